@@ -47,10 +47,9 @@ fi
 kernels=$(mktemp -d)
 trap 'rm -rf "$kernels"' EXIT
 # Of the workspace: with `-p`, all dependencies would be built again, since their features differ.
-cargo test --quiet --workspace --locked --no-run --example kernels --example variant_kernels --example multi_kernels
+cargo test --quiet --workspace --locked --no-run --example kernels --example multi_kernels
 examples=${CARGO_TARGET_DIR:-target}/debug/examples
 "$examples/kernels" all "$kernels"
-"$examples/variant_kernels" "$kernels"
 "$examples/multi_kernels" "$kernels"
 nvrtc=$(find "$folder" -name 'libnvrtc.so.*' 2>/dev/null | head -n 1)
 if [ -n "$nvrtc" ]; then

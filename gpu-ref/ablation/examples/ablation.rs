@@ -7,18 +7,15 @@
 //! The subjects of a paper are prepared together, then measured in turn, as often as there are runs. A
 //! run is the median of 15 samples for the whole batch of a claim's setting: `warm`, on the same data
 //! again and again, or `cold`, on copies of 256 MiB in turn, for transforms and products that are
-//! launched one after the other. A base conversion or residue conversion is one of 20 launches in a
-//! graph, an inner product has its own launches, and all other work is launched as the claim says. A gain
-//! has the ratio of the medians over the runs, and its extremes. Before timing, the kernels of every
-//! variant are compared with the host model on new random inputs (integers and their residues with each
-//! other). A difference is an error.
+//! launched one after the other. Inner products have their own launches, and all other work is launched as the
+//! claim says. A gain has the ratio of the medians over the runs, and its extremes. Before timing, the
+//! kernels of every variant are compared with the host model on new random inputs. A difference is an
+//! error.
 
 use clap::Parser;
-use gpu_ablation::claims::{self, Gain, Operation, Paper, Scheme, SpeedupClaim, Subject, Variant};
-use gpu_ablation::measure::{Work, over, sample, sample_launch};
-use gpu_ablation::residues::{Access, Reconstruction, Residues};
+use gpu_ablation::claims::{self, Gain, InnerProducts, Paper, SpeedupClaim, Subject, Variant};
+use gpu_ablation::measure::{Work, over, sample};
 use gpu_ablation::sequence::{BatchId, Execution, Sequence};
-use gpu_ref::base_conversion::{BaseConversion, Tile};
 use gpu_ref::inner_product::InnerProduct;
 use gpu_ref::{Device, Direction, Modulus, Plan, Timing, Word, host, number};
 use rand::RngExt;
@@ -40,21 +37,13 @@ struct Times {
     cold: Vec<Timing>,
 }
 
-/// The plans of a subject that transforms; the others have none.
-enum Plans {
-    Words32(Vec<Plan<u32>>),
-    Words64(Vec<Plan<u64>>),
-    Words128(Vec<Plan<u128>>),
-    None,
-}
-
 /// Measures once, on data that stay on the device.
-type Measure<'p> = Box<dyn FnMut() -> Outcome<Timing> + Send + 'p>;
+type Measure = Box<dyn FnMut() -> Outcome<Timing> + Send>;
 
 /// A checked subject. Only transforms and products launched in sequence are measured cold, too.
-struct Prepared<'p> {
-    warm: Measure<'p>,
-    cold: Option<Measure<'p>>,
+struct Prepared {
+    warm: Measure,
+    cold: Option<Measure>,
 }
 
 fn main() -> Outcome<()> {
@@ -110,13 +99,8 @@ fn subjects<'c>(claims: &[&'c SpeedupClaim]) -> Vec<&'c Subject> {
 /// Prepares all subjects on every core, because compilation and host models take longest, and then
 /// measures them in turn.
 fn measure(device: &Device, subjects: &[&Subject], runs: usize) -> Outcome<Vec<Times>> {
-    let plans: Vec<Plans> =
-        subjects.par_iter().map(|subject| named(subject, plans(device, subject))).collect::<Outcome<_>>()?;
-    let mut prepared: Vec<Prepared<'_>> = subjects
-        .par_iter()
-        .zip(&plans)
-        .map(|(subject, plans)| named(subject, prepare(device, subject, plans)))
-        .collect::<Outcome<_>>()?;
+    let prepared = subjects.par_iter().map(|subject| named(subject, prepare(device, subject)));
+    let mut prepared: Vec<Prepared> = prepared.collect::<Outcome<_>>()?;
     let mut times: Vec<Times> = subjects.iter().map(|_| Times::default()).collect();
     for _ in 0..runs {
         for ((subject, prepared), times) in subjects.iter().zip(&mut prepared).zip(&mut times) {
@@ -176,122 +160,55 @@ fn report(
     Ok(())
 }
 
-/// Compiles the kernels of a subject's transforms, and makes the tables.
-fn plans(device: &Device, subject: &Subject) -> Outcome<Plans> {
-    let Subject::Transforms(variant) = subject else { return Ok(Plans::None) };
-    Ok(match variant.recipe.word_bits() {
-        32 => Plans::Words32(plans_of_words(device, variant)?),
-        64 => Plans::Words64(plans_of_words(device, variant)?),
-        _ => Plans::Words128(plans_of_words(device, variant)?),
-    })
+/// Checks a subject and puts its data on the device.
+fn prepare(device: &Device, subject: &Subject) -> Outcome<Prepared> {
+    match subject {
+        Subject::Transforms(variant) => match variant.recipe.word_bits() {
+            32 => prepare_transforms::<u32>(device, variant),
+            64 => prepare_transforms::<u64>(device, variant),
+            _ => prepare_transforms::<u128>(device, variant),
+        },
+        Subject::InnerProducts(products) => {
+            Ok(Prepared { warm: prepare_products(device, products)?, cold: None })
+        }
+    }
 }
 
-fn plans_of_words<W: Word>(device: &Device, variant: &Variant) -> Outcome<Vec<Plan<W>>> {
+/// Checks the first and last word of both sums.
+fn prepare_products(device: &Device, products: &InnerProducts) -> Outcome<Measure> {
+    let &InnerProducts { log_n, limbs, terms, fusion, .. } = products;
+    let n = 1 << log_n;
+    let moduli = moduli::<u64>(56, n, limbs)?;
+    let mut product = InnerProduct::new(device, &moduli, terms, fusion)?;
+    let (left, keys) = (random(&moduli, terms), random(&moduli, 2 * terms));
+    let results = product.run(&left, &keys)?;
+    let words = limbs * n;
+    for at in [0, words - 1, words, 2 * words - 1] {
+        let (part, word, q) = (at / words, at % words, u128::from(moduli[at % words / n].q()));
+        let terms = (0..terms).map(|term| {
+            let (x, key) = (left[term * words + word], keys[(2 * term + part) * words + word]);
+            number::mul_mod(x.into(), key.into(), q)
+        });
+        if terms.fold(0, |sum, x| (sum + x) % q) != results[at].into() {
+            return Err(format!("differs from the host model at word {at}").into());
+        }
+    }
+    let (device, mut batches) = (device.clone(), product.batches(&left, &keys)?);
+    Ok(Box::new(move || Ok(sample(&device, || product.apply(&mut batches))?)))
+}
+
+/// The plans of a variant. They live until the program ends, as the launches on the device do.
+fn plans<W: Word>(device: &Device, variant: &Variant) -> Outcome<&'static [Plan<W>]> {
     let recipe = &variant.recipe;
     let moduli = moduli::<W>(recipe.modulus_bits(), 1 << recipe.log_n(), variant.limbs)?;
     let per_plan = if variant.limbs_together { variant.limbs } else { 1 };
-    let plan = |moduli: &[_]| Ok(Plan::with_recipe(device, recipe.clone(), moduli)?);
-    moduli.chunks(per_plan).map(plan).collect()
+    let plan = |moduli: &[_]| Plan::with_recipe(device, recipe.clone(), moduli);
+    Ok(moduli.chunks(per_plan).map(plan).collect::<Result<Vec<_>, _>>()?.leak())
 }
 
-/// Checks a subject and puts its data on the device.
-fn prepare<'p>(device: &Device, subject: &Subject, plans: &'p Plans) -> Outcome<Prepared<'p>> {
-    match (subject, plans) {
-        (Subject::Transforms(variant), Plans::Words32(plans)) => prepare_words(device, variant, plans),
-        (Subject::Transforms(variant), Plans::Words64(plans)) => prepare_words(device, variant, plans),
-        (Subject::Transforms(variant), Plans::Words128(plans)) => prepare_words(device, variant, plans),
-        (Subject::Transforms(_), Plans::None) => Err("no plans".into()),
-        (Subject::Scheme(scheme), _) => {
-            let warm = match scheme.operation {
-                Operation::Conversion { to, tile } => prepare_conversion(device, scheme, to, tile),
-                _ if scheme.word_bits == 32 => prepare_scheme::<u32>(device, scheme),
-                _ => prepare_scheme::<u64>(device, scheme),
-            };
-            Ok(Prepared { warm: warm?, cold: None })
-        }
-    }
-}
-
-/// Checks the first and last column of a conversion.
-fn prepare_conversion<'p>(device: &Device, scheme: &Scheme, to: usize, tile: Tile) -> Outcome<Measure<'p>> {
-    let n = 1 << scheme.log_n;
-    let all = moduli::<u32>(scheme.modulus_bits, n, scheme.limbs + to)?;
-    let (from, to) = all.split_at(scheme.limbs);
-    let conversion = BaseConversion::new(device, from, to, tile)?;
-    let words = random(from, 1);
-    let results = conversion.run(&words)?;
-    let others = |j: usize, q: u128| {
-        let others = from.iter().enumerate().filter(|&(i, _)| i != j);
-        others.fold(1, |product, (_, m)| number::mul_mod(product, m.q().into(), q))
-    };
-    let scaled = |j: usize, column: usize| {
-        let p = u128::from(from[j].q());
-        number::mul_mod(words[j * n + column].into(), number::pow_mod(others(j, p), p - 2, p), p)
-    };
-    for column in [0, n - 1] {
-        for (i, q) in to.iter().map(|m| u128::from(m.q())).enumerate() {
-            let terms = (0..from.len()).map(|j| number::mul_mod(scaled(j, column), others(j, q), q));
-            if terms.sum::<u128>() % q != results[i * n + column].into() {
-                return Err(format!("differs from the host model in column {column} of limb {i}").into());
-            }
-        }
-    }
-    // Without the multiplication by (P / p_j)^-1, which an inverse transform includes at no cost.
-    let (device, (from, to)) = (device.clone(), conversion.batches(&words)?);
-    Ok(Box::new(move || Ok(sample_launch(&device, &conversion.multiplication(&from, &to))?)))
-}
-
-/// Checks another operation: residues by conversion back, inner products by their first and last
-/// column.
-fn prepare_scheme<'p, W: Word>(device: &Device, scheme: &Scheme) -> Outcome<Measure<'p>> {
-    let n = 1 << scheme.log_n;
-    let moduli = moduli::<W>(scheme.modulus_bits, n, scheme.limbs)?;
-    let there_and_back = |access: Access, how: Reconstruction| {
-        let residues = Residues::new(device, &moduli, access)?;
-        let words = random(&moduli, 1);
-        let coefficients = residues.reconstruct(how, &words)?;
-        if residues.decompose(&coefficients)? != words {
-            return Err("residues do not convert back to the same integers".into());
-        }
-        Outcome::Ok((residues, words, coefficients))
-    };
-    match scheme.operation {
-        Operation::Decompose(access) => {
-            let (residues, _, coefficients) = there_and_back(access, Reconstruction::Garner)?;
-            Ok(Box::new(move || Ok(residues.time_decompose(&coefficients)?)))
-        }
-        Operation::Reconstruct(access, how) => {
-            let (residues, words, _) = there_and_back(access, how)?;
-            Ok(Box::new(move || Ok(residues.time_reconstruct(how, &words)?)))
-        }
-        Operation::InnerProduct { terms, fusion } => {
-            let mut product = InnerProduct::new(device, &moduli, terms, fusion)?;
-            let (left, keys) = (random(&moduli, terms), random(&moduli, 2 * terms));
-            let results = product.run(&left, &keys)?;
-            let words = moduli.len() * n;
-            for at in [0, words - 1, words, 2 * words - 1] {
-                let (part, word, q) = (at / words, at % words, moduli[at % words / n].q().widen());
-                let terms = (0..terms).map(|term| {
-                    let (x, key) = (left[term * words + word], keys[(2 * term + part) * words + word]);
-                    number::mul_mod(x.widen(), key.widen(), q)
-                });
-                if terms.fold(0, |sum, x| (sum + x) % q) != results[at].widen() {
-                    return Err(format!("differs from the host model at word {at}").into());
-                }
-            }
-            let (device, mut batches) = (device.clone(), product.batches(&left, &keys)?);
-            Ok(Box::new(move || Ok(sample(&device, || product.apply(&mut batches))?)))
-        }
-        Operation::Conversion { .. } => Err("base conversion requires 32-bit words".into()),
-    }
-}
-
-/// Checks a variant.
-fn prepare_words<'p, W: Word>(
-    device: &Device,
-    variant: &Variant,
-    plans: &'p [Plan<W>],
-) -> Outcome<Prepared<'p>> {
+/// Compiles the kernels of a variant, and checks it.
+fn prepare_transforms<W: Word>(device: &Device, variant: &Variant) -> Outcome<Prepared> {
+    let plans = plans::<W>(device, variant)?;
     let Variant { work, execution, .. } = *variant;
     let factors = if work == Work::Product { 2 } else { 1 };
     let inputs: Vec<Vec<Vec<W>>> = plans
@@ -314,7 +231,7 @@ fn prepare_words<'p, W: Word>(
         for _ in 0..copies {
             append(&mut cold, plans, &inputs, work)?;
         }
-        Some(Box::new(move || Ok(cold.time(execution)?.divided_by(copies))) as Measure<'_>)
+        Some(Box::new(move || Ok(cold.time(execution)?.divided_by(copies))) as Measure)
     };
     Ok(Prepared { warm: Box::new(move || Ok(warm.time(execution)?)), cold })
 }

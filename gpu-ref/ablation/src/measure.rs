@@ -1,6 +1,5 @@
 //! Device times, measured by events around replays of a recorded graph.
 
-use gpu_ref::device::Launch;
 use gpu_ref::{Batch, Device, Direction, Error, Plan, Timing, Word};
 
 /// A timed operation.
@@ -33,8 +32,8 @@ const SAMPLES: usize = 15;
 /// The work is repeated on its own results, so the batches hold meaningless data afterwards.
 ///
 /// # Errors
-/// Returns [`Error::Unsupported`] on an emulated device, for an odd number of factors or for no
-/// work at all, and the errors of the work itself.
+/// Returns [`Error::Unsupported`] on an emulated device, for an odd number of factors or for no work at all,
+/// and the errors of the work itself.
 pub fn time<W: Word>(
     plan: &Plan<W>,
     work: Work,
@@ -83,8 +82,7 @@ pub fn over(runs: &[Timing]) -> Option<Timing> {
 /// turns, so that all accesses go to memory.
 ///
 /// # Errors
-/// Returns [`Error::Unsupported`] on an emulated device or for no bytes, and [`Error::Driver`] if a
-/// driver call fails.
+/// Returns [`Error::Unsupported`] on an emulated device or for no bytes.
 pub fn time_copy(device: &Device, bytes: usize) -> Result<Timing, Error> {
     const COLD_BYTES: usize = 512 << 20;
     if bytes == 0 {
@@ -103,17 +101,6 @@ pub fn time_copy(device: &Device, bytes: usize) -> Result<Timing, Error> {
         })
     };
     Ok(sample(device, copies)?.divided_by(turns))
-}
-
-/// Device time of a launch, measured on many equal launches in a graph.
-///
-/// # Errors
-/// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Driver`] if a driver call
-/// fails.
-pub fn sample_launch(device: &Device, launch: &Launch<'_>) -> Result<Timing, Error> {
-    const IN_A_ROW: usize = 20;
-    let graph = device.record(std::iter::repeat_n(launch, IN_A_ROW))?;
-    Ok(sample(device, || graph.launch())?.divided_by(IN_A_ROW))
 }
 
 /// Device time of the launches made by `work`.

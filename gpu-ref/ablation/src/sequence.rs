@@ -79,8 +79,8 @@ impl<'p, W: Word> Sequence<'p, W> {
     /// Appends [`Plan::transform`].
     ///
     /// # Errors
-    /// Returns the errors of [`Plan::transform`], and [`Error::Unsupported`] if the batch belongs
-    /// to another sequence.
+    /// Returns the errors of [`Plan::transform`], and [`Error::Unsupported`] if the batch belongs to another
+    /// sequence.
     pub fn transform(
         &mut self,
         plan: &'p Plan<W>,
@@ -96,8 +96,8 @@ impl<'p, W: Word> Sequence<'p, W> {
     /// Appends [`Plan::multiply`].
     ///
     /// # Errors
-    /// Returns the errors of [`Plan::multiply`], and [`Error::Unsupported`] if a batch belongs
-    /// to another sequence or both are the same.
+    /// Returns the errors of [`Plan::multiply`], and [`Error::Unsupported`] if a batch belongs to another
+    /// sequence or both are the same.
     pub fn multiply(&mut self, plan: &'p Plan<W>, left: BatchId, right: BatchId) -> Result<(), Error> {
         self.device.require(plan.device())?;
         if left == right {
@@ -117,8 +117,7 @@ impl<'p, W: Word> Sequence<'p, W> {
     /// a different valid order: always the latest kernel that is ready.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] if a dependency graph contains cooperative kernels, and
-    /// [`Error::Driver`] if a driver call fails.
+    /// Returns [`Error::Unsupported`] if a dependency graph contains cooperative kernels.
     pub fn run(&mut self, execution: Execution) -> Result<(), Error> {
         match execution {
             Execution::Launches => self.launch(),

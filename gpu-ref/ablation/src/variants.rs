@@ -18,8 +18,8 @@ fn pass(stages: u32, points_log: u32, lanes_log: u32) -> Pass {
 /// kernel, one block per transform, radix 2^`radix_log`, data in shared memory.
 ///
 /// # Errors
-/// Returns [`Error::Dimension`] and [`Error::Unsupported`] for sizes without such passes: for N above
-/// 2^11, radix 2 needs more threads than a block has. The same holds for the other recipes.
+/// Returns [`Error::Dimension`] and [`Error::Unsupported`] for sizes without such passes: for N above 2^11,
+/// radix 2 needs more threads than a block has. The same holds for the other recipes.
 pub fn los(barrett: Barrett, word_bits: u32, log_n: u32, radix_log: u32) -> Result<Recipe, Error> {
     let own = Recipe::new(Strategy::Shivdikar(barrett), word_bits, log_n)?;
     own.with_passes(vec![pass(log_n, radix_log, 0)])
@@ -61,19 +61,6 @@ pub fn two_dimensional(
     let passes = [half, log_n - half].map(|stages| pass(stages, radix_log, columns_log));
     let square = own.with_passes(passes.to_vec())?;
     if pipelined { square.with(Feature::Overlap) } else { Ok(square) }
-}
-
-/// TOM, their throughput-optimised transform: polynomials interleaved coefficient by
-/// coefficient, so that neighbouring threads process neighbouring polynomials at every stage.
-/// The batch must be a multiple of 2^`interleave_log`.
-///
-/// # Errors
-/// See [`los`].
-pub fn tom(barrett: Barrett, word_bits: u32, log_n: u32, interleave_log: u32) -> Result<Recipe, Error> {
-    let half = log_n / 2;
-    let own = Recipe::new(Strategy::Shivdikar(barrett), word_bits, log_n)?;
-    let passes = [half, log_n - half].map(|stages| pass(stages, stages.div_ceil(2), interleave_log));
-    own.with_passes(passes.to_vec())?.interleaved(interleave_log)
 }
 
 /// Cheddar's transform with other parameters than the published ones (128 x 512, 16 and 8

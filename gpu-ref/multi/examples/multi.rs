@@ -1,8 +1,7 @@
 //! Batch products and key switching on 1, 2, 4, .. GPUs: checks each against the host model and
 //! prints its times.
 //!
-//! Lines are `what,partition,transport,devices,us,low,high,speedup`, with speedups over one device, then
-//! the steps of each key switch (`step: ..`, a single time each), with all devices synchronised after each.
+//! Lines are `what,partition,transport,devices,us,low,high,speedup`, with speedups over one device.
 //! Times are medians by the host's clock, shortest and longest, without transfers from and to the host.
 //! Products need no transport.
 
@@ -102,7 +101,6 @@ fn run<W: Word>(options: &Options) -> Outcome<()> {
             }
         })
     };
-    let mut steps = Vec::new();
     println!("what,partition,transport,devices,us,low,high,speedup");
     multiply(options, moduli, &|count| cluster(options.transport[0], count))?;
     let mut work = Work::new(basis);
@@ -111,10 +109,9 @@ fn run<W: Word>(options: &Options) -> Outcome<()> {
     for &transport in &options.transport {
         for partition in [rows, segments, limbs, ring] {
             let name = format!("{partition},{transport}");
-            switch(options, &mut work, (partition, &name), &|count| cluster(transport, count), &mut steps)?;
+            switch(options, &mut work, (partition, &name), &|count| cluster(transport, count))?;
         }
     }
-    steps.iter().for_each(|line| println!("{line}"));
     Ok(())
 }
 
@@ -187,7 +184,6 @@ fn switch<W: Word>(
     work: &mut Work<W>,
     (partition, name): (Partition, &str),
     cluster: &impl Fn(usize) -> Outcome<Cluster>,
-    steps: &mut Vec<String>,
 ) -> Outcome<()> {
     let Work { basis, polynomial, key, models } = work;
     let mut alone = None;
@@ -197,8 +193,6 @@ fn switch<W: Word>(
         let want = models.entry(groups).or_insert_with(|| basis.model(polynomial, key, groups));
         agree("a key switch", &switch.run(polynomial)?, want)?;
         println!("key switching,{name},{count},{}", columns(switch.time()?, &mut alone));
-        let profile = switch.profile()?.into_iter();
-        steps.extend(profile.map(|(step, us)| format!("step: {step},{name},{count},{us:.1},,,")));
     }
     Ok(())
 }

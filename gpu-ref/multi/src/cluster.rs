@@ -11,9 +11,6 @@ use std::time::Instant;
 /// A device has a multiple of so many columns.
 const COLUMNS: usize = Kernels::<u32>::COLUMNS;
 
-/// Is called with a name after each step of some work.
-pub(crate) type Done<'d> = &'d mut dyn FnMut(&'static str) -> Result<(), Error>;
-
 /// A group of devices.
 pub struct Cluster {
     devices: Vec<Device>,
@@ -24,8 +21,7 @@ impl Cluster {
     /// Opens the first `count` CUDA devices, connected by NCCL.
     ///
     /// # Errors
-    /// Returns [`Error::NoDevice`] if a device or NCCL is missing, and [`Error::Driver`] if a
-    /// driver call fails.
+    /// Returns [`Error::NoDevice`] if a device or NCCL is missing.
     pub fn nccl(count: usize) -> Result<Self, Error> {
         let devices = (0..count).map(Device::open).collect::<Result<Vec<_>, _>>()?;
         let collective = Box::new(Nccl::new(&devices)?);
@@ -35,8 +31,7 @@ impl Cluster {
     /// Opens the first `count` CUDA devices, which read each other's memory through peer pointers.
     ///
     /// # Errors
-    /// Returns [`Error::NoDevice`] if a device is missing, and [`Error::Driver`] if the devices are
-    /// not connected or a driver call fails.
+    /// Returns [`Error::NoDevice`] if a device is missing.
     pub fn peer(count: usize) -> Result<Self, Error> {
         let devices = (0..count).map(Device::open).collect::<Result<Vec<_>, _>>()?;
         let collective = Box::new(Peer::new(&devices)?);
@@ -131,24 +126,6 @@ impl Cluster {
         assert!(start + words.len() <= to.words(), "the caller made the batch for this");
         // SAFETY: in bounds, and the caller has the only reference to the owner of the batch.
         unsafe { self.devices[rank].write(to.address_of(start), bytemuck::cast_slice(words)) }
-    }
-
-    /// The steps of `work` in order, which calls its argument with a name after each. The time of a
-    /// step, in microseconds, ends when all devices have finished it, so nothing overlaps.
-    pub(crate) fn profile(
-        &self,
-        mut work: impl FnMut(Done<'_>) -> Result<(), Error>,
-    ) -> Result<Vec<(&'static str, f64)>, Error> {
-        work(&mut |_| Ok(()))?;
-        self.synchronize()?;
-        let (mut steps, mut begin) = (Vec::new(), Instant::now());
-        work(&mut |step| {
-            self.synchronize()?;
-            steps.push((step, begin.elapsed().as_secs_f64() * 1e6));
-            begin = Instant::now();
-            Ok(())
-        })?;
-        Ok(steps)
     }
 
     /// Time of `work` on all devices, in microseconds by the host's clock, from the first launch to

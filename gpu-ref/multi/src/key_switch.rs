@@ -1,6 +1,6 @@
 //! Key switching on several devices.
 
-use crate::cluster::{Cluster, Done};
+use crate::cluster::Cluster;
 use crate::parts::{Parts, Way};
 use crate::rows::Rows;
 use gpu_ref::key_switch::{Basis, part};
@@ -48,8 +48,8 @@ pub(crate) trait Steps<W> {
     /// A device's limbs of the result, `[2][own limb][N]`.
     fn output(&self, rank: usize) -> &Batch<W>;
 
-    /// A complete switch from input to output. Calls `done` after every step.
-    fn switch(&mut self, cluster: &Cluster, done: Done<'_>) -> Result<(), Error>;
+    /// A complete switch from input to output.
+    fn switch(&mut self, cluster: &Cluster) -> Result<(), Error>;
 }
 
 /// A key distributed over several devices, ready to switch polynomials in the layouts of
@@ -65,19 +65,18 @@ impl<W: Word> KeySwitch<W> {
     /// Distributes a key to the devices.
     ///
     /// # Errors
-    /// Returns the errors of [`Basis::check_key`], [`Error::Unsupported`] if the number of devices
-    /// is not a power of two, is too large for the limbs, the special limbs ([`Partition::Rows`]) and
-    /// N, or makes a sum of residues over the devices exceed a word, and any device error.
+    /// Returns the errors of [`Basis::check_key`], and [`Error::Unsupported`] if the number of devices is not
+    /// a power of two, is too large for the limbs, the special limbs ([`Partition::Rows`]) and N, or makes a
+    /// sum of residues over the devices exceed a word.
     pub fn new(cluster: Cluster, basis: Basis<W>, partition: Partition, key: &[W]) -> Result<Self, Error> {
         basis.check_key(key)?;
         let special = basis.extended() - basis.limbs();
         let limbs = if partition == Partition::Rows { basis.limbs().min(special) } else { basis.limbs() };
         cluster.check(limbs, basis.n())?;
-        let parts = |way| Parts::new(&cluster, &basis, way, key);
         let steps: Box<dyn Steps<W>> = match partition {
-            Partition::Segments => Box::new(parts(Way::Segments)?),
-            Partition::Limbs => Box::new(parts(Way::Limbs)?),
-            Partition::Ring => Box::new(parts(Way::Ring)?),
+            Partition::Segments => Box::new(Parts::new(&cluster, &basis, Way::Segments, key)?),
+            Partition::Limbs => Box::new(Parts::new(&cluster, &basis, Way::Limbs, key)?),
+            Partition::Ring => Box::new(Parts::new(&cluster, &basis, Way::Ring, key)?),
             Partition::Rows => Box::new(Rows::new(&cluster, &basis, key)?),
         };
         Ok(Self { cluster, basis, partition, steps })
@@ -91,7 +90,7 @@ impl<W: Word> KeySwitch<W> {
     /// Switches a polynomial in host memory.
     ///
     /// # Errors
-    /// Returns the errors of [`Basis::check_polynomial`], and [`Error::Driver`] if a driver call fails.
+    /// Returns the errors of [`Basis::check_polynomial`].
     pub fn run(&mut self, polynomial: &[W]) -> Result<Vec<W>, Error> {
         self.basis.check_polynomial(polynomial)?;
         let (n, count) = (self.basis.n(), self.cluster.ranks());
@@ -99,7 +98,7 @@ impl<W: Word> KeySwitch<W> {
             let own = part(self.basis.limbs(), count, rank);
             self.cluster.upload(rank, self.steps.input(rank), 0, &polynomial[own.start * n..own.end * n])?;
         }
-        self.steps.switch(&self.cluster, &mut |_| Ok(()))?;
+        self.steps.switch(&self.cluster)?;
         let parts = (0..count).map(|rank| self.steps.output(rank).download());
         let parts = parts.collect::<Result<Vec<_>, _>>()?;
         let halves = (0..2).flat_map(|half| {
@@ -110,19 +109,7 @@ impl<W: Word> KeySwitch<W> {
 
     /// Time of a switch on the devices, in microseconds, without transfers from and to the host:
     /// median, shortest and longest.
-    ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call fails.
     pub fn time(&mut self) -> Result<Timing, Error> {
-        self.cluster.time(|| self.steps.switch(&self.cluster, &mut |_| Ok(())))
-    }
-
-    /// The steps of a switch in order. The time of each, in microseconds, ends when all devices
-    /// have finished it, so nothing overlaps.
-    ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call fails.
-    pub fn profile(&mut self) -> Result<Vec<(&'static str, f64)>, Error> {
-        self.cluster.profile(|done| self.steps.switch(&self.cluster, done))
+        self.cluster.time(|| self.steps.switch(&self.cluster))
     }
 }

@@ -1,6 +1,6 @@
 //! Key switching as HE-Booster and Caramel divide it.
 
-use crate::cluster::{By, Cluster, Done};
+use crate::cluster::{By, Cluster};
 use crate::key_switch::Steps;
 use crate::transfer::{Sum, Transfer};
 use gpu_ref::key_switch::{Basis, Digits, Kernels, part, plan};
@@ -213,55 +213,36 @@ impl<W: Word> Parts<W> {
     }
 
     /// The steps of the ring from the coefficients of the limbs to those of the result.
-    fn around(&mut self, cluster: &Cluster, done: Done<'_>) -> Result<(), Error> {
+    fn around(&mut self, cluster: &Cluster) -> Result<(), Error> {
         self.share_limbs(cluster)?;
-        done("limbs to all")?;
         self.raise(&self.raised[1])?;
-        done("mod up")?;
         self.transform_digits()?;
-        done("transforms")?;
         self.multiply(&self.raised[1], &self.sums[1])?;
-        done("inner product")?;
         self.transform_sums()?;
-        done("inverse transforms of the sums")?;
         self.lower(&self.sums[1])?;
-        done("mod down")?;
-        self.aggregate(cluster)?;
-        done("reduce")
+        self.aggregate(cluster)
     }
 
     /// The same steps with data that move between limbs and columns.
-    fn across(&mut self, cluster: &Cluster, done: Done<'_>) -> Result<(), Error> {
+    fn across(&mut self, cluster: &Cluster) -> Result<(), Error> {
         let (n, limbs, extended) = (self.basis.n(), self.basis.limbs(), self.basis.extended());
         let carry =
             |limbs, [columns, rows]: [&[Batch<W>]; 2], to| cluster.redistribute(limbs, rows, columns, to, n);
         carry(limbs, [&self.columns, &self.input], By::Columns)?;
-        done("to columns")?;
         self.raise(&self.raised[0])?;
-        done("mod up")?;
         carry(extended, self.raised.each_ref().map(Vec::as_slice), By::Limbs)?;
-        done("to limbs")?;
         self.transform_digits()?;
-        done("transforms")?;
         if self.way == Way::Segments {
             carry(extended, self.raised.each_ref().map(Vec::as_slice), By::Columns)?;
-            done("to segments")?;
             self.multiply(&self.raised[0], &self.sums[0])?;
-            done("inner product")?;
             carry(extended, self.sums.each_ref().map(Vec::as_slice), By::Limbs)?;
-            done("segments to limbs")?;
         } else {
             self.multiply(&self.raised[1], &self.sums[1])?;
-            done("inner product")?;
         }
         self.transform_sums()?;
-        done("inverse transforms of the sums")?;
         carry(extended, self.sums.each_ref().map(Vec::as_slice), By::Columns)?;
-        done("sums to columns")?;
         self.lower(&self.sums[0])?;
-        done("mod down")?;
-        carry(limbs, [&self.lowered, &self.output], By::Limbs)?;
-        done("result to limbs")
+        carry(limbs, [&self.lowered, &self.output], By::Limbs)
     }
 }
 
@@ -274,18 +255,17 @@ impl<W: Word> Steps<W> for Parts<W> {
         &self.output[rank]
     }
 
-    fn switch(&mut self, cluster: &Cluster, done: Done<'_>) -> Result<(), Error> {
+    fn switch(&mut self, cluster: &Cluster) -> Result<(), Error> {
         for (rank, input) in self.ranks.iter().zip(&mut self.input) {
             rank.own.transform(Direction::Inverse, input)?;
         }
-        done("inverse transforms")?;
         match self.way {
-            Way::Ring => self.around(cluster, done)?,
-            Way::Segments | Way::Limbs => self.across(cluster, done)?,
+            Way::Ring => self.around(cluster)?,
+            Way::Segments | Way::Limbs => self.across(cluster)?,
         }
         for (rank, output) in self.ranks.iter().zip(&mut self.output) {
             rank.own.transform(Direction::Forward, output)?;
         }
-        done("transforms of the result")
+        Ok(())
     }
 }

@@ -29,8 +29,8 @@ impl<W: Word> Products<W> {
     /// Creates buffers for batches of `polynomials` polynomials.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] if there are no polynomials, no devices, or more than limbs,
-    /// [`Error::Modulus`] if moduli are missing, too long or for different N, and any device error.
+    /// Returns [`Error::Unsupported`] if there are no polynomials, no devices, or more than limbs, and
+    /// [`Error::Modulus`] if moduli are missing, too long or for different N.
     pub fn new(cluster: Cluster, moduli: &[Modulus<W>], polynomials: usize) -> Result<Self, Error> {
         let (limbs, n) = (moduli.len(), moduli.first().map_or(0, Modulus::n));
         let count = cluster.ranks();
@@ -57,8 +57,7 @@ impl<W: Word> Products<W> {
     /// The products of two batches in natural order, in the layout of [`Plan`].
     ///
     /// # Errors
-    /// Returns [`Error::Length`] unless both batches have the length given to [`Self::new`], and
-    /// [`Error::Driver`] if a driver call fails.
+    /// Returns [`Error::Length`] unless both batches have the length given to [`Self::new`].
     pub fn run(&mut self, left: &[W], right: &[W]) -> Result<Vec<W>, Error> {
         let unit = self.polynomials * self.limbs * self.n;
         for (number, words) in [left, right].into_iter().enumerate() {
@@ -86,9 +85,6 @@ impl<W: Word> Products<W> {
     }
 
     /// Time of a batch of products on the devices, in microseconds: median, shortest and longest.
-    ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call fails.
     pub fn time(&mut self) -> Result<Timing, Error> {
         self.cluster.time(|| self.multiply())
     }

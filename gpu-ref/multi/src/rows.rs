@@ -1,6 +1,6 @@
 //! Key switching by limbs from start to end.
 
-use crate::cluster::{Cluster, Done};
+use crate::cluster::Cluster;
 use crate::key_switch::Steps;
 use crate::transfer::Transfer;
 use gpu_ref::key_switch::{Basis, Share, part};
@@ -80,35 +80,25 @@ impl<W: Word> Steps<W> for Rows<W> {
         self.shares[rank].output()
     }
 
-    fn switch(&mut self, cluster: &Cluster, done: Done<'_>) -> Result<(), Error> {
+    fn switch(&mut self, cluster: &Cluster) -> Result<(), Error> {
         let (limbs, special) = (self.limbs, self.special);
         self.each(Share::invert)?;
-        done("inverse transforms")?;
         self.gather(cluster, Share::input, &self.coefficients, |share| share.own().start, [1, limbs])?;
-        done("limbs to all")?;
         self.each(Share::raise_own)?;
         cluster.collective.finish()?;
         for (share, coefficients) in self.shares.iter_mut().zip(&self.coefficients) {
             share.raise_others(coefficients)?;
         }
-        done("mod up")?;
         self.each(Share::transform)?;
-        done("transforms")?;
         self.each(Share::multiply)?;
-        done("inner product")?;
         self.each(Share::invert_rests)?;
-        done("inverse transforms of special limbs")?;
         let start = |share: &Share<W>| share.special().start - limbs;
         self.gather(cluster, Share::rests, &self.rests, start, [2, special])?;
         cluster.collective.finish()?;
-        done("special limbs to all")?;
         for (share, rests) in self.shares.iter_mut().zip(&self.rests) {
             share.convert(Some(rests))?;
         }
-        done("mod down")?;
         self.each(Share::transform_rests)?;
-        done("transforms of the rests")?;
-        self.each(Share::divide)?;
-        done("quotients")
+        self.each(Share::divide)
     }
 }

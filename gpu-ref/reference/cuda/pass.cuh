@@ -27,9 +27,6 @@
 // group, thread part of the group).
 //
 // Variants, selected by macros that the host defines before this file:
-//   INTERLEAVED k: 2^k polynomials are interleaved, coefficient by coefficient,
-//     [group][limb][N][2^k]. They act as additional columns, and `polynomials` counts groups. Every
-//     pass is then a pass over columns.
 //   EARLY_ROOTS: a thread loads the roots of its first round into registers before it waits for the
 //     preceding kernel.
 //   ALTERNATING: every pass but the first goes through polynomials and limbs backwards, so that it finds in
@@ -43,10 +40,6 @@
 // A TRUNCATED transform omits the stage nearest to the products, its last stage forward and its
 // first stage inverse (Shivdikar et al., Algorithm 8); `fused_products` replaces both.
 
-#ifndef INTERLEAVED
-#define INTERLEAVED 0
-#endif
-
 template <class Field, int LOG_N, int FIRST, int STAGES, int POINTS_LOG, int LANES_LOG, bool TRUNCATED,
           int SHARED_ROOTS>
 struct Pass {
@@ -56,7 +49,7 @@ struct Pass {
     using FieldConstants = Constants<Word, Twiddle>;
 
     static constexpr int POINTS = 1 << POINTS_LOG;
-    static constexpr int LOG_COLUMNS = LOG_N - FIRST - STAGES + INTERLEAVED;
+    static constexpr int LOG_COLUMNS = LOG_N - FIRST - STAGES;
     static constexpr int LOG_TEAM = STAGES - POINTS_LOG;  // threads of one sub-transform
     static constexpr int THREADS = 1 << (LANES_LOG + LOG_TEAM);
     static constexpr int ROUNDS = (STAGES + POINTS_LOG - 1) / POINTS_LOG;
@@ -361,9 +354,9 @@ struct Pass {
         INLINE explicit Place(u32 limbs) {
             const u32 number = blockIdx.x << LANES_LOG | lane();
             const u32 column = number & ((1u << LOG_COLUMNS) - 1);
-            const size_t base = (size_t)(polynomial() * limbs + limb()) << (LOG_N + INTERLEAVED);
+            const size_t base = (size_t)(polynomial() * limbs + limb()) << LOG_N;
             row = OPENS ? 0 : number >> LOG_COLUMNS;  // a constant saves the first pass address arithmetic
-            thread = base + ((size_t)row << (LOG_N - FIRST + INTERLEAVED)) + column;
+            thread = base + ((size_t)row << (LOG_N - FIRST)) + column;
             block = base + ((size_t)blockIdx.x << (LANES_LOG + STAGES));
         }
     };
@@ -438,7 +431,7 @@ struct Pass {
                                      const FieldConstants* constants, u32 limbs) {
         const Field field(constants[blockIdx.z]);
         wait_for_previous_kernel();
-        const size_t base = (size_t)(blockIdx.y * limbs + blockIdx.z) << (LOG_N + INTERLEAVED);
+        const size_t base = (size_t)(blockIdx.y * limbs + blockIdx.z) << LOG_N;
         const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
         if constexpr (TRUNCATED) {
             const Twiddle* table = forward_tables + (size_t)blockIdx.z * TABLE;
@@ -451,7 +444,7 @@ struct Pass {
                 store_data(out + at + 1, field.leave(x1));
             }
         } else {
-            for (u32 i = thread; i < 1u << (LOG_N + INTERLEAVED); i += threads) {
+            for (u32 i = thread; i < 1u << LOG_N; i += threads) {
                 const Reg x = field.enter(load_data(left + base + i)), y = field.enter(load_data(right + base + i));
                 store_data(out + base + i, field.template leave<Field::PRODUCT>(field.template product<1>(x, y)));
             }

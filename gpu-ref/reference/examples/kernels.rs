@@ -1,6 +1,4 @@
-//! Prints the CUDA source of a strategy's transforms, or of its product with a fourth argument
-//! `product`, for an offline compiler: `cargo run -p gpu-ref --example kernels -- best 32 16 > k.cu
-//! && nvcc -arch=sm_90 -std=c++20 -cubin k.cu`.
+//! Writes or checks CUDA files for an offline compiler; see `gpu-ref/nvcc.sh`.
 //!
 //! `kernels all FOLDER` writes every kernel of the crate to files in a folder, where transforms have
 //! N = 2^13 and few points in a thread, the default kernels of `best` for every N from 2^12, every
@@ -21,23 +19,7 @@ fn main() -> Outcome<()> {
     match &arguments[..] {
         [all, folder] if all == "all" => write_all(Path::new(folder)),
         [check, folder] if check == "check" => check_all(Path::new(folder)),
-        [strategy, word_bits, log_n, kind @ ..] => {
-            let known = Strategy::ALL.map(|strategy| strategy.to_string());
-            let strategy =
-                Strategy::ALL.into_iter().find(|s| s.to_string() == *strategy).ok_or_else(|| {
-                    format!("unknown strategy {strategy}; expected one of {}", known.join(", "))
-                })?;
-            let recipe = Recipe::new(strategy, word_bits.parse()?, log_n.parse()?)?;
-            match kind.first().map(String::as_str) {
-                None => print!("{}", source::transforms(&recipe)),
-                Some("product") => print!("{}", source::product(&recipe)),
-                Some(other) => return Err(format!("unknown kernels {other}; expected product").into()),
-            }
-            Ok(())
-        }
-        _ => Err("usage: kernels STRATEGY WORD_BITS LOG_N [product], kernels all FOLDER, or kernels check \
-                  FOLDER"
-            .into()),
+        _ => Err("usage: kernels all FOLDER, or kernels check FOLDER".into()),
     }
 }
 
@@ -94,7 +76,6 @@ fn all_kernels() -> Outcome<Vec<(String, String)>> {
         ("wide-streaming", streaming(Recipe::new(Strategy::Wide, 128, 10)?)?),
         ("shivdikar-truncated", shivdikar(LOG_N)?.with_product(truncated(true))?),
         ("shivdikar-fused", shivdikar(LOG_N)?.with_product(truncated(false))?),
-        ("shivdikar-interleaved", shivdikar(LOG_N)?.interleaved(5)?),
         ("shivdikar-global", shivdikar(11)?.with(Feature::GlobalExchange)?),
     ];
     recipes.extend(more.map(|(name, recipe)| (name.to_owned(), recipe)));

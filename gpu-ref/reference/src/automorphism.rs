@@ -24,8 +24,7 @@ impl<W: Word> Automorphism<W> {
     /// 2^17.
     ///
     /// # Errors
-    /// Returns [`Error::Dimension`] if `n` is out of range, and [`Error::Compile`] or
-    /// [`Error::Driver`] if the device fails.
+    /// Returns [`Error::Dimension`] if `n` is out of range.
     pub fn new(device: &Device, n: usize) -> Result<Self, Error> {
         let (min, max) = (1 << LOG_N.start(), 1 << LOG_N.end());
         if !n.is_power_of_two() || !(min..=max).contains(&n) {
@@ -44,8 +43,8 @@ impl<W: Word> Automorphism<W> {
     /// Maps rows in host memory.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] if the power is even, [`Error::Length`] unless there are 1 to 65,535
-    /// rows, and [`Error::Driver`] if a driver call fails.
+    /// Returns [`Error::Unsupported`] if the power is even, and [`Error::Length`] unless there are 1 to
+    /// 65,535 rows.
     pub fn run(&self, power: u32, words: &[W]) -> Result<Vec<W>, Error> {
         if power.is_multiple_of(2) {
             return Err(Error::Unsupported {

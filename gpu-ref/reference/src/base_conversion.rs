@@ -9,7 +9,6 @@ use crate::device::{Kernel, Launch};
 use crate::field::Field;
 use crate::number::{mul_mod, pow_mod, shift_mod};
 use crate::recipe::{Recipe, Strategy};
-pub use crate::tile::Tile;
 use crate::{Batch, Device, Direction, Error, Modulus, Plan, source};
 
 /// Conversion of coefficients between sets of moduli (Cheddar's BConv).
@@ -20,7 +19,6 @@ pub struct BaseConversion {
     device: Device,
     from: Vec<Modulus<u32>>,
     to: Vec<Modulus<u32>>,
-    tile: Tile,
     convert: Kernel,
     scale: Kernel,
     matrix: Batch<u32>,
@@ -31,20 +29,25 @@ pub struct BaseConversion {
     terms: u32,
 }
 
+/// Threads of a block.
+const THREADS: u32 = 256;
+/// Target limbs and neighbouring columns of a thread: Cheddar's choice.
+const THREAD_LIMBS: u32 = 3;
+const THREAD_COLUMNS: u32 = 4;
+
+/// Bytes of shared memory: the block's rows of the matrix, for `from` source limbs.
+fn shared_bytes(from: usize) -> u32 {
+    4 * THREAD_LIMBS * from as u32
+}
+
 impl BaseConversion {
     /// Creates a conversion from one or more distinct primes to one or more moduli. All are below
     /// 2^30 and have roots for the same N, from 2^10 to 2^17.
     ///
     /// # Errors
-    /// Returns [`Error::Modulus`] naming the first invalid modulus, [`Error::Dimension`] if N is
-    /// out of range, [`Error::Unsupported`] if the tile exceeds a block or N, and
-    /// [`Error::Compile`] or [`Error::Driver`] if the device fails.
-    pub fn new(
-        device: &Device,
-        from: &[Modulus<u32>],
-        to: &[Modulus<u32>],
-        tile: Tile,
-    ) -> Result<Self, Error> {
+    /// Returns [`Error::Modulus`] naming the first invalid modulus, and [`Error::Dimension`] if N is out of
+    /// range.
+    pub fn new(device: &Device, from: &[Modulus<u32>], to: &[Modulus<u32>]) -> Result<Self, Error> {
         let factors = factors(from)?;
         let n = from[0].n();
         let field = Field::new(&Recipe::new(Strategy::Cheddar, 32, n.checked_ilog2().unwrap_or(0))?);
@@ -52,7 +55,6 @@ impl BaseConversion {
             return Err(Error::Modulus { q: 0, reason: "expected at least one target modulus".into() });
         }
         from.iter().chain(to).try_for_each(|modulus| field.check(modulus, n))?;
-        tile.check(from.len(), n)?;
 
         let longest = from.iter().map(Modulus::q).max().unwrap_or(1);
         let matrix: Vec<u32> = to
@@ -70,10 +72,9 @@ impl BaseConversion {
         let constants = |moduli: &[Modulus<u32>]| {
             Batch::upload(device, &moduli.iter().flat_map(|m| field.constants(m, 1)).collect::<Vec<u32>>())
         };
-        let shared = tile.shared_bytes(from.len()) as u32;
-        let module = device.compile("base_conversion.cu", &source::base_conversion(tile))?;
+        let module = device.compile("base_conversion.cu", &source::for_words("base_conversion.cu", 32))?;
         Ok(Self {
-            convert: module.kernel("convert", shared)?,
+            convert: module.kernel("convert", shared_bytes(from.len()))?,
             scale: module.kernel("scale", 0)?,
             matrix: Batch::upload(device, &matrix)?,
             factors: Batch::upload(device, &scaled)?,
@@ -83,7 +84,6 @@ impl BaseConversion {
             device: device.clone(),
             from: from.to_vec(),
             to: to.to_vec(),
-            tile,
         })
     }
 
@@ -93,7 +93,6 @@ impl BaseConversion {
 
     /// The multiplication of the words by `(P / p_j)^-1`, in place.
     fn scaling(&self, from: &Batch<u32>) -> Launch<'_> {
-        const THREADS: u32 = 256;
         let arguments = vec![
             from.pointer(),
             self.factors.pointer(),
@@ -105,13 +104,11 @@ impl BaseConversion {
         Launch::ordered(&self.scale, grid, THREADS, 0, arguments)
     }
 
-    /// The matrix product of words that are already multiplied by `(P / p_j)^-1`, for batches as
-    /// [`Self::batches`] makes them.
-    pub fn multiplication(&self, from: &Batch<u32>, to: &Batch<u32>) -> Launch<'_> {
-        let Tile { thread_limbs, thread_columns, block_limbs, block_columns } = self.tile;
+    /// The matrix product of words that are already multiplied by `(P / p_j)^-1`.
+    fn multiplication(&self, from: &Batch<u32>, to: &Batch<u32>) -> Launch<'_> {
         let grid = [
-            self.n() as u32 / (thread_columns * block_columns),
-            (self.to.len() as u32).div_ceil(thread_limbs * block_limbs),
+            self.n() as u32 / (THREADS * THREAD_COLUMNS),
+            (self.to.len() as u32).div_ceil(THREAD_LIMBS),
             (from.words() / (self.from.len() * self.n())) as u32,
         ];
         let arguments = vec![
@@ -123,38 +120,28 @@ impl BaseConversion {
             (self.to.len() as u32).into(),
             (self.n() as u32).into(),
             self.terms.into(),
-            block_columns.into(),
         ];
-        let (threads, shared) = (block_limbs * block_columns, self.tile.shared_bytes(self.from.len()) as u32);
-        Launch::ordered(&self.convert, grid, threads, shared, arguments)
+        Launch::ordered(&self.convert, grid, THREADS, shared_bytes(self.from.len()), arguments)
     }
 
     /// Converts polynomials in host memory.
     ///
     /// # Errors
-    /// Returns [`Error::Length`] unless there are one or more polynomials, [`Error::Range`] naming
-    /// the first word not below its modulus, and [`Error::Driver`] if a driver call fails.
+    /// Returns [`Error::Length`] unless there are one or more polynomials, and [`Error::Range`] naming the
+    /// first word not below its modulus.
     pub fn run(&self, words: &[u32]) -> Result<Vec<u32>, Error> {
-        let (from, to) = self.batches(words)?;
+        let unit = self.from.len() * self.n();
+        if words.is_empty() || !words.len().is_multiple_of(unit) {
+            return Err(Error::Length { unit, got: words.len() });
+        }
+        check_residues(&self.from, words)?;
+        let (from, to) = (Batch::upload(&self.device, words)?, self.images(words.len())?);
         // SAFETY: the arguments match the kernels' parameters, and the batches have that many polynomials.
         unsafe {
             self.device.launch(&self.scaling(&from))?;
             self.device.launch(&self.multiplication(&from, &to))?;
         }
         to.download()
-    }
-
-    /// Uploads polynomials, and allocates their images.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::run`].
-    pub fn batches(&self, words: &[u32]) -> Result<(Batch<u32>, Batch<u32>), Error> {
-        let unit = self.from.len() * self.n();
-        if words.is_empty() || !words.len().is_multiple_of(unit) {
-            return Err(Error::Length { unit, got: words.len() });
-        }
-        check_residues(&self.from, words)?;
-        Ok((Batch::upload(&self.device, words)?, self.images(words.len())?))
     }
 
     /// Room for the images of `words` words.
@@ -177,13 +164,8 @@ impl ModSwitch {
     ///
     /// # Errors
     /// Returns the errors of [`BaseConversion::new`] and [`Plan::new`].
-    pub fn new(
-        device: &Device,
-        from: &[Modulus<u32>],
-        to: &[Modulus<u32>],
-        tile: Tile,
-    ) -> Result<Self, Error> {
-        let conversion = BaseConversion::new(device, from, to, tile)?;
+    pub fn new(device: &Device, from: &[Modulus<u32>], to: &[Modulus<u32>]) -> Result<Self, Error> {
+        let conversion = BaseConversion::new(device, from, to)?;
         let recipe = Recipe::new(Strategy::Cheddar, 32, conversion.n().ilog2())?;
         Ok(Self {
             inverse: Plan::with_factors(device, recipe.clone(), from, &factors(from)?)?,
@@ -215,8 +197,7 @@ fn others(moduli: &[Modulus<u32>], without: usize, q: u128) -> u128 {
 /// `(P / p_j)^-1` modulo each `p_j`.
 ///
 /// # Errors
-/// Returns [`Error::Modulus`] if there are no moduli, or naming a modulus that is composite or
-/// repeated.
+/// Returns [`Error::Modulus`] if there are no moduli, or naming a modulus that is composite or repeated.
 fn factors(moduli: &[Modulus<u32>]) -> Result<Vec<u128>, Error> {
     if moduli.is_empty() {
         return Err(Error::Modulus { q: 0, reason: "expected at least one source modulus".into() });

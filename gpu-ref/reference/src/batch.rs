@@ -18,9 +18,6 @@ pub struct Batch<W> {
 
 impl<W> Batch<W> {
     /// Allocates `words` words, all zero.
-    ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if the allocation fails.
     pub fn zeroed(device: &Device, words: usize) -> Result<Self, Error> {
         let buffer = device.allocate(words * size_of::<W>())?;
         Ok(Self { device: device.clone(), buffer, words, word: PhantomData })
@@ -30,8 +27,8 @@ impl<W> Batch<W> {
     /// library. Dropping the batch does not free them.
     ///
     /// # Errors
-    /// Returns [`Error::Address`] if the address is zero or not a multiple of the word's size, and on
-    /// a CUDA device also if the memory is not on it or its allocation ends too early.
+    /// Returns [`Error::Address`] if the address is zero or not a multiple of the word's size, and on a CUDA
+    /// device also if the memory is not on it or its allocation ends too early.
     ///
     /// # Safety
     /// The memory must be valid for that many words, accessible to kernels of this device, as long as
@@ -83,9 +80,6 @@ impl<W> Batch<W> {
 impl<W: Word> Batch<W> {
     /// Copies words to a device unchanged and unchecked. The caller is responsible for their range
     /// and layout.
-    ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call fails.
     pub fn upload(device: &Device, words: &[W]) -> Result<Self, Error> {
         let batch = Self::zeroed(device, words.len())?;
         // SAFETY: the batch has as many words, and nothing else knows them yet.
@@ -94,9 +88,6 @@ impl<W: Word> Batch<W> {
     }
 
     /// Copies the words back unchanged, after all work on them.
-    ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call or an earlier kernel failed.
     pub fn download(&self) -> Result<Vec<W>, Error> {
         let mut words = vec![W::zeroed(); self.words];
         // SAFETY: the batch has as many words.

@@ -6,7 +6,7 @@
 //! bitrev(j) + 1))`. [`Device::emulated`] runs the same kernels on the CPU.
 
 use crate::automorphism;
-use crate::base_conversion::{self, Tile};
+use crate::base_conversion;
 use crate::inner_product::{Fusion, InnerProduct};
 use crate::key_switch::{self, Basis, Division};
 use crate::{Device, Direction, Error, Modulus, Plan, Strategy, Word};
@@ -113,8 +113,7 @@ pub fn convert(
     let moduli = |primes: &[u128]| -> Result<Vec<_>, Error> {
         primes.iter().map(|&q| Modulus::<u32>::find_at_most(q, n, 0)).collect()
     };
-    let conversion =
-        base_conversion::BaseConversion::new(device, &moduli(from)?, &moduli(to)?, Tile::default())?;
+    let conversion = base_conversion::BaseConversion::new(device, &moduli(from)?, &moduli(to)?)?;
     conversion.run(&narrow(rows)).map(widen)
 }
 
@@ -130,7 +129,7 @@ pub fn mod_switch(
     rows: &[u128],
 ) -> Result<Vec<u128>, Error> {
     let (from, to) = (moduli(n, from)?, moduli(n, to)?);
-    base_conversion::ModSwitch::new(device, &from, &to, Tile::default())?.run(&narrow(rows)).map(widen)
+    base_conversion::ModSwitch::new(device, &from, &to)?.run(&narrow(rows)).map(widen)
 }
 
 /// A change of moduli by the kernels of key switching.

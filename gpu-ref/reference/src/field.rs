@@ -234,9 +234,8 @@ fn rest(quotient: u128, q: u128) -> u128 {
 /// moduli.
 ///
 /// # Errors
-/// Returns [`Error::Modulus`] if there are no moduli, or naming the first longer than `W::BITS - 2`
-/// bits or with another N, [`Error::Dimension`] if N is out of range, and [`Error::Unsupported`]
-/// for 128-bit words.
+/// Returns [`Error::Modulus`] if there are no moduli, or naming the first longer than `W::BITS - 2` bits or
+/// with another N, [`Error::Dimension`] if N is out of range, and [`Error::Unsupported`] for 128-bit words.
 pub fn barrett_constants<W: Word>(moduli: &[Modulus<W>]) -> Result<Vec<W>, Error> {
     let first = moduli.first();
     let n = first.ok_or(Error::Modulus { q: 0, reason: "expected at least one modulus".into() })?.n();

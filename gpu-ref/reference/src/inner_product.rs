@@ -39,9 +39,8 @@ impl<W: Word> InnerProduct<W> {
     /// most `W::BITS - 2` bits and roots for the same N of at least 2^10.
     ///
     /// # Errors
-    /// Returns [`Error::Modulus`] naming the first invalid modulus, [`Error::Dimension`] if N is
-    /// out of range, [`Error::Unsupported`] for 128-bit words or no terms, and [`Error::Compile`]
-    /// or [`Error::Driver`] if the device fails.
+    /// Returns [`Error::Modulus`] naming the first invalid modulus, [`Error::Dimension`] if N is out of
+    /// range, and [`Error::Unsupported`] for 128-bit words or no terms.
     pub fn new(device: &Device, moduli: &[Modulus<W>], terms: usize, fusion: Fusion) -> Result<Self, Error> {
         if terms == 0 {
             return Err(Error::Unsupported {
@@ -71,9 +70,8 @@ impl<W: Word> InnerProduct<W> {
     /// Computes the two sums of polynomials and keys, in the last batch. On a GPU the call returns before the work is done.
     ///
     /// # Errors
-    /// Returns [`Error::Length`] unless the batches have the lengths of the layouts above,
-    /// [`Error::Unsupported`] if a batch is on another device, and [`Error::Driver`] if a driver
-    /// call fails.
+    /// Returns [`Error::Length`] unless the batches have the lengths of the layouts above, and
+    /// [`Error::Unsupported`] if a batch is on another device.
     pub fn apply(&mut self, [polynomials, keys, out]: &mut [Batch<W>; 3]) -> Result<(), Error> {
         let words = self.polynomial_words();
         let lengths = [self.terms * words, 2 * self.terms * words, 2 * words];
@@ -127,9 +125,8 @@ impl<W: Word> InnerProduct<W> {
     /// The two sums for polynomials and keys in host memory.
     ///
     /// # Errors
-    /// Returns [`Error::Length`] unless they have the lengths of the layouts above,
-    /// [`Error::Range`] naming the first word not below its modulus, and [`Error::Driver`] if a
-    /// driver call fails.
+    /// Returns [`Error::Length`] unless they have the lengths of the layouts above, and [`Error::Range`]
+    /// naming the first word not below its modulus.
     pub fn run(&mut self, polynomials: &[W], keys: &[W]) -> Result<Vec<W>, Error> {
         let mut batches = self.batches(polynomials, keys)?;
         self.apply(&mut batches)?;
@@ -139,8 +136,7 @@ impl<W: Word> InnerProduct<W> {
     /// Uploads polynomials and keys, and allocates the sums.
     ///
     /// # Errors
-    /// Returns [`Error::Range`] naming the first word not below its modulus, and [`Error::Driver`] if a
-    /// driver call fails.
+    /// Returns [`Error::Range`] naming the first word not below its modulus.
     pub fn batches(&self, polynomials: &[W], keys: &[W]) -> Result<[Batch<W>; 3], Error> {
         check_residues(&self.moduli, polynomials)?;
         check_residues(&self.moduli, keys)?;

@@ -43,8 +43,7 @@ pub enum Division {
 ///
 /// # Errors
 /// Returns [`Error::Length`] unless polynomial and key have [`Basis::polynomial_words`] and
-/// [`Basis::key_words`] words, [`Error::Range`] naming the first word not below its modulus, and any
-/// device error.
+/// [`Basis::key_words`] words, [`Error::Range`] naming the first word not below its modulus.
 pub fn switch<W: Word>(
     device: &Device,
     basis: &Basis<W>,
@@ -104,8 +103,8 @@ fn by_columns<W: Word>(
 /// times their number; see [`crate::base_conversion`].
 ///
 /// # Errors
-/// Returns [`Error::Length`] unless there are [`Basis::polynomial_words`] words, [`Error::Range`] naming
-/// the first word not below its modulus, and any device error.
+/// Returns [`Error::Length`] unless there are [`Basis::polynomial_words`] words, and [`Error::Range`] naming
+/// the first word not below its modulus.
 pub fn mod_up<W: Word>(device: &Device, basis: &Basis<W>, polynomial: &[W]) -> Result<Vec<W>, Error> {
     let (n, limbs, extended) = (basis.n(), basis.limbs(), basis.extended());
     basis.check_polynomial(polynomial)?;
@@ -129,8 +128,8 @@ pub fn mod_up<W: Word>(device: &Device, basis: &Basis<W>, polynomial: &[W]) -> R
 /// the special limbs, as in [`mod_up`].
 ///
 /// # Errors
-/// Returns [`Error::Length`] unless there are N words for each limb, [`Error::Range`] naming the first
-/// word not below its modulus, and any device error.
+/// Returns [`Error::Length`] unless there are N words for each limb, and [`Error::Range`] naming the first
+/// word not below its modulus.
 pub fn mod_down<W: Word>(device: &Device, basis: &Basis<W>, polynomial: &[W]) -> Result<Vec<W>, Error> {
     let (n, limbs) = (basis.n(), basis.limbs());
     basis.check_words(basis.moduli(), 1, polynomial)?;

@@ -18,7 +18,9 @@
 //!   ([`Direction`]). Every word is below its modulus, before and after.
 //! * [`Batch::from_raw`] wraps memory that someone else owns; [`Plan::upload`] copies from the host.
 //! * Invalid input, a missing device and a failed driver call are an [`Error`], which names what would
-//!   be valid. Kernels do not check words: a word above its modulus gives a meaningless result.
+//!   be valid. Every call that uses a device can return [`Error::Driver`], if a driver call or an earlier
+//!   kernel failed, and [`Error::Compile`], if it compiles kernels; documentation names the other errors.
+//!   Kernels do not check words: a word above its modulus gives a meaningless result.
 //! * Calls on a CUDA device return before the work is done. Downloads wait.
 //!
 //! `cargo run -p gpu-ref --example resident` multiplies polynomials in memory and on a stream of another
@@ -68,7 +70,6 @@ pub mod number;
 mod plan;
 pub mod recipe;
 pub mod source;
-mod tile;
 mod timing;
 mod word;
 

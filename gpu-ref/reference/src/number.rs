@@ -92,8 +92,8 @@ impl<W: Word> Modulus<W> {
     /// if `q` is prime).
     ///
     /// # Errors
-    /// Returns [`Error::Dimension`] if `n` is not a power of two, and [`Error::Modulus`] if `q` is
-    /// even or below 3, or if `root^n != -1 mod q`.
+    /// Returns [`Error::Dimension`] if `n` is not a power of two, and [`Error::Modulus`] if `q` is even or
+    /// below 3, or if `root^n != -1 mod q`.
     pub fn new(q: W, root: W, n: usize) -> Result<Self, Error> {
         let (wide_q, wide_root) = (q.widen(), root.widen());
         let fail = |reason: String| Err(Error::Modulus { q: wide_q, reason });

@@ -36,8 +36,6 @@ impl std::fmt::Display for Direction {
 ///
 /// A batch holds `polynomials x limbs x N` words, in that order: polynomial `p` modulo `moduli[l]`
 /// starts at word `(p limbs + l) N`. All coefficients are below their modulus, on input and output.
-/// If the recipe interleaves polynomials, [`Plan::upload`] and [`Plan::download`] convert between
-/// the two orders.
 pub struct Plan<W> {
     device: Device,
     recipe: Recipe,
@@ -74,9 +72,8 @@ impl<W: Word> Plan<W> {
     /// Creates a plan with the given recipe.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] for other words, [`Error::Modulus`] if there are no moduli or if one
-    /// is too long for the strategy or has a root for another N, and [`Error::Compile`] or
-    /// [`Error::Driver`] if the device fails.
+    /// Returns [`Error::Unsupported`] for other words, and [`Error::Modulus`] if there are no moduli or if
+    /// one is too long for the strategy or has a root for another N.
     pub fn with_recipe(device: &Device, recipe: Recipe, moduli: &[Modulus<W>]) -> Result<Self, Error> {
         Self::with_factors(device, recipe, moduli, &vec![1; moduli.len()])
     }
@@ -85,8 +82,8 @@ impl<W: Word> Plan<W> {
     /// `moduli[l]` are multiplied by `factors[l]`. This is free, as it is merged with 1/N.
     ///
     /// # Errors
-    /// Returns the errors of [`Plan::with_recipe`], [`Error::Length`] unless there is one factor
-    /// for each modulus, and [`Error::Range`] naming the first factor not below its modulus.
+    /// Returns the errors of [`Plan::with_recipe`], [`Error::Length`] unless there is one factor for each
+    /// modulus, and [`Error::Range`] naming the first factor not below its modulus.
     pub fn with_factors(
         device: &Device,
         recipe: Recipe,
@@ -196,49 +193,23 @@ impl<W: Word> Plan<W> {
     ///
     /// # Errors
     /// Returns [`Error::Length`] unless the number of words is a positive multiple of
-    /// [`Self::polynomial_words`], [`Error::Range`] naming the first word not below its modulus,
-    /// and [`Error::Driver`] if a driver call fails.
+    /// [`Self::polynomial_words`], and [`Error::Range`] naming the first word not below its modulus.
     pub fn upload(&self, words: &[W]) -> Result<Batch<W>, Error> {
-        self.groups(words.len())?;
+        self.whole(words.len())?;
         check_residues(&self.moduli, words)?;
-        if self.recipe.interleave_log() == 0 {
-            return Batch::upload(&self.device, words);
-        }
-        let places = self.interleaved_places(words.len());
-        Batch::upload(&self.device, &places.map(|from| words[from]).collect::<Vec<_>>())
+        Batch::upload(&self.device, words)
     }
 
     /// Copies polynomials back, after all work on them.
-    ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call or an earlier kernel failed.
     pub fn download(&self, batch: &Batch<W>) -> Result<Vec<W>, Error> {
-        let mut words = batch.download()?;
-        if self.recipe.interleave_log() > 0 {
-            let interleaved = words.clone();
-            for (word, to) in interleaved.into_iter().zip(self.interleaved_places(batch.words())) {
-                words[to] = word;
-            }
-        }
-        Ok(words)
-    }
-
-    /// The host position of each word of an interleaved batch, in the device's order.
-    fn interleaved_places(&self, words: usize) -> impl Iterator<Item = usize> {
-        let (together, polynomial) = (1 << self.recipe.interleave_log(), self.polynomial_words());
-        (0..words / (together * polynomial)).flat_map(move |group| {
-            (0..polynomial).flat_map(move |word| {
-                (0..together).map(move |member| (group * together + member) * polynomial + word)
-            })
-        })
+        batch.download()
     }
 
     /// Transforms a batch in place. On a GPU the call returns before the work is done.
     ///
     /// # Errors
-    /// Returns [`Error::Length`] if the batch is not a whole number of polynomials,
-    /// [`Error::Unsupported`] if it is on another device, and [`Error::Driver`] if a driver call
-    /// fails.
+    /// Returns [`Error::Length`] if the batch is not a whole number of polynomials, and
+    /// [`Error::Unsupported`] if it is on another device.
     pub fn transform(&self, direction: Direction, batch: &mut Batch<W>) -> Result<(), Error> {
         // SAFETY: the batch holds all words accessed by the launches, and is borrowed exclusively.
         unsafe { self.start(&self.transform_launches(direction, batch)?) }
@@ -248,9 +219,8 @@ impl<W: Word> Plan<W> {
     /// before the work is done.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] if the layout is invalid or exceeds the batch, if the recipe
-    /// interleaves polynomials, or if the batch is on another device, and [`Error::Driver`] if a
-    /// driver call fails.
+    /// Returns [`Error::Unsupported`] if the layout is invalid or exceeds the batch, or if the batch is on
+    /// another device.
     pub fn transform_at(
         &self,
         direction: Direction,
@@ -299,7 +269,7 @@ impl<W: Word> Plan<W> {
         Ok(launches)
     }
 
-    /// Pass `number` on some groups of polynomials, in place.
+    /// Pass `number` on some polynomials, in place.
     fn pass_launch<'a>(
         &'a self,
         kernel: &'a Kernel,
@@ -325,7 +295,7 @@ impl<W: Word> Plan<W> {
     /// arrays there, so these are spilled registers.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Driver`] if a driver call fails.
+    /// Returns [`Error::Unsupported`] on an emulated device.
     pub fn spilled_bytes(&self, direction: Direction) -> Result<usize, Error> {
         self.most_spilled(self.steps(direction).into_iter().map(|(kernel, _)| kernel))
     }
@@ -366,7 +336,7 @@ impl<W: Word> Plan<W> {
     fn chunks(&self, layout: Layout) -> Vec<Layout> {
         let chunk = match &self.residency {
             // Resident kernels find a polynomial behind the one before.
-            Some(_) if layout.stride != self.group_words() => 1,
+            Some(_) if layout.stride != self.polynomial_words() => 1,
             Some((most, _)) => *most,
             None => GRID_LIMIT,
         };
@@ -378,33 +348,26 @@ impl<W: Word> Plan<W> {
         (0..layout.count).step_by(chunk).map(part).collect()
     }
 
-    /// Words of a group of interleaved polynomials.
-    fn group_words(&self) -> usize {
-        self.polynomial_words() << self.recipe.interleave_log()
-    }
-
-    /// All groups of a batch of that many words.
+    /// All polynomials of a batch of that many words.
     fn whole(&self, words: usize) -> Result<Layout, Error> {
-        Ok(Layout { first: 0, stride: self.group_words(), count: self.groups(words)? })
+        let unit = self.polynomial_words();
+        if words == 0 || !words.is_multiple_of(unit) {
+            return Err(Error::Length { unit, got: words });
+        }
+        Ok(Layout { first: 0, stride: unit, count: words / unit })
     }
 
     /// The addresses from the first to the last word of a layout.
     fn region(&self, batch: &Batch<W>, Layout { first, stride, count }: Layout) -> Range<u64> {
-        batch.region(first, (count - 1) * stride + self.group_words())
+        batch.region(first, (count - 1) * stride + self.polynomial_words())
     }
 
     /// The distance of two polynomials in rows of N words, for the kernels' parameter `limbs`.
     fn rows(&self, layout: Layout) -> Argument {
-        ((layout.stride >> self.recipe.log_words()) as u32).into()
+        ((layout.stride >> self.recipe.log_n()) as u32).into()
     }
 
     fn check_layout(&self, batch: &Batch<W>, layout: Layout) -> Result<(), Error> {
-        if self.recipe.interleave_log() > 0 {
-            return Err(Error::Unsupported {
-                what: format!("{layout:?} with interleaved polynomials"),
-                instead: "use `transform` and `multiply` for whole batches".into(),
-            });
-        }
         layout.check(self.polynomial_words(), 1 << self.recipe.log_n(), batch.words())
     }
 
@@ -413,7 +376,7 @@ impl<W: Word> Plan<W> {
             return resident_shape(&self.recipe, self.moduli.len(), polynomials);
         }
         Shape {
-            grid: [pass.blocks_each(self.recipe.log_words()), polynomials, self.moduli.len() as u32],
+            grid: [pass.blocks_each(self.recipe.log_n()), polynomials, self.moduli.len() as u32],
             threads: pass.threads(),
             shared: self.recipe.shared_bytes(pass),
             mode: self.mode(),
@@ -422,15 +385,6 @@ impl<W: Word> Plan<W> {
 
     fn mode(&self) -> Mode {
         if self.recipe.has(Feature::Overlap) { Mode::Overlapping } else { Mode::Ordered }
-    }
-
-    /// Number of groups of polynomials in `words` words.
-    fn groups(&self, words: usize) -> Result<usize, Error> {
-        let unit = self.group_words();
-        if words == 0 || !words.is_multiple_of(unit) {
-            return Err(Error::Length { unit, got: words });
-        }
-        Ok(words / unit)
     }
 }
 

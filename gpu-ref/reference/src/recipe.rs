@@ -31,7 +31,6 @@ pub struct Recipe {
     passes: Vec<Pass>,
     product: Product,
     features: BTreeSet<Feature>,
-    interleave_log: u32,
     shared_roots: u32,
 }
 
@@ -63,7 +62,6 @@ impl Recipe {
             passes: published(strategy, word_bits, log_n),
             product: Product::default(),
             features: BTreeSet::new(),
-            interleave_log: 0,
             shared_roots: 0,
         };
         Ok(if strategy == Strategy::Best { own.fastest() } else { own })
@@ -174,18 +172,14 @@ impl Recipe {
     /// The same transforms with another product.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] for a truncated product, except of [`Strategy::Shivdikar`] without
-    /// interleaving and with two or more stages in the last pass, and for strategies of resident threads.
+    /// Returns [`Error::Unsupported`] for a truncated product, except of [`Strategy::Shivdikar`] with two or
+    /// more stages in the last pass, and for strategies of resident threads.
     pub fn with_product(self, product: Product) -> Result<Self, Error> {
-        let can_truncate = matches!(self.strategy, Strategy::Shivdikar(_))
-            && self.interleave_log == 0
-            && self.last_pass().stages >= 2;
+        let can_truncate = matches!(self.strategy, Strategy::Shivdikar(_)) && self.last_pass().stages >= 2;
         if self.resident() || product.truncated && !can_truncate {
             return Err(Error::Unsupported {
                 what: format!("{product:?} for {}", self.strategy),
-                instead:
-                    "truncate products of `shivdikar` without interleaving, whose last pass has two stages"
-                        .into(),
+                instead: "truncate products of `shivdikar`, if its last pass has two stages".into(),
             });
         }
         Ok(Self { product, ..self })
@@ -213,30 +207,13 @@ impl Recipe {
         self
     }
 
-    /// The same recipe for batches in which 2^`interleave_log` polynomials are interleaved, coefficient
-    /// by coefficient, so that neighbouring threads process neighbouring polynomials. A batch must be a
-    /// multiple of that number.
-    ///
-    /// # Errors
-    /// Returns [`Error::Unsupported`] above 2^10, for truncated products and for strategies of resident
-    /// threads.
-    pub fn interleaved(self, interleave_log: u32) -> Result<Self, Error> {
-        if interleave_log > 10 || self.product.truncated || self.resident() {
-            return Err(Error::Unsupported {
-                what: format!("2^{interleave_log} interleaved polynomials of {}", self.strategy),
-                instead: "use at most 2^10, passes, and no truncated products".into(),
-            });
-        }
-        Ok(Self { interleave_log, ..self })
-    }
-
     /// [`Strategy::Best`]: 2^`shared_roots` butterflies of the last stage share a table entry, half as
     /// many of the stage before, and so on, and multiply by another root of unity in addition. Fused
     /// products do without.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] for other strategies, above 2^3, and unless a thread has as many
-    /// points in the first pass, and more in the last.
+    /// Returns [`Error::Unsupported`] for other strategies, above 2^3, and unless a thread has as many points
+    /// in the first pass, and more in the last.
     pub fn with_shared_roots(self, shared_roots: u32) -> Result<Self, Error> {
         let most = 3.min(self.passes[0].points_log).min(self.last_pass().points_log - 1);
         if shared_roots > 0 && (self.strategy != Strategy::Best || shared_roots > most) {
@@ -303,11 +280,6 @@ impl Recipe {
         self.features.iter().copied()
     }
 
-    /// See [`Recipe::interleaved`].
-    pub fn interleave_log(&self) -> u32 {
-        self.interleave_log
-    }
-
     /// See [`Recipe::with_shared_roots`].
     pub fn shared_roots(&self) -> u32 {
         self.shared_roots
@@ -319,11 +291,6 @@ impl Recipe {
             return 0;
         }
         pass.shared_bytes(self.word_bits / 8)
-    }
-
-    /// log2 of the words of one polynomial and limb, times the number of interleaved polynomials.
-    pub(crate) fn log_words(&self) -> u32 {
-        self.log_n + self.interleave_log
     }
 
     /// See [`Strategy::resident`].

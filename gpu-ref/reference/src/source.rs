@@ -4,7 +4,6 @@ use crate::Error;
 use crate::device::runtime_compiler;
 use crate::field::Field;
 use crate::recipe::{Barrett, Feature, Pass, Product, Recipe, Strategy, Sync};
-use crate::tile::Tile;
 use std::fmt::Write;
 
 const FILES: [(&str, &str); 17] = [
@@ -65,22 +64,10 @@ pub(crate) fn for_words(name: &str, word_bits: u32) -> String {
     assemble(name, file(name), word_bits)
 }
 
-/// The kernels of [`crate::base_conversion::BaseConversion`]: `convert`, `scale`.
-pub(crate) fn base_conversion(tile: Tile) -> String {
-    let Tile { thread_limbs, thread_columns, block_limbs, block_columns } = tile;
-    let (threads, shared) = (block_limbs * block_columns, block_limbs > 1);
-    for_words("base_conversion.cu", 32)
-        + &format!("CONVERT_KERNEL(convert, {threads}, {thread_limbs}, {thread_columns}, {shared})\n")
-}
-
 /// All kernels other than transforms: names and texts.
 pub fn operations() -> Vec<(String, String)> {
     let words = |name: &str, bits| (format!("{name}-{bits}"), for_words(&format!("{name}.cu"), bits));
-    let shared = Tile { block_limbs: 2, block_columns: 128, ..Tile::default() };
-    let mut files = vec![
-        ("base-conversion".into(), base_conversion(Tile::default())),
-        ("base-conversion-shared".into(), base_conversion(shared)),
-    ];
+    let mut files = vec![words("base_conversion", 32)];
     files.extend([32, 64].map(|bits| words("key_switch", bits)));
     files.extend([32, 64].map(|bits| words("inner_product", bits)));
     files.extend([32, 64, 128].map(|bits| words("automorphism", bits)));
@@ -92,9 +79,6 @@ fn strategy(recipe: &Recipe) -> String {
     let (name, mut text) = Field::new(recipe).source();
     for name in recipe.features().filter_map(Feature::definition) {
         let _ = writeln!(text, "#define {name}");
-    }
-    if recipe.interleave_log() > 0 {
-        let _ = writeln!(text, "#define INTERLEAVED {}", recipe.interleave_log());
     }
     expand(name, file(name), &mut text);
     text
@@ -239,8 +223,8 @@ pub fn tight(recipe: &Recipe) -> Option<String> {
 /// Checks the syntax and the types of a file with the front end of NVRTC. This needs no GPU.
 ///
 /// # Errors
-/// Returns [`Error::NoDevice`] if NVRTC is not installed, and [`Error::Compile`] with its log if it
-/// rejects the file.
+/// Returns [`Error::NoDevice`] if NVRTC is not installed, and [`Error::Compile`] with its log if it rejects
+/// the file.
 pub fn check(name: &str, text: &str) -> Result<(), Error> {
     runtime_compiler::check(name, text)
 }

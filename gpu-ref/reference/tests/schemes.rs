@@ -5,7 +5,7 @@ mod common;
 
 use common::{ON_EMULATED, model, moduli, named, on, on_each, polynomials, products, rng, run, same};
 use gpu_ref::automorphism::Automorphism;
-use gpu_ref::base_conversion::{BaseConversion, ModSwitch, Tile};
+use gpu_ref::base_conversion::{BaseConversion, ModSwitch};
 use gpu_ref::inner_product::{Fusion, InnerProduct};
 use gpu_ref::key_switch::{Basis, Division, mod_down, mod_up, switch};
 use gpu_ref::{Device, Error, Modulus, Word, host, number};
@@ -53,17 +53,15 @@ fn converted(from: &[Modulus<u32>], to: &[Modulus<u32>], words: &[u32]) -> Vec<u
     words.chunks(from.len() * N).flat_map(rows).collect()
 }
 
-/// Moduli small enough for one reduction, and enough long ones to need several. Tiles that share
-/// the input, tiles that do not, and tiles that extend beyond the last limb.
+/// Moduli small enough for one reduction, and enough long ones to need several; the last target limbs do
+/// not fill a thread.
 fn base_conversions(device: &Device) {
-    let (short, long) = (moduli::<u32>(3, 24, N), moduli::<u32>(14, 30, N));
     let to = moduli::<u32>(5, 28, N);
-    let shared = Tile { thread_limbs: 2, thread_columns: 2, block_limbs: 2, block_columns: 64 };
     let mut rng = rng();
-    for (from, tile) in [(&short, Tile::default()), (&long, shared), (&long, Tile::default())] {
-        let words = polynomials(from, 2, &mut rng);
-        let conversion = BaseConversion::new(device, from, &to, tile).unwrap();
-        same("conversion", &conversion.run(&words).unwrap(), &converted(from, &to, &words));
+    for from in [moduli::<u32>(3, 24, N), moduli::<u32>(14, 30, N)] {
+        let words = polynomials(&from, 2, &mut rng);
+        let conversion = BaseConversion::new(device, &from, &to).unwrap();
+        same("conversion", &conversion.run(&words).unwrap(), &converted(&from, &to, &words));
     }
 }
 
@@ -72,32 +70,21 @@ fn switches_of_moduli(device: &Device) {
     let words = polynomials(&from, 2, &mut rng());
     let rows = converted(&from, &to, &model(&from, &words, host::inverse));
     let want = model(&to, &rows, host::forward);
-    let switch = ModSwitch::new(device, &from, &to, Tile::default()).unwrap();
+    let switch = ModSwitch::new(device, &from, &to).unwrap();
     same("switch", &switch.run(&words).unwrap(), &want);
 }
 
 fn unsound_conversions_are_refused(device: &Device) {
     let good = moduli::<u32>(3, 24, N);
-    let new = |from: &[_], to: &[_], tile| BaseConversion::new(device, from, to, tile).map(|_| ());
-    let own = Tile::default();
-    assert!(matches!(new(&[], &good, own), Err(Error::Modulus { .. })));
-    assert!(matches!(new(&good, &[], own), Err(Error::Modulus { .. })));
-    assert!(matches!(new(&[good[0], good[0]], &good, own), Err(Error::Modulus { .. })));
+    let new = |from: &[_], to: &[_]| BaseConversion::new(device, from, to).map(|_| ());
+    assert!(matches!(new(&[], &good), Err(Error::Modulus { .. })));
+    assert!(matches!(new(&good, &[]), Err(Error::Modulus { .. })));
+    assert!(matches!(new(&[good[0], good[0]], &good), Err(Error::Modulus { .. })));
     let long = Modulus::find(31, N, 0).unwrap();
-    assert!(matches!(new(&good, &[long], own), Err(Error::Modulus { .. })));
+    assert!(matches!(new(&good, &[long]), Err(Error::Modulus { .. })));
     let other = Modulus::find(24, 2 * N, 0).unwrap();
-    assert!(matches!(new(&good, &[other], own), Err(Error::Modulus { .. })));
-    for tile in [
-        Tile { thread_limbs: 0, ..own },
-        Tile { thread_columns: 3, ..own },
-        Tile { block_limbs: 8, ..own },
-        Tile { block_columns: 96, ..own },
-        Tile { block_columns: 512, ..own },
-        Tile { block_limbs: u32::MAX, block_columns: 2, ..own },
-    ] {
-        assert!(matches!(new(&good, &good, tile), Err(Error::Unsupported { .. })), "{tile:?}");
-    }
-    let conversion = BaseConversion::new(device, &good, &good[..1], own).unwrap();
+    assert!(matches!(new(&good, &[other]), Err(Error::Modulus { .. })));
+    let conversion = BaseConversion::new(device, &good, &good[..1]).unwrap();
     assert_eq!(conversion.run(&[0; N]), Err(Error::Length { unit: 3 * N, got: N }));
     let mut words = vec![0; 3 * N];
     words[N + 1] = good[1].q();

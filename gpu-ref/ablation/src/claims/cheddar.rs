@@ -1,8 +1,7 @@
-//! Cheddar's claims: kernel parameters, arithmetic, roots on the fly, and base conversion.
+//! Cheddar's claims: kernel parameters, arithmetic, roots on the fly.
 
-use super::{Operation, Paper, Scheme, SpeedupClaim, Variant};
+use super::{Paper, SpeedupClaim, Variant};
 use crate::variants;
-use gpu_ref::base_conversion::Tile;
 use gpu_ref::{Barrett, Error, Feature, Recipe, Strategy};
 
 pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
@@ -50,35 +49,6 @@ pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
         let optimised = variant("roots of the last three stages on the fly", on_the_fly).limbs(limbs);
         let what = "roots on the fly instead of from a table";
         claims.push(SpeedupClaim { card: "RTX 4090", ..claim(what, Some(gain), baseline, optimised) });
-    }
-    for to in [LIMBS, 28] {
-        // The paper's special moduli: 14 below 2^32 / 14, so that a sum needs one reduction.
-        let conversion = |tile: Tile| Scheme {
-            label: format!(
-                "{} limbs x {} columns a thread, {} x {} threads",
-                tile.thread_limbs, tile.thread_columns, tile.block_limbs, tile.block_columns
-            ),
-            word_bits: 32,
-            log_n: 16,
-            limbs: 14,
-            modulus_bits: 28,
-            operation: Operation::Conversion { to, tile },
-        };
-        let own = Tile::default();
-        for (what, other) in [
-            ("3 limbs a thread instead of 1", Tile { thread_limbs: 1, ..own }),
-            ("4 columns a thread instead of 1", Tile { thread_columns: 1, ..own }),
-            ("4 columns a thread instead of 2", Tile { thread_columns: 2, ..own }),
-            (
-                "3 limbs and 4 columns a thread instead of 1",
-                Tile { thread_limbs: 1, thread_columns: 1, ..own },
-            ),
-            ("one row of threads a block instead of 2", Tile { block_limbs: 2, block_columns: 128, ..own }),
-            ("one row of threads a block instead of 4", Tile { block_limbs: 4, block_columns: 64, ..own }),
-        ] {
-            let what = format!("conversion of 14 limbs to {to}: {what} (N = 2^16)");
-            claims.push(Paper::Cheddar.claim(what, None, conversion(other), conversion(own)));
-        }
     }
     for column_log in [6, 8, 9] {
         let other = format!("{} x {}", 1 << column_log, 1 << (16 - column_log));

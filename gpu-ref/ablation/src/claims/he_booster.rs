@@ -1,7 +1,6 @@
 //! HE-Booster's claims: synchronisation, double words, and the phases around the transforms.
 
-use super::{Operation, Paper, Scheme, SpeedupClaim, Variant};
-use crate::residues::{Access, Reconstruction};
+use super::{InnerProducts, Paper, SpeedupClaim, Variant};
 use crate::sequence::Execution;
 use crate::variants::hybrid;
 use gpu_ref::inner_product::Fusion;
@@ -61,69 +60,21 @@ pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
             Variant { label: "one launch".into(), execution: Execution::Launches, ..single },
         ),
     );
-    claims.extend(schemes());
+    claims.extend(inner_products());
     Ok(claims)
 }
 
-/// The claims for the first, last and middle phase of the paper's operations. The product of the
-/// moduli is as long as in the paper: L limbs of 56 bits or 2 L of 28.
-fn schemes() -> Vec<SpeedupClaim> {
-    let scheme = |label: &str, word_bits: u32, log_n, limbs: usize, operation| Scheme {
-        label: label.into(),
-        word_bits,
-        log_n,
-        limbs: limbs * (64 / word_bits as usize),
-        modulus_bits: word_bits - word_bits / 8,
-        operation,
-    };
+/// Table 1: log2 of the decomposition radix, and the gains for the first two parameter sets.
+fn inner_products() -> Vec<SpeedupClaim> {
     let mut claims = Vec::new();
-    let (decompose, garner) = (
-        Operation::Decompose(Access::Transposed),
-        Operation::Reconstruct(Access::Transposed, Reconstruction::Garner),
-    );
-    for (log_n, limbs) in [(13, 4), (14, 8), (15, 16)] {
-        for bits in [32, 64] {
-            let setting = format!("N = 2^{log_n}, {} bits, {bits}-bit words", 56 * limbs);
-            let of = |label: &str, operation| scheme(label, bits, log_n, limbs, operation);
-            claims.push(Paper::HeBooster.claim(
-                format!("residues: words transposed in shared memory ({setting})"),
-                None,
-                of("strided", Operation::Decompose(Access::Strided)),
-                of("transposed", decompose),
-            ));
-            claims.push(Paper::HeBooster.claim(
-                format!("integers from residues: words transposed in shared memory ({setting})"),
-                None,
-                of("strided", Operation::Reconstruct(Access::Strided, Reconstruction::Garner)),
-                of("transposed", garner),
-            ));
-            claims.push(Paper::HeBooster.claim(
-                format!("Garner's algorithm instead of a long sum ({setting})"),
-                None,
-                of("long sum", Operation::Reconstruct(Access::Transposed, Reconstruction::Direct)),
-                of("Garner", garner),
-            ));
-        }
-        for (what, operation) in [("residues", decompose), ("integers from residues", garner)] {
-            let (single, double) =
-                (format!("{} moduli of 28 bits", 2 * limbs), format!("{limbs} of 56 bits"));
-            claims.push(Paper::HeBooster.claim(
-                format!("{what}: double words (N = 2^{log_n}, {} bits)", 56 * limbs),
-                None,
-                scheme(&single, 32, log_n, limbs, operation),
-                scheme(&double, 64, log_n, limbs, operation),
-            ));
-        }
-    }
-    // Table 1: log2 of the decomposition radix, and the gains for the first two parameter sets.
     for (log_radix, gains) in
         [(1, [4.3, 3.0]), (5, [3.7, 2.9]), (10, [3.2, 2.8]), (20, [2.6, 2.5]), (30, [2.3, 2.4])]
     {
-        for ((log_n, bits, limbs), gain) in [(13, 224usize, 4), (14, 448, 8)].into_iter().zip(gains) {
-            let terms = bits.div_ceil(log_radix);
-            let product = |label: &str, fusion| {
-                scheme(label, 64, log_n, limbs, Operation::InnerProduct { terms, fusion })
-            };
+        // The product of the moduli is as long as in the paper: limbs of 56 bits.
+        for ((log_n, limbs), gain) in [(13, 4usize), (14, 8)].into_iter().zip(gains) {
+            let terms = (56 * limbs).div_ceil(log_radix);
+            let product =
+                |label: &str, fusion| InnerProducts { label: label.into(), log_n, limbs, terms, fusion };
             claims.push(Paper::HeBooster.claim(
                 format!("inner product of {terms} terms in one kernel (N = 2^{log_n}, {limbs} limbs, 64-bit words)"),
                 Some(gain),

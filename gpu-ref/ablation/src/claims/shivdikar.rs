@@ -128,14 +128,6 @@ pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
                 product("fused", false, false)?,
             );
         }
-        if polynomials == FULL {
-            claim(
-                "TOM: polynomials interleaved, instead of one after the other",
-                None,
-                square("256 x 256, radix 16, 32 columns", 4, 5, false)?,
-                Variant::new("TOM, 32 polynomials interleaved", variants::tom(proposed, BITS, N, 5)?),
-            );
-        }
     }
     Ok(claims)
 }

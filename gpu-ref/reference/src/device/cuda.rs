@@ -344,9 +344,6 @@ impl Graph {
     }
 
     /// Replays all launches, after all earlier work.
-    ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call fails.
     pub fn launch(&self) -> Result<(), Error> {
         // SAFETY: the executable graph and the stream are alive.
         unsafe { sys::cuGraphLaunch(self.executable, self.stream.cu_stream()) }

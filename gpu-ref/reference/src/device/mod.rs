@@ -60,8 +60,8 @@ impl Device {
     /// compiles them. So they may also be captured into a graph.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] on an emulated device or if the stream belongs to another
-    /// device or context, and [`Error::Driver`] if a driver call fails.
+    /// Returns [`Error::Unsupported`] on an emulated device or if the stream belongs to another device or
+    /// context.
     ///
     /// # Safety
     /// `stream` must be a `cudaStream_t` or `CUstream` (null for the default stream) that exists as
@@ -77,9 +77,6 @@ impl Device {
     }
 
     /// The device's name, for reports.
-    ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call fails.
     pub fn name(&self) -> Result<String, Error> {
         match &*self.backend {
             Backend::Cuda(cuda) => cuda.name(),
@@ -91,7 +88,7 @@ impl Device {
     /// in messages. See [`crate::source::for_words`].
     ///
     /// # Errors
-    /// Returns [`Error::Compile`] with the compiler's log, or [`Error::Driver`] if a driver call fails.
+    /// Returns [`Error::Compile`] with the compiler's log.
     pub fn compile(&self, name: &str, source: &str) -> Result<Module, Error> {
         let slot =
             self.modules.lock().expect("no panic while held").entry(source.to_owned()).or_default().clone();
@@ -138,9 +135,6 @@ impl Device {
 
     /// Copies from an address on this device, after all earlier work.
     ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call or an earlier kernel failed.
-    ///
     /// # Safety
     /// The address must be valid for `to.len()` bytes on this device.
     pub unsafe fn read(&self, from: u64, to: &mut [u8]) -> Result<(), Error> {
@@ -157,9 +151,6 @@ impl Device {
     }
 
     /// Copies to an address on this device, after all earlier work.
-    ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call or an earlier kernel failed.
     ///
     /// # Safety
     /// The address must be valid for `from.len()` bytes on this device, and nothing else may use
@@ -211,8 +202,7 @@ impl Device {
     /// A graph of launches in sequence. The graph must not outlive the resources of its launches.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Driver`] if a driver call
-    /// fails.
+    /// Returns [`Error::Unsupported`] on an emulated device.
     pub fn record<'l, 'a: 'l>(
         &self,
         launches: impl IntoIterator<Item = &'l Launch<'a>>,
@@ -224,8 +214,7 @@ impl Device {
     /// ones to wait for. The graph must not outlive the resources of its launches.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Driver`] if a driver call
-    /// fails.
+    /// Returns [`Error::Unsupported`] on an emulated device.
     pub fn build(&self, launches: &[Launch<'_>], dependencies: &[Vec<usize>]) -> Result<Graph, Error> {
         self.cuda("building a graph")?.build(launches, dependencies)
     }
@@ -255,9 +244,6 @@ impl Device {
     }
 
     /// Waits for all work on this device.
-    ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call or an earlier kernel failed.
     pub fn synchronize(&self) -> Result<(), Error> {
         match &*self.backend {
             Backend::Cuda(cuda) => cuda.synchronize(),
@@ -268,8 +254,7 @@ impl Device {
     /// Bytes of local memory that a thread of a kernel needs.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Driver`] if a driver call
-    /// fails.
+    /// Returns [`Error::Unsupported`] on an emulated device.
     pub(crate) fn local_bytes(&self, kernel: &Kernel) -> Result<usize, Error> {
         self.cuda("local memory")?;
         cuda::local_bytes(kernel.cuda()?)
@@ -278,8 +263,7 @@ impl Device {
     /// Starts a copy of `bytes` bytes between addresses on this device, after all earlier work.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Driver`] if a driver call
-    /// fails.
+    /// Returns [`Error::Unsupported`] on an emulated device.
     ///
     /// # Safety
     /// Both addresses must be valid for that many bytes, and nothing else may use the target, or
@@ -320,9 +304,6 @@ enum Code {
 
 impl Module {
     /// Looks up kernel `name`, which may use up to `shared` bytes of dynamic shared memory.
-    ///
-    /// # Errors
-    /// Returns [`Error::Driver`] or [`Error::Compile`] if there is no such kernel.
     pub fn kernel(&self, name: &str, shared: u32) -> Result<Kernel, Error> {
         Ok(Kernel(match &self.0 {
             Code::Cuda(module) => Function::Cuda(cuda::function(module, name, shared)?),

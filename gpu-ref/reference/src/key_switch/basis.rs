@@ -23,9 +23,8 @@ impl<W: Word> Basis<W> {
     /// at most `W::BITS - 2` bits, with roots for the same N.
     ///
     /// # Errors
-    /// Returns [`Error::Modulus`] naming the first invalid modulus, and [`Error::Unsupported`] if
-    /// there are no limbs or no special limbs, if `digits` is not from 1 to the number of limbs, or
-    /// for 128-bit words.
+    /// Returns [`Error::Modulus`] naming the first invalid modulus, and [`Error::Unsupported`] if there are
+    /// no limbs or no special limbs, if `digits` is not from 1 to the number of limbs, or for 128-bit words.
     pub fn new(ciphertext: &[Modulus<W>], special: &[Modulus<W>], digits: usize) -> Result<Self, Error> {
         let unsupported =
             |what: String, instead: &str| Err(Error::Unsupported { what, instead: instead.into() });
@@ -112,8 +111,8 @@ impl<W: Word> Basis<W> {
     /// Checks a polynomial of the ciphertext.
     ///
     /// # Errors
-    /// Returns [`Error::Length`] unless it has [`Self::polynomial_words`] words, and [`Error::Range`]
-    /// naming the first word not below its modulus.
+    /// Returns [`Error::Length`] unless it has [`Self::polynomial_words`] words, and [`Error::Range`] naming
+    /// the first word not below its modulus.
     pub fn check_polynomial(&self, polynomial: &[W]) -> Result<(), Error> {
         self.check_words(&self.moduli[..self.limbs], 1, polynomial)
     }

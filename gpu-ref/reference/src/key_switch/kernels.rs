@@ -49,9 +49,6 @@ impl<W: Word> Kernels<W> {
     pub const COLUMNS: usize = THREADS;
 
     /// Compiles the kernels and uploads the tables of a basis.
-    ///
-    /// # Errors
-    /// Returns any device error.
     pub fn new(device: &Device, basis: &Basis<W>) -> Result<Self, Error> {
         let (limbs, extended, digits) = (basis.limbs(), basis.extended(), basis.digits());
         let module = device.compile("key_switch.cu", &source::for_words("key_switch.cu", W::BITS))?;
@@ -85,9 +82,6 @@ impl<W: Word> Kernels<W> {
     /// Extends digits of a polynomial of coefficients, `[limb][length]`, to the limbs of both ranges:
     /// `[digit][target][length]`.
     ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call fails.
-    ///
     /// # Safety
     /// See [`Kernels`]. Only the limbs of these digits are read.
     pub unsafe fn raise(
@@ -118,9 +112,6 @@ impl<W: Word> Kernels<W> {
     /// `[digit][2][row][length]`: `[2][limb][length]`. Polynomials and keys have `rows` rows, of which the
     /// first belong to `limbs`. The addresses are those of polynomials, keys and sums.
     ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call fails.
-    ///
     /// # Safety
     /// See [`Kernels`].
     pub unsafe fn multiply(
@@ -140,9 +131,6 @@ impl<W: Word> Kernels<W> {
 
     /// Divides polynomials of coefficients, `[all limbs][length]`, by the product of the special limbs:
     /// `[limb][length]`.
-    ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call fails.
     ///
     /// # Safety
     /// See [`Kernels`].
@@ -164,9 +152,6 @@ impl<W: Word> Kernels<W> {
     /// Converts the special limbs of two polynomials of coefficients, `[2][special limb][N]`, to some
     /// limbs of the ciphertext: `[2][limb][N]`.
     ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call fails.
-    ///
     /// # Safety
     /// See [`Kernels`].
     pub unsafe fn convert_rests(
@@ -186,9 +171,6 @@ impl<W: Word> Kernels<W> {
     /// the special limbs. Both are `[2][limb][N]` for some limbs of the ciphertext; the result replaces the
     /// rests.
     ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call fails.
-    ///
     /// # Safety
     /// See [`Kernels`].
     pub unsafe fn divide_rows(
@@ -205,9 +187,6 @@ impl<W: Word> Kernels<W> {
     }
 
     /// Reduces sums of `terms` residues each: two polynomials, `[2][limb][N]`, for some limbs.
-    ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call fails.
     ///
     /// # Safety
     /// See [`Kernels`].

@@ -34,7 +34,7 @@ impl<W: Word> Share<W> {
     /// A device's limbs `own` of the ciphertext and `special` of the special ones, with its rows of the key.
     ///
     /// # Errors
-    /// Returns the errors of [`Basis::check_key`], and any device error.
+    /// Returns the errors of [`Basis::check_key`].
     pub fn new(
         device: &Device,
         basis: &Basis<W>,
@@ -93,17 +93,11 @@ impl<W: Word> Share<W> {
     }
 
     /// The input becomes coefficients.
-    ///
-    /// # Errors
-    /// Returns [`Error::Driver`] if a driver call fails, as all steps do.
     pub fn invert(&mut self) -> Result<(), Error> {
         self.plans[0].transform(Direction::Inverse, &mut self.input)
     }
 
     /// Extends the digits whose limbs the device has itself.
-    ///
-    /// # Errors
-    /// See [`Self::invert`].
     pub fn raise_own(&mut self) -> Result<(), Error> {
         // As if the input had all limbs, and began earlier.
         let missing = (self.own.start * self.basis.n() * size_of::<W>()) as u64;
@@ -113,7 +107,7 @@ impl<W: Word> Share<W> {
     /// Extends all other digits, from the coefficients of all limbs of the ciphertext.
     ///
     /// # Errors
-    /// See [`Self::invert`]; and [`Error::Length`] unless there are [`Basis::polynomial_words`] words.
+    /// Returns [`Error::Length`] unless there are [`Basis::polynomial_words`] words.
     pub fn raise_others(&mut self, coefficients: &Batch<W>) -> Result<(), Error> {
         require(coefficients, self.basis.polynomial_words())?;
         self.raise(coefficients.pointer(), false)
@@ -138,17 +132,11 @@ impl<W: Word> Share<W> {
     }
 
     /// Transforms the extended digits.
-    ///
-    /// # Errors
-    /// See [`Self::invert`].
     pub fn transform(&mut self) -> Result<(), Error> {
         self.extended.transform(Direction::Forward, &mut self.raised)
     }
 
     /// Multiplies the digits by the key, and adds the products.
-    ///
-    /// # Errors
-    /// See [`Self::invert`].
     pub fn multiply(&mut self) -> Result<(), Error> {
         let (n, rows) = (self.basis.n(), self.own.len() + self.special.len());
         for (first, limbs, sums) in
@@ -163,9 +151,6 @@ impl<W: Word> Share<W> {
     }
 
     /// The special limbs of the sums become coefficients.
-    ///
-    /// # Errors
-    /// See [`Self::invert`].
     pub fn invert_rests(&mut self) -> Result<(), Error> {
         self.plans[1].transform(Direction::Inverse, &mut self.rests)
     }
@@ -174,7 +159,7 @@ impl<W: Word> Share<W> {
     /// own are all.
     ///
     /// # Errors
-    /// See [`Self::invert`]; and [`Error::Length`] unless there are as many words.
+    /// Returns [`Error::Length`] unless there are as many words.
     pub fn convert(&mut self, all_rests: Option<&Batch<W>>) -> Result<(), Error> {
         let rests = all_rests.unwrap_or(&self.rests);
         require(rests, 2 * (self.basis.extended() - self.basis.limbs()) * self.basis.n())?;
@@ -183,17 +168,11 @@ impl<W: Word> Share<W> {
     }
 
     /// Transforms the converted rests.
-    ///
-    /// # Errors
-    /// See [`Self::invert`].
     pub fn transform_rests(&mut self) -> Result<(), Error> {
         self.plans[0].transform(Direction::Forward, &mut self.output)
     }
 
     /// Divides by the product of the special limbs, in the transformed domain.
-    ///
-    /// # Errors
-    /// See [`Self::invert`].
     pub fn divide(&mut self) -> Result<(), Error> {
         // SAFETY: both batches have two polynomials of that many rows.
         unsafe { self.kernels.divide_rows(self.sums.pointer(), self.output.pointer(), self.own()) }

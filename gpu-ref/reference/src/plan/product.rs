@@ -28,9 +28,8 @@ impl<W: Word> Plan<W> {
     /// and the first inverse pass; see [`Product`].
     ///
     /// # Errors
-    /// Returns [`Error::Length`] if the batches differ in length or are not a whole number of
-    /// polynomials, [`Error::Unsupported`] if they are on another device, [`Error::Compile`] at the
-    /// first product, and [`Error::Driver`] if a driver call fails.
+    /// Returns [`Error::Length`] if the batches differ in length or are not a whole number of polynomials,
+    /// and [`Error::Unsupported`] if they are on another device.
     pub fn multiply(&self, left: &mut Batch<W>, right: &mut Batch<W>) -> Result<(), Error> {
         // SAFETY: the batches hold all words accessed by the launches, and are borrowed exclusively.
         unsafe { self.start(&self.product_launches(left, right)?) }
@@ -39,9 +38,8 @@ impl<W: Word> Plan<W> {
     /// Multiplies polynomials at equal distances, the same in both batches; see [`Self::multiply`].
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] if the layout is invalid or exceeds a batch, if the recipe
-    /// interleaves polynomials, or if a batch is on another device, [`Error::Compile`] at the first
-    /// product, and [`Error::Driver`] if a driver call fails.
+    /// Returns [`Error::Unsupported`] if the layout is invalid or exceeds a batch, or if a batch is on
+    /// another device.
     pub fn multiply_at(
         &self,
         left: &mut Batch<W>,
@@ -57,7 +55,7 @@ impl<W: Word> Plan<W> {
     /// [`Self::spilled_bytes`] of the kernels of a product.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::spilled_bytes`], and [`Error::Compile`] at the first product.
+    /// Returns the errors of [`Self::spilled_bytes`].
     pub fn spilled_bytes_of_product(&self) -> Result<usize, Error> {
         let product = self.product_kernels()?;
         let others = [&product.inverse, &product.forward_truncated, &product.inverse_truncated];
@@ -138,7 +136,7 @@ impl<W: Word> Plan<W> {
             return Shape { mode: self.mode(), ..self.shape(self.recipe.last_pass(), count) };
         }
         // Two coefficients per thread.
-        let blocks = (1 << (self.recipe.log_words() - 1)) / POINTWISE_THREADS;
+        let blocks = (1 << (self.recipe.log_n() - 1)) / POINTWISE_THREADS;
         Shape {
             grid: [blocks, count, self.moduli.len() as u32],
             threads: POINTWISE_THREADS,

@@ -38,9 +38,9 @@ impl Pass {
         (65_536 / (self.threads() * blocks).clamp(1, 2048)).min(255)
     }
 
-    /// Number of blocks for 2^`log_words` coefficients of one limb.
-    pub(crate) fn blocks_each(&self, log_words: u32) -> u32 {
-        1 << (log_words - self.stages - self.lanes_log)
+    /// Number of blocks for 2^`log_n` coefficients of one limb.
+    pub(crate) fn blocks_each(&self, log_n: u32) -> u32 {
+        1 << (log_n - self.stages - self.lanes_log)
     }
 
     /// Number of exchanges inside a block, plus one.
