@@ -39,7 +39,7 @@ printf '%s\n' "$list" | xargs -P "$jobs" -L 1 bash -c '"$0/$1" --exact "$2" --te
 check() {
     local binaries=$1 tool=$2 binary=$3 test=$4 begin=$SECONDS log result
     log=$(mktemp)
-    # Calls of the driver return their errors as values, and NCCL probes for kernels.
+    # Calls of the driver return their errors as values.
     if timeout "$each" compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 --print-limit 3 \
         "$binaries/$binary" --exact "$test" --test-threads 1 >"$log" 2>&1; then
         # A test that did not run is not clean.

@@ -39,7 +39,7 @@ struct Options {
     #[arg(long)]
     gpus: Vec<usize>,
     /// Transports; by default all
-    #[arg(long, value_enum, default_values = ["peer", "nccl", "host"])]
+    #[arg(long, value_enum, default_values = ["peer", "host"])]
     transport: Vec<Transport>,
     /// Uses emulated devices, whose times are meaningless
     #[arg(long)]
@@ -67,8 +67,6 @@ fn main() -> Outcome<()> {
 enum Transport {
     /// Peer pointers
     Peer,
-    /// NCCL
-    Nccl,
     /// Host memory
     Host,
 }
@@ -77,7 +75,6 @@ impl std::fmt::Display for Transport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Peer => "peer",
-            Self::Nccl => "nccl",
             Self::Host => "host",
         })
     }
@@ -95,7 +92,6 @@ fn run<W: Word>(options: &Options) -> Outcome<()> {
         Ok::<_, Box<dyn Error>>(match (&emulated, transport) {
             (Some(device), _) => Cluster::staged(&vec![device.clone(); count]),
             (None, Transport::Peer) => Cluster::peer(count)?,
-            (None, Transport::Nccl) => Cluster::nccl(count)?,
             (None, Transport::Host) => {
                 Cluster::staged(&(0..count).map(Device::open).collect::<Result<Vec<_>, _>>()?)
             }

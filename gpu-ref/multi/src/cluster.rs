@@ -1,6 +1,5 @@
 //! Groups of devices.
 
-use crate::nccl::Nccl;
 use crate::peer::Peer;
 use crate::staged::Staged;
 use crate::transfer::{Collective, Endpoint, Rows, Transfer};
@@ -18,16 +17,6 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Opens the first `count` CUDA devices, connected by NCCL.
-    ///
-    /// # Errors
-    /// Returns [`Error::NoDevice`] if a device or NCCL is missing.
-    pub fn nccl(count: usize) -> Result<Self, Error> {
-        let devices = (0..count).map(Device::open).collect::<Result<Vec<_>, _>>()?;
-        let collective = Box::new(Nccl::new(&devices)?);
-        Ok(Self { devices, collective })
-    }
-
     /// Opens the first `count` CUDA devices, which read each other's memory through peer pointers.
     ///
     /// # Errors

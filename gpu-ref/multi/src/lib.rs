@@ -8,7 +8,7 @@
 //!
 //! [`Products`] multiplies batches of polynomials without communication. [`KeySwitch`] switches keys as the
 //! papers do, and with less to send. They run on a [`Cluster`] of CUDA devices that read each other's
-//! memory or are connected by NCCL, or of any devices connected through host memory.
+//! memory, or of any devices connected through host memory.
 //!
 //! All arithmetic is in `gpu_ref`: this crate moves data between its kernels.
 
@@ -16,7 +16,6 @@
 
 mod cluster;
 mod key_switch;
-mod nccl;
 mod parts;
 mod peer;
 mod products;
@@ -28,10 +27,3 @@ pub use cluster::Cluster;
 pub use key_switch::{KeySwitch, Partition};
 pub use products::Products;
 pub use transfer::kernels;
-
-use gpu_ref::Error;
-
-/// The error of a call into a library.
-fn failed<E: std::fmt::Debug>(call: &'static str) -> impl Fn(E) -> Error {
-    move |error| Error::Driver { call, code: format!("{error:?}") }
-}

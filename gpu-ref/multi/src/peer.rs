@@ -1,8 +1,7 @@
 //! Communication through peer pointers: each device reads the others' memory itself.
 
-use crate::failed;
 use crate::transfer::{Collective, Sum, Transfer, copy, copy_rows, kernel};
-use cudarc::driver::{CudaEvent, CudaStream, sys};
+use cudarc::driver::{CudaEvent, CudaStream, DriverError, sys};
 use gpu_ref::device::{Argument, Kernel, Launch};
 use gpu_ref::{Device, Error};
 use std::sync::Arc;
@@ -76,6 +75,11 @@ impl Peer {
     }
 }
 
+/// The error of a driver call.
+fn failed(call: &'static str) -> impl Fn(DriverError) -> Error {
+    move |error| Error::Driver { call, code: format!("{:?}", error.0) }
+}
+
 /// The end of all work so far on a stream.
 fn mark(stream: &CudaStream) -> Result<CudaEvent, Error> {
     stream.record_event(None).map_err(failed("recording an event"))
@@ -93,23 +97,18 @@ fn wait(stream: &CudaStream, events: &[CudaEvent]) -> Result<(), Error> {
 }
 
 impl Collective for Peer {
-    unsafe fn exchange(&self, transfers: &[Transfer]) -> Result<(), Error> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.begin(transfers) }?;
-        self.finish()
-    }
-
     unsafe fn begin(&self, transfers: &[Transfer]) -> Result<(), Error> {
         self.fork()?;
         for transfer in transfers {
             let Rank { beside, copy_rows, .. } = &self.ranks[transfer.to.rank];
-            let (from, to) = (transfer.from.rows, transfer.to.rows);
-            if transfer.is_packed(&transfer.from) && transfer.is_packed(&transfer.to) {
-                // SAFETY: guaranteed by the caller; the device may read its peers' memory.
-                unsafe { beside.start_copy(to.address, from.address, transfer.total()) }?;
-            } else {
-                // SAFETY: as above.
-                unsafe { beside.launch(&copy(copy_rows, transfer, from, to)) }?;
+            let (from, to) = (transfer.from.rows.address, transfer.to.rows.address);
+            // SAFETY: guaranteed by the caller; the device may read its peers' memory.
+            unsafe {
+                if transfer.is_packed() {
+                    beside.start_copy(to, from, transfer.total())?;
+                } else {
+                    beside.launch(&copy(copy_rows, transfer))?;
+                }
             }
         }
         Ok(())

@@ -21,7 +21,7 @@ impl Staged {
 }
 
 impl Collective for Staged {
-    unsafe fn exchange(&self, transfers: &[Transfer]) -> Result<(), Error> {
+    unsafe fn begin(&self, transfers: &[Transfer]) -> Result<(), Error> {
         for transfer in transfers {
             for (from, to, bytes) in transfer.pieces() {
                 // SAFETY: guaranteed by the caller.
@@ -31,6 +31,10 @@ impl Collective for Staged {
                 }
             }
         }
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<(), Error> {
         Ok(())
     }
 

@@ -42,17 +42,19 @@ impl Transfer {
         self.bytes * self.rows * self.planes
     }
 
-    /// Returns true if the rows of `endpoint` are contiguous.
-    pub(crate) fn is_packed(&self, endpoint: &Endpoint) -> bool {
-        let Rows { pitch, height, .. } = endpoint.rows;
-        (pitch == self.bytes || self.rows * self.planes == 1) && (height == self.rows || self.planes == 1)
+    /// Returns true if source and target are contiguous.
+    pub(crate) fn is_packed(&self) -> bool {
+        [self.from, self.to].iter().all(|endpoint| {
+            let Rows { pitch, height, .. } = endpoint.rows;
+            (pitch == self.bytes || self.rows * self.planes == 1) && (height == self.rows || self.planes == 1)
+        })
     }
 
     /// The contiguous pieces of the copy, as few as possible: from, to, bytes.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = (u64, u64, usize)> {
         let Self { from, to, bytes, rows, planes } = *self;
-        let whole = self.is_packed(&from) && self.is_packed(&to);
-        let (planes, rows, bytes) = if whole { (1, 1, self.total()) } else { (planes, rows, bytes) };
+        let (planes, rows, bytes) =
+            if self.is_packed() { (1, 1, self.total()) } else { (planes, rows, bytes) };
         let at = |rows: Rows, plane, row| rows.address + ((plane * rows.height + row) * rows.pitch) as u64;
         (0..planes).flat_map(move |plane| {
             (0..rows).map(move |row| (at(from.rows, plane, row), at(to.rows, plane, row), bytes))
@@ -78,19 +80,18 @@ pub(crate) struct Sum {
 /// a call must not overlap any others that it accesses.
 pub(crate) trait Collective {
     /// Performs all transfers.
-    unsafe fn exchange(&self, transfers: &[Transfer]) -> Result<(), Error>;
+    unsafe fn exchange(&self, transfers: &[Transfer]) -> Result<(), Error> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.begin(transfers) }?;
+        self.finish()
+    }
 
     /// Starts transfers after all earlier launches. Later launches may run beside them, and must not
     /// use their targets or change their sources before [`Self::finish`].
-    unsafe fn begin(&self, transfers: &[Transfer]) -> Result<(), Error> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.exchange(transfers) }
-    }
+    unsafe fn begin(&self, transfers: &[Transfer]) -> Result<(), Error>;
 
     /// Orders later launches after all transfers begun so far.
-    fn finish(&self) -> Result<(), Error> {
-        Ok(())
-    }
+    fn finish(&self) -> Result<(), Error>;
 
     /// Performs all sums, modulo 2^`word_bits`, on words of 32 or 64 bits.
     unsafe fn sum(&self, sums: &[Sum], word_bits: u32) -> Result<(), Error>;
@@ -111,10 +112,11 @@ pub(crate) fn copy_rows(device: &Device) -> Result<Kernel, Error> {
 
 /// The launch of [`copy_rows`] for a transfer. Addresses, pitches and row lengths are multiples of
 /// 16 bytes.
-pub(crate) fn copy<'k>(kernel: &'k Kernel, transfer: &Transfer, from: Rows, to: Rows) -> Launch<'k> {
+pub(crate) fn copy<'k>(kernel: &'k Kernel, transfer: &Transfer) -> Launch<'k> {
     const PIECE: usize = 16;
     const THREADS: usize = 128;
     let Transfer { bytes, rows, planes, .. } = *transfer;
+    let (from, to) = (transfer.from.rows, transfer.to.rows);
     let sizes = [bytes / PIECE, from.pitch / PIECE, from.height, to.pitch / PIECE, to.height];
     let mut arguments = vec![Argument::address(from.address), Argument::address(to.address)];
     arguments.extend(sizes.map(|size| Argument::from(size as u32)));
@@ -145,9 +147,9 @@ mod tests {
             rows: 3,
             planes: 2,
         };
-        assert!(!transfer.is_packed(&transfer.from) && !transfer.is_packed(&transfer.to));
+        assert!(!transfer.is_packed());
         // SAFETY: source and target are inside their buffers.
-        unsafe { device.launch(&copy(&kernel, &transfer, transfer.from.rows, transfer.to.rows)) }.unwrap();
+        unsafe { device.launch(&copy(&kernel, &transfer)) }.unwrap();
         let mut want = vec![0; source.len()];
         assert_eq!(transfer.pieces().count(), 6);
         for (piece_from, piece_to, bytes) in transfer.pieces() {

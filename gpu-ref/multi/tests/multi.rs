@@ -90,13 +90,12 @@ fn bad_divisions_are_refused(device: &Device) {
     assert!(matches!(products.run(&[0; 7], &[0; 7]), Err(Error::Length { got: 7, .. })));
 }
 
-/// On all available GPUs, through NCCL and through peer pointers.
+/// On all available GPUs.
 fn on_gpus() {
-    let sizes: Vec<_> = [1, 2, 4].into_iter().filter(|&count| Cluster::nccl(count).is_ok()).collect();
+    let sizes: Vec<_> = [1, 2, 4].into_iter().filter(|&count| Cluster::peer(count).is_ok()).collect();
     let all = moduli::<u64>(8, 62, 1 << 12);
     let basis = Basis::new(&all[..5], &all[5..], 3).unwrap();
-    check_key_switch(&sizes, |ranks| Cluster::nccl(ranks).unwrap(), &basis);
-    check_products(&sizes, |ranks| Cluster::nccl(ranks).unwrap(), 24, 8);
+    check_products(&sizes, |ranks| Cluster::peer(ranks).unwrap(), 24, 8);
     check_key_switch(&sizes, |ranks| Cluster::peer(ranks).unwrap(), &basis);
 }
 
@@ -107,7 +106,7 @@ fn main() -> ExitCode {
     trials.extend(emulated.map(|(name, test)| on(ON_EMULATED, name, test)));
     trials.push(trial(
         "gpu::all_cards".into(),
-        Cluster::nccl(1).err().map(|error| error.to_string()),
+        Cluster::peer(1).err().map(|error| error.to_string()),
         on_gpus,
     ));
     run(trials)

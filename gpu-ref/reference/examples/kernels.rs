@@ -72,7 +72,7 @@ fn all_kernels() -> Outcome<Vec<(String, String)>> {
         ("best-124", best(128, longest(124))?),
         ("best-125", best(128, longest(125))?),
         ("best-full-quotients", best(128, longest(126))?.without(Feature::ShortQuotients)),
-        ("best-latency", Recipe::low_latency(64, LOG_N)?),
+        ("best-latency", Recipe::for_batches(64, LOG_N, longest(62), 1)?),
         ("wide-streaming", streaming(Recipe::new(Strategy::Wide, 128, 10)?)?),
         ("shivdikar-truncated", shivdikar(LOG_N)?.with_product(truncated(true))?),
         ("shivdikar-fused", shivdikar(LOG_N)?.with_product(truncated(false))?),

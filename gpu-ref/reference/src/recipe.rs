@@ -109,8 +109,8 @@ impl Recipe {
     }
 
     /// [`Recipe::for_moduli`] of [`Strategy::Best`] for batches of `transforms` transforms, counting
-    /// each polynomial and limb: as [`Recipe::low_latency`] for one, and more blocks for a transform
-    /// if there are too few to fill a device otherwise.
+    /// each polynomial and limb: one transform spreads over the
+    /// whole device, and a few have more blocks each than many.
     ///
     /// # Errors
     /// Returns the errors of [`Recipe::new`].
@@ -129,15 +129,8 @@ impl Recipe {
         Ok(own)
     }
 
-    /// [`Strategy::Best`] for single transforms: fewer points per thread and fewer lanes per block,
-    /// so that one transform spreads over the whole device.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Recipe::new`].
-    pub fn low_latency(word_bits: u32, log_n: u32) -> Result<Self, Error> {
-        Ok(Self::new(Strategy::Best, word_bits, log_n)?.spread())
-    }
-
+    /// Fewer points per thread and fewer lanes per block, so that one transform spreads over the whole
+    /// device.
     fn spread(mut self) -> Self {
         // Rows of 2^9 points with four a thread, from N = 2^15 on.
         let columns = if self.log_n < 15 { self.log_n / 2 } else { self.log_n - 9 };

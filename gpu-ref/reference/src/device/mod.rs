@@ -233,7 +233,7 @@ impl Device {
             Backend::Cuda(cuda) => Ok(cuda),
             Backend::Emulated(_) => Err(Error::Unsupported {
                 what: format!("{what} on the emulated device"),
-                instead: "graphs, streams, timings, local memory and NCCL require a CUDA device".into(),
+                instead: "graphs, streams, timings and local memory require a CUDA device".into(),
             }),
         }
     }
