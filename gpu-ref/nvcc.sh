@@ -53,8 +53,8 @@ examples=${CARGO_TARGET_DIR:-target}/debug/examples
 "$examples/multi_kernels" "$kernels"
 nvrtc=$(find "$folder" -name 'libnvrtc.so.*' 2>/dev/null | head -n 1)
 if [ -n "$nvrtc" ]; then
-    for part in "$kernels" "$kernels/tight"; do
-        LD_LIBRARY_PATH=$(dirname "$nvrtc") "$examples/kernels" check "$part"
+    for files in "$kernels" "$kernels/tight"; do
+        LD_LIBRARY_PATH=$(dirname "$nvrtc") "$examples/kernels" check "$files"
     done
 else
     printf 'SKIPPED, nothing was checked with NVRTC: it is not under %s\n' "$folder"
