@@ -364,7 +364,7 @@ impl Group<'_> {
                     let (value, Quantity { name, unit }) = (limit.limit()?, Quantity::of(&limit.column));
                     let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
                     let label = format!("{name} {} {value}{unit}", limit.comparison.sign());
-                    Ok(plot::Limit { vertical: limit.column == *x, value, label })
+                    Ok(plot::Limit { vertical: limit.column == *y, value, label })
                 };
                 self.composition.limits.iter().map(limit).collect::<Result<_, _>>()?
             },
