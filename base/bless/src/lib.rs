@@ -34,16 +34,16 @@ pub fn fresh(path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         };
         return write().unwrap_or_else(|error| panic!("cannot write `{}`: {error}", path.display()));
     }
-    let (found, committed) = (String::from_utf8_lossy(content), String::from_utf8_lossy(&committed));
     panic!(
         "`{}` is stale; `BLESS=1 cargo test` with this test writes it\n{}",
         path.display(),
-        difference(&committed, &found)
+        difference(&committed, content)
     );
 }
 
-/// The first line in which two texts differ.
-fn difference(committed: &str, found: &str) -> String {
+/// The first line in which two files differ, in both.
+pub fn difference(committed: &[u8], found: &[u8]) -> String {
+    let (committed, found) = (String::from_utf8_lossy(committed), String::from_utf8_lossy(found));
     let (mut a, mut b) = (committed.split('\n'), found.split('\n'));
     for line in 1.. {
         match (a.next(), b.next()) {
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn the_first_line_that_differs_is_shown() {
         let text = "line 2:\n  committed: b\n  now:       c";
-        assert_eq!(difference("a\nb\n", "a\nc\n"), text);
-        assert!(difference("a", "a\nb").contains("committed: <end of file>"));
+        assert_eq!(difference(b"a\nb\n", b"a\nc\n"), text);
+        assert!(difference(b"a", b"a\nb").contains("committed: <end of file>"));
     }
 }

@@ -12,13 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The shape of a key switch.
 #[derive(Clone, Copy)]
-pub(crate) struct Shape {
+pub(super) struct Shape {
     /// Moduli q in use.
-    pub(crate) level: usize,
+    pub(super) level: usize,
     /// Special moduli.
-    pub(crate) special: usize,
+    pub(super) special: usize,
     /// Digits.
-    pub(crate) digits: usize,
+    pub(super) digits: usize,
 }
 
 /// A limb, by component, digit and modulus.
@@ -81,12 +81,12 @@ impl Shape {
     }
 
     /// Inputs and outputs.
-    pub(crate) fn compulsory(self) -> usize {
+    pub(super) fn compulsory(self) -> usize {
         3 * self.level
     }
 
     /// The limbs of the key.
-    pub(crate) fn key(self) -> usize {
+    pub(super) fn key(self) -> usize {
         2 * self.digits().len() * self.all().len()
     }
 }
@@ -329,7 +329,7 @@ impl Order {
 /// The limbs loaded and stored by a dataflow with space for `capacity` limbs, among them the factors
 /// of transforms if it `has_tables`. `None` if an operation does
 /// not fit.
-pub(crate) fn traffic(
+pub(super) fn traffic(
     dataflow: &str,
     shape: Shape,
     tile: usize,

@@ -1,5 +1,6 @@
-//! The cost of X -> X^g over machines, in several ways: `reports/automorphism.md`.
+//! The cost of X -> X^g over machines, in several ways.
 
+use crate::page::{Files, fill, lines, text};
 use b512_asm::{Pipe, Setting};
 use codegen::schedule::Tuning;
 use codegen::{Kernel, Order, Parameters, PlanChoice, Recipe, Request, classical, compile, generate};
@@ -10,8 +11,6 @@ use sim::Machine;
 use sim::area::Area;
 use sim::machine::BankMapping;
 use sim::timing::simulate;
-use std::fmt::Write;
-use std::path::Path;
 
 /// The degrees of the chart.
 const DEGREES: [u32; 4] = [1024, 4096, 16384, 65536];
@@ -27,50 +26,23 @@ const MAPPINGS: [(BankMapping, &str); 2] =
 /// The polynomials of a kernel in registers. They hide latencies if a polynomial has few vectors.
 const TOGETHER: u32 = 4;
 
-const INTRODUCTION: &str = "\
-# The automorphism X -> X^g
+/// A way with a kernel of its own: a method of the code generator.
+#[derive(Clone, Copy)]
+struct Way(&'static str);
 
-<!-- Generated: `BLESS=1 cargo test -p lab-sweep --test all dataflows::automorphism`. -->
-
-A rotation of a ciphertext's slots maps X to X^g, with g a power of 5 modulo 2n; a conjugation has g = 2n - 1. Values in
-bit-reversed order move: with n / 512 vectors, called classes, every class moves to a class, and lane `h`, with its bits
-reversed, takes the value of lane `g h + d modulo 512`. `d` depends on the class. B512's memory accesses and shuffles only
-permute the *bits* of an index, so that no instruction does this. There are these ways:
-
-* **root**: next to a transform, an automorphism is the transform with the root psi^g in place of psi. It takes no cycles,
-  but another table of n factors for each exponent and modulus.
-* **memory**: loads and stores only. Strided accesses move whole columns of a matrix of 512 classes, those of several
-  polynomials; linear accesses shift its rows. Up to 7 accesses a vector (`codegen/src/ops/automorphism/memory.rs`).
-* **permuter**: an extension of the instruction set, `vaff` (`isa.lane_permuter`): one shuffle a vector.
-* **network**: nine exchanges of lanes in registers, with two butterflies and two shuffles for each pair of vectors
-  (`codegen/src/ops/automorphism/network.rs`).
-
-All results are simulated, in cycles for one polynomial with moduli of 60 bits. Programs in registers take 4 polynomials,
-those through memory as many as fill the matrix. Each is the fastest of three schedules; all machines have a VDM of 32 MiB.
-Tests prove each program by a symbolic checker and run it against the golden model (`codegen/tests/all/automorphism.rs`).
-
-![Cycles of the ways](automorphism.svg)
-";
-
-/// A way with a kernel of its own.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Way {
-    method: &'static str,
-}
-
-const WAYS: [Way; 3] = [Way { method: "memory" }, Way { method: "permuter" }, Way { method: "network" }];
+const WAYS: [Way; 3] = [Way("memory"), Way("permuter"), Way("network")];
 
 impl Way {
     /// The polynomials that its kernel permutes.
     fn together(self, n: u32, machine: &Machine) -> u32 {
         let lanes = machine.vector_length();
-        if self.method == "memory" { lanes * lanes / n } else { TOGETHER }
+        if self.0 == "memory" { lanes * lanes / n } else { TOGETHER }
     }
 
     /// The machine with the extension that it needs.
     fn extended(self, machine: &Machine) -> Machine {
         let mut machine = machine.clone();
-        machine.isa.lane_permuter = self.method == "permuter";
+        machine.isa.lane_permuter = self.0 == "permuter";
         machine
     }
 
@@ -86,7 +58,7 @@ impl Way {
         ];
         let recipes = settings.into_iter().map(|(tuning, order)| Recipe {
             order,
-            method: Some(self.method.to_owned()),
+            method: Some(self.0.to_owned()),
             ..classical(golden::AUTOMORPHISM, n, 4, tuning)
         });
         let costs = recipes.map(|recipe| {
@@ -183,7 +155,7 @@ fn chart() -> Figure {
         };
         let mut series = vec![line("root, its table streamed", &|n| table_cycles(n, &machine))];
         for way in WAYS {
-            series.push(line(way.method, &|n| way.cost(n, exponent(n), &machine).cycles));
+            series.push(line(way.0, &|n| way.cost(n, exponent(n), &machine).cycles));
         }
         series.push(line("a transform", &|n| transform_cycles(n, &machine)));
         Panel::Lines(Lines {
@@ -198,94 +170,64 @@ fn chart() -> Figure {
     Figure { columns: 2, panel: (560, 420), panels: MAPPINGS.iter().map(panel).collect() }
 }
 
-/// The ways and several exponents on the paper's machine, at the largest degree.
-fn write_instructions(page: &mut String) -> std::fmt::Result {
-    writeln!(
-        page,
-        "\n## Instructions\n\nn = {LARGEST}, {} HPLEs and banks, XOR mapping. Instructions and conflicts are those for a vector; \
-         *bound* is the time of the busiest resource. A transform takes {:.0} cycles.\n",
-        PAPER.0,
-        transform_cycles(LARGEST, &machine(PAPER, BankMapping::Xor))
-    )?;
-    writeln!(
-        page,
-        "| way | exponent | together | memory, MiB | accesses | arithmetic | shuffles | conflicts | cycles | bound |\n\
-         |---|---|--:|--:|--:|--:|--:|--:|--:|--:|"
-    )?;
-    let machine = machine(PAPER, BankMapping::Xor);
-    writeln!(
-        page,
-        "| root | any | 1 | {:.1} more | 0 | 0 | 0 | 0 | 0, or {:.0} for the table | 0 |",
-        mib(LARGEST, &machine),
-        table_cycles(LARGEST, &machine)
-    )?;
+pub(crate) fn files() -> Files {
+    let paper = machine(PAPER, BankMapping::Xor);
+    let machines = MACHINES.iter().flat_map(|&size| MAPPINGS.map(|(mapping, name)| (size, mapping, name)));
+    let machines: Vec<_> = machines.collect();
+    let page = fill(
+        include_str!("automorphism.md"),
+        &[
+            ("transform", &format!("{:.0}", transform_cycles(LARGEST, &paper))),
+            ("root_mib", &format!("{:.1}", mib(LARGEST, &paper))),
+            ("root_cycles", &format!("{:.0}", table_cycles(LARGEST, &paper))),
+            ("instructions", &lines(exponents(&paper))),
+            ("machines", &lines(machines.par_iter().map(row).collect::<Vec<_>>())),
+        ],
+    );
+    Ok(vec![text("reports/automorphism.md", page), text("reports/automorphism.svg", chart().svg()?)])
+}
+
+/// The ways and several exponents, at the largest degree.
+fn exponents(machine: &Machine) -> Vec<String> {
     let exponents = [
         ("5, rotation by 1", 5),
         ("5^77", exponent(LARGEST)),
         ("5^128 = 1 mod 512", rotation(LARGEST, 128)),
         ("-1, conjugation", 2 * LARGEST - 1),
     ];
-    for way in WAYS {
-        for (name, g) in exponents {
-            let Cost { cycles, bound, instructions: [accesses, arithmetic, shuffles], conflicts, mib } =
-                way.cost(LARGEST, g, &machine);
-            writeln!(
-                page,
-                "| {} | {name} | {} | {mib:.1} | {accesses:.2} | {arithmetic:.2} | {shuffles:.2} | {conflicts:.1} | \
-                 {cycles:.0} | {bound:.0} |",
-                way.method,
-                way.together(LARGEST, &machine)
-            )?;
-        }
-    }
-    Ok(())
+    let row = |way: Way, (name, g)| {
+        let Cost { cycles, bound, instructions: [accesses, arithmetic, shuffles], conflicts, mib } =
+            way.cost(LARGEST, g, machine);
+        format!(
+            "| {} | {name} | {} | {mib:.1} | {accesses:.2} | {arithmetic:.2} | {shuffles:.2} | {conflicts:.1} | \
+             {cycles:.0} | {bound:.0} |",
+            way.0,
+            way.together(LARGEST, machine)
+        )
+    };
+    WAYS.iter().flat_map(|&way| exponents.map(|exponent| row(way, exponent))).collect()
 }
 
-/// The ways on all machines, at the largest degree.
-fn write_machines(page: &mut String) -> std::fmt::Result {
-    writeln!(
-        page,
-        "\n## Machines\n\nCycles for a polynomial of n = {LARGEST}, g = 5^77; *table* is the transfer of the root's table. In \
-         brackets, the share of a transform's cycles. *Area* is what the permuter adds to the machine: a network of its own beside \
-         the shuffle crossbar, by its gates ([`docs/costs.md`](../../docs/costs.md)). It is not synthesised.\n"
-    )?;
-    let names: Vec<&str> = WAYS.iter().map(|way| way.method).collect();
-    writeln!(page, "| HPLEs | banks | mapping | transform | table | {} | area, mm2 |", names.join(" | "))?;
-    writeln!(page, "|--:|--:|---|--:|--:|{}", "--:|".repeat(names.len() + 1))?;
-    let machines: Vec<_> =
-        MACHINES.iter().flat_map(|&size| MAPPINGS.map(|(mapping, name)| (size, mapping, name))).collect();
-    let rows = machines.par_iter().map(|&(size, mapping, name)| {
-        let machine = machine(size, mapping);
-        let transform = transform_cycles(LARGEST, &machine);
-        let mut row = format!(
-            "| {} | {} | {name} | {transform:.0} | {:.0} |",
-            size.0,
-            size.1,
-            table_cycles(LARGEST, &machine)
-        );
-        for way in WAYS {
-            let cycles = way.cost(LARGEST, exponent(LARGEST), &machine).cycles;
-            write!(row, " {cycles:.0} ({:.2}) |", cycles / transform).expect("a string takes any text");
-        }
-        let [with, without] = [true, false].map(|permuter| {
-            let mut machine = machine.clone();
-            machine.isa.lane_permuter = permuter;
-            Area::of(&machine).total()
-        });
-        write!(row, " {:.3} ({:.2}%) |", with - without, 100.0 * (with / without - 1.0)).expect("as above");
-        row
+/// The ways on a machine, at the largest degree.
+fn row(&(size, mapping, name): &((u32, u32), BankMapping, &str)) -> String {
+    let machine = machine(size, mapping);
+    let transform = transform_cycles(LARGEST, &machine);
+    let ways = WAYS.map(|way| {
+        let cycles = way.cost(LARGEST, exponent(LARGEST), &machine).cycles;
+        format!(" {cycles:.0} ({:.2}) |", cycles / transform)
     });
-    for row in rows.collect::<Vec<_>>() {
-        writeln!(page, "{row}")?;
-    }
-    Ok(())
-}
-
-#[test]
-fn the_page_of_automorphisms_is_fresh() {
-    let mut page = INTRODUCTION.to_owned();
-    write_instructions(&mut page).and_then(|()| write_machines(&mut page)).expect("a string takes any text");
-    let report = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reports").join(name);
-    bless::fresh(report("automorphism.md"), page);
-    bless::fresh(report("automorphism.svg"), chart().svg().expect("a chart"));
+    let [with, without] = [true, false].map(|permuter| {
+        let mut machine = machine.clone();
+        machine.isa.lane_permuter = permuter;
+        Area::of(&machine).total()
+    });
+    format!(
+        "| {} | {} | {name} | {transform:.0} | {:.0} |{} {:.3} ({:.2}%) |",
+        size.0,
+        size.1,
+        table_cycles(LARGEST, &machine),
+        ways.concat(),
+        with - without,
+        100.0 * (with / without - 1.0)
+    )
 }

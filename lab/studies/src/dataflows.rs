@@ -1,9 +1,8 @@
 //! Dataflows of key switching over the size of the VDM and the bandwidth: `reports/dataflows.md`.
 
-mod automorphism;
-mod bounds;
 mod model;
 
+use crate::page::{Files, fill, lines, text};
 use model::Shape;
 use plot::{Figure, Line, Lines, Panel};
 use programs::{Options, ParameterSet, find_dataflow, find_program, generate};
@@ -14,9 +13,7 @@ use runtime::kernels::{Batch, Tables};
 use runtime::traffic::Kind;
 use runtime::{Flow, Kernels, Keys, Launches, Limits, Plan, Timeline, lift};
 use sim::{Machine, MachineBase, Override};
-use std::fmt::Write;
 use std::num::NonZeroUsize;
-use std::path::Path;
 
 /// Sizes of the VDM, in MiB.
 const SIZES: [u32; 8] = [4, 8, 16, 32, 64, 128, 256, 512];
@@ -35,46 +32,6 @@ const RESERVED: usize = 1;
 
 /// The limbs of a tile of `oct`.
 const TILE: usize = 4;
-
-/// The head of the page.
-const INTRODUCTION: &str = "\
-# Dataflows of key switching
-
-<!-- Generated: `BLESS=1 cargo test -p lab-sweep --test all dataflows`. -->
-
-One key switch at the highest level of a parameter set (`rpu gen program keyswitch`), in five orders: CiFlow's `mp`, `dc`
-and `oc`, and ours, `oct` with tiles of 4 limbs and `ocs` with conversions slice by slice. All give the same results. Machines
-are the paper's with other words, other sizes of the VDM and other bandwidths. Kernels are those of the largest VDM that
-the instruction set addresses (2^21 words); larger sizes stand for a memory of which kernels address a part. Their tables of
-factors are large or as small as they can be, whichever is faster for the program; a table below each set has their figures.
-
-*Simulated* is the traffic of the runtime's schedule: limbs loaded and stored, without keys, tables and programs. The part
-that is no input and no output is *spilled*: saved for lack of space, and loaded again. *Model* is the count of a model in
-whole limbs: the limb whose next use is farthest makes room, a transform works in place, and sources of conversions stream.
-One limb of the memory is left to slices. The model's memory also holds the tables of factors; *without tables* it does not.
-Their traffic has a column of its own.
-
-The differences have these causes. The model's inverse transforms destroy the inputs, which are loaded again; the runtime keeps
-them if there is space, so its traffic is lower in large memories. A transform of the RPU takes two limbs, where the model counts
-one; its table takes less than a limb if it is small, where the model counts one. Slices of elementwise launches take less than
-the limb that the model leaves to them. In a memory that just holds all limbs of a dataflow, such as `ocs` at 64 MiB, the second
-limb of a transform makes some others leave.
-
-![Traffic and time of the dataflows](dataflows.svg)
-";
-
-/// The head of the comparison with CiFlow.
-const PUBLISHED: &str = "
-## CiFlow's experiment
-
-*Published*, in CiFlow's abstract: output-centric order is up to 4.16 times as fast as max-parallel order; streamed keys need
-12.25 times less on-chip memory; key switching takes about 70% of the time of homomorphic encryption. What follows is *our
-model of its experiment*, simulated: the largest ratio of the time of `mp` to that of another order over the bandwidths
-above, with 32 MiB and keys on chip.
-
-| set | `oc` | `oct` | `ocs` |
-|---|--:|--:|--:|
-";
 
 const DATAFLOWS: [&str; 5] = ["mp", "dc", "oc", "oct", "ocs"];
 
@@ -237,72 +194,40 @@ impl Results {
         gains.fold(0.0, f64::max)
     }
 
-    fn write(&self, page: &mut String) -> std::fmt::Result {
+    /// The part of the page on a subject.
+    fn section(&self) -> String {
         let first = &self.studies[0];
-        writeln!(page, "\n## {}\n", self.subject.title)?;
-        writeln!(
-            page,
-            "A limb has {:.1} MiB, the key {} limbs; inputs and outputs are {} limbs. Simulated limbs, the model's, and the \
-             simulated time with streamed keys at 512 GB/s:\n",
-            first.limb_bytes() as f64 / f64::from(1 << 20),
-            first.shape.key(),
-            first.shape.compulsory()
-        )?;
-        writeln!(
-            page,
-            "| dataflow | VDM, MiB | simulated | spilled | model | ratio | model without tables | tables | time, ms |"
-        )?;
-        writeln!(page, "|---|--:|--:|--:|--:|--:|--:|--:|--:|")?;
-        for study in &self.studies {
-            (0..SIZES.len()).try_for_each(|place| study.write(page, place))?;
-        }
-        self.write_kernels(page)
-    }
-
-    /// The kernels of transforms.
-    fn write_kernels(&self, page: &mut String) -> std::fmt::Result {
-        let study = &self.studies[0];
-        let limbs = |words: u64| words as f64 / study.program.degree().get() as f64;
-        writeln!(page, "\nThe kernels of transforms, with sizes in limbs:\n")?;
-        writeln!(page, "| kernel | tables | cycles | table | scratch | memory of the result |")?;
-        writeln!(page, "|---|---|--:|--:|--:|---|")?;
-        let with = |tables| study.kernels.iter().find(|kernels| kernels.tables() == tables);
-        for operation in [RingOperation::Ntt, RingOperation::Intt] {
-            for kernels in [Tables::Large, Tables::Small].into_iter().filter_map(with) {
-                let kernel = kernels.operation(Batch { operation, rings: 1 });
-                writeln!(
-                    page,
-                    "| {} | {} | {} | {:.2} | {:.2} | {} |",
-                    kernel.name,
-                    match kernels.tables() {
-                        Tables::Large => "large",
-                        Tables::Small => "small",
-                    },
-                    kernel.timing.cycles.0,
-                    limbs(kernel.table_words.into()),
-                    limbs(kernel.scratch_words),
-                    if kernel.may_work_in_place { "the operand's" } else { "its own" },
-                )?;
-            }
-        }
-        Ok(())
+        let places = || 0..SIZES.len();
+        fill(
+            include_str!("dataflows/set.md"),
+            &[
+                ("title", &self.subject.title),
+                ("limb", &format!("{:.1}", first.limb_bytes() as f64 / f64::from(1 << 20))),
+                ("key", &first.shape.key()),
+                ("compulsory", &first.shape.compulsory()),
+                (
+                    "traffic",
+                    &lines(self.studies.iter().flat_map(|study| places().map(|place| study.row(place)))),
+                ),
+                ("kernels", &lines(first.rows_of_kernels())),
+            ],
+        )
     }
 }
 
 impl Study {
     /// The row of a size: its place in [`SIZES`].
-    fn write(&self, page: &mut String, place: usize) -> std::fmt::Result {
+    fn row(&self, place: usize) -> String {
         let size = SIZES[place];
         let Some(timeline) = &self.by_size[place] else {
-            return writeln!(page, "| {} | {size} | does not fit | | | | | | |", self.dataflow);
+            return format!("| {} | {size} | does not fit | | | | | | |", self.dataflow);
         };
         let simulated = self.traffic(timeline);
         let number =
             |limbs: Option<usize>| limbs.map_or_else(|| "does not fit".to_owned(), |n| n.to_string());
         let model = self.model(size, true);
         let ratio = model.map_or_else(String::new, |model| format!("{:.2}", simulated / model as f64));
-        writeln!(
-            page,
+        format!(
             "| {} | {size} | {simulated:.0} | {:.0} | {} | {ratio} | {} | {:.0} | {:.3} |",
             self.dataflow,
             timeline.traffic[Kind::Spills] as f64 / self.limb_bytes() as f64,
@@ -312,25 +237,41 @@ impl Study {
             timeline.total_ns / 1e6
         )
     }
-}
 
-fn page(results: &[Results]) -> String {
-    let mut page = String::from(INTRODUCTION);
-    results.iter().for_each(|results| results.write(&mut page).expect("writing to a string does not fail"));
-    page += PUBLISHED;
-    for results in results {
-        let [oc, oct, ocs] = ["oc", "oct", "ocs"].map(|dataflow| results.gain(dataflow));
-        page += &format!("| {} | {oc:.2} | {oct:.2} | {ocs:.2} |\n", results.subject.title);
+    /// The rows of the kernels of transforms.
+    fn rows_of_kernels(&self) -> Vec<String> {
+        let limbs = |words: u64| words as f64 / self.program.degree().get() as f64;
+        let names = [(Tables::Large, "large"), (Tables::Small, "small")];
+        let row = |operation, kernels: &Kernels, tables: &str| {
+            let kernel = kernels.operation(Batch { operation, rings: 1 });
+            format!(
+                "| {} | {tables} | {} | {:.2} | {:.2} | {} |",
+                kernel.name,
+                kernel.timing.cycles.0,
+                limbs(kernel.table_words.into()),
+                limbs(kernel.scratch_words),
+                if kernel.may_work_in_place { "the operand's" } else { "its own" },
+            )
+        };
+        let rows = [RingOperation::Ntt, RingOperation::Intt].into_iter().flat_map(|operation| {
+            let with = |tables| self.kernels.iter().find(|kernels| kernels.tables() == tables);
+            names.into_iter().filter_map(move |(tables, name)| Some(row(operation, with(tables)?, name)))
+        });
+        rows.collect()
     }
-    page
 }
 
-#[test]
-fn dataflows_over_the_size_of_the_vdm_and_the_bandwidth() {
+pub(crate) fn files() -> Files {
     let results: Vec<Results> = SUBJECTS.iter().map(Results::new).collect();
+    let gains = results.iter().map(|results| {
+        let [oc, oct, ocs] = ["oc", "oct", "ocs"].map(|dataflow| results.gain(dataflow));
+        format!("| {} | {oc:.2} | {oct:.2} | {ocs:.2} |", results.subject.title)
+    });
+    let page = fill(
+        include_str!("dataflows.md"),
+        &[("sets", &lines(results.iter().map(Results::section))), ("gains", &lines(gains))],
+    );
     let panels = results.iter().flat_map(Results::panels).collect();
     let figure = Figure { columns: 2, panel: (560, 400), panels };
-    let reports = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reports");
-    bless::fresh(reports.join("dataflows.svg"), figure.svg().unwrap());
-    bless::fresh(reports.join("dataflows.md"), page(&results));
+    Ok(vec![text("reports/dataflows.md", page), text("reports/dataflows.svg", figure.svg()?)])
 }

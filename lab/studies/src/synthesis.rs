@@ -1,12 +1,11 @@
 //! The structural models against synthesised RTL: `configs/tech/synthesis`.
 
+use crate::page::{Files, fill, lines, repository, text};
 use sim::gates::{
     Adder, BusyboardPorts, Crossbar, Gates, LanePermuter, Law, Multiplier, Queue, Vbar, fold, paper_sbar,
 };
 use sim::{Area, Machine};
 use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::path::Path;
 
 /// The deviation of a ratio that counts as agreement.
 const MARGIN: f64 = 0.15;
@@ -89,7 +88,7 @@ impl Row {
 }
 
 fn table() -> Vec<Row> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/tech/synthesis/table.csv");
+    let path = repository("configs/tech/synthesis/table.csv");
     let text = std::fs::read_to_string(path).expect("the table is committed");
     let number = |text: &str| text.parse::<f64>().expect("a number");
     let row = |line: &str| {
@@ -170,121 +169,94 @@ fn exception(delay: bool, row: &Row) -> Option<&'static str> {
         .map(|known| known.3)
 }
 
-#[test]
-fn ratios_agree_with_the_synthesis_but_for_the_known_exceptions() {
+pub(crate) fn files() -> Files {
     let rows = table();
-    let mut wrong = Vec::new();
-    for (delay, comparisons) in [(false, sizes(&rows)), (true, delays(&rows))] {
-        for comparison in comparisons {
-            let agrees = comparison.deviation().abs() <= MARGIN;
-            let row = comparison.row;
-            if agrees == exception(delay, row).is_some() {
-                let deviation = comparison.deviation();
-                wrong.push(format!("delay {delay}, {} {}: {deviation:+.3}", row.module, row.text));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    check(&rows)?;
+    Ok(vec![text("reports/synthesis.md", page(&rows))])
 }
 
-#[test]
-fn the_page_is_fresh() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/synthesis.md");
-    bless::fresh(path, page());
+/// Ratios agree but for the known exceptions, and these do not.
+fn check(rows: &[Row]) -> Result<(), String> {
+    let comparisons = [(false, sizes(rows)), (true, delays(rows))];
+    let all = comparisons.iter().flat_map(|(delay, all)| all.iter().map(move |one| (*delay, one)));
+    let wrong = all.filter_map(|(delay, one)| {
+        let Row { module, text, .. } = one.row;
+        let is_wrong = (one.deviation().abs() <= MARGIN) == exception(delay, one.row).is_some();
+        is_wrong.then(|| format!("{} of {module} {text}: {:+.3}", quantity(delay), one.deviation()))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    if wrong.is_empty() { Ok(()) } else { Err(format!("the margin is {MARGIN}, but\n{}", wrong.join("\n"))) }
 }
 
-fn page() -> String {
-    let rows = table();
-    let mut page = format!(
-        "\
-# Structural models against synthesis
-
-<!-- Generated from `configs/tech/synthesis/table.csv`: `BLESS=1 cargo test -p sim --test all synthesis`. -->
-
-The models of area, energy and clock scale fitted constants by the size of logic (`sim/src/gates.rs`) and its delay
-(`sim/src/clock.rs`). The RTL in `configs/tech/synthesis/rtl` is a second witness: `synthesize.py` maps it to NAND2
-equivalents (transistors divided by four). The sizes of the models' cells, such as a bit of a product, were chosen with
-knowledge of this table: what it checks is their structure, across words, stages, intervals, inputs and depths. Only ratios between configurations of one module count. They must agree within
-{:.0} %; the others are listed as exceptions, with their reason.
-
-RTL delays count the gates of the longest path before mapping. Model delays are in FO4.
-",
-        100.0 * MARGIN
-    );
-    write_page(&mut page, &rows).expect("writing to a string does not fail");
-    page
+fn quantity(delay: bool) -> &'static str {
+    if delay { "Delay" } else { "Size" }
 }
 
-fn write_page(page: &mut String, rows: &[Row]) -> std::fmt::Result {
-    writeln!(page, "\n## Sizes\n")?;
-    writeln!(
-        page,
-        "| module | configuration | NAND2, logic | NAND2, registers | ratio | model | off by | |"
-    )?;
-    writeln!(page, "|---|---|---|---|---|---|---|---|")?;
-    for comparison in sizes(rows) {
-        let Gates { logic, registers } = comparison.row.synthesised;
-        write_row(page, &comparison, &format!("{logic:.0} | {registers:.0}"), false)?;
-    }
-    writeln!(page, "\n## Delays\n")?;
-    writeln!(page, "| module | configuration | levels | ratio | model | off by | |")?;
-    writeln!(page, "|---|---|---|---|---|---|---|")?;
-    for comparison in delays(rows) {
-        write_row(page, &comparison, &format!("{:.0}", comparison.row.levels), true)?;
-    }
-    write_exceptions(page)?;
-    write_components(page)
+fn page(rows: &[Row]) -> String {
+    let machine = Machine::rpu_128x128();
+    let [area, wide] = [128, 256].map(|hples| {
+        let mut machine = machine.clone();
+        machine.hple.count = hples;
+        Area::of(&machine)
+    });
+    let gates = Law::given(&machine.technology).gates().total();
+    let law_mm2 = machine.technology.area.law_mm2;
+    let price = law_mm2 / gates;
+    let vbar = |hples| Vbar::paper(hples, 128).gates().total();
+    let sbar = |hples| paper_sbar(hples).gates().total();
+    let mm2 = [("vbar", vbar(128), area.vbar), ("sbar", sbar(128), area.sbar)];
+    let growth = [
+        ("vbar", vbar(256) / vbar(128), wide.vbar / area.vbar),
+        ("sbar", sbar(256) / sbar(128), wide.sbar / area.sbar),
+    ];
+    fill(
+        include_str!("synthesis.md"),
+        &[
+            ("margin", &format!("{:.0}", 100.0 * MARGIN)),
+            (
+                "sizes",
+                &lines(sizes(rows).iter().map(|size| {
+                    let Gates { logic, registers } = size.row.synthesised;
+                    row(size, &format!("{logic:.0} | {registers:.0}"), false)
+                })),
+            ),
+            (
+                "delays",
+                &lines(
+                    delays(rows).iter().map(|delay| row(delay, &format!("{:.0}", delay.row.levels), true)),
+                ),
+            ),
+            (
+                "exceptions",
+                &lines(EXCEPTIONS.iter().map(|(delay, module, text, reason)| {
+                    format!("* {} of {module} {text}: {reason}.", quantity(*delay))
+                })),
+            ),
+            ("law", &format!("{law_mm2:.4}")),
+            ("gates", &format!("{gates:.0}")),
+            ("price", &format!("{:.3}", price * 1e6)),
+            (
+                "areas",
+                &lines(
+                    mm2.map(|(name, part, fitted)| format!("| {name} | {:.3} | {fitted:.3} |", price * part)),
+                ),
+            ),
+            (
+                "growth",
+                &lines(
+                    growth.map(|(name, structural, fitted)| {
+                        format!("| {name} | {structural:.2} | {fitted:.2} |")
+                    }),
+                ),
+            ),
+        ],
+    )
 }
 
-fn write_row(page: &mut String, comparison: &Comparison<'_>, columns: &str, delay: bool) -> std::fmt::Result {
+fn row(comparison: &Comparison<'_>, columns: &str, delay: bool) -> String {
     let Comparison { row, synthesised, model } = comparison;
     let off = 100.0 * comparison.deviation();
     let mark = if exception(delay, row).is_some() { "exception" } else { "" };
     let Row { module, text, .. } = row;
-    writeln!(page, "| {module} | {text} | {columns} | {synthesised:.3} | {model:.3} | {off:+.1} % | {mark} |")
-}
-
-fn write_exceptions(page: &mut String) -> std::fmt::Result {
-    writeln!(page, "\n## Exceptions\n")?;
-    for (delay, module, text, reason) in EXCEPTIONS {
-        writeln!(page, "* {} of {module} {text}: {reason}.", if *delay { "Delay" } else { "Size" })?;
-    }
-    Ok(())
-}
-
-/// The absolute sizes of the paper's components at the price of a gate in its LAW engines.
-fn write_components(page: &mut String) -> std::fmt::Result {
-    let machine = Machine::rpu_128x128();
-    let area = Area::of(&machine);
-    let gates = Law::given(&machine.technology).gates().total();
-    let price = machine.technology.area.law_mm2 / gates;
-    writeln!(
-        page,
-        "
-## Fitted components in gates
-
-The fit gives the LAW engine of the paper's machine {:.4} mm2, and the structural model {:.0} NAND2 equivalents: {:.3} um2
-each. At this price, the crossbars of the paper's machine would have these areas. The models use ratios only, because the
-fitted areas of crossbars differ: the paper calls the vector crossbar minimal.
-
-| component | structural, mm2 | fitted, mm2 |
-|---|---|---|",
-        machine.technology.area.law_mm2,
-        gates,
-        price * 1e6
-    )?;
-    for (name, part, fitted) in
-        [("vbar", Vbar::paper(128, 128).gates(), area.vbar), ("sbar", paper_sbar(128).gates(), area.sbar)]
-    {
-        writeln!(page, "| {name} | {:.3} | {fitted:.3} |", price * part.total())?;
-    }
-    writeln!(page, "\nGrowth with twice the HPLEs, from 128 to 256, fitted against structural:\n")?;
-    writeln!(page, "| component | structural | fitted |\n|---|---|---|")?;
-    let mut wide = machine.clone();
-    wide.hple.count = 256;
-    let wide = Area::of(&wide);
-    let vbar = Vbar::paper(256, 128).gates().total() / Vbar::paper(128, 128).gates().total();
-    let sbar = paper_sbar(256).gates().total() / paper_sbar(128).gates().total();
-    writeln!(page, "| vbar | {vbar:.2} | {:.2} |", wide.vbar / area.vbar)?;
-    writeln!(page, "| sbar | {sbar:.2} | {:.2} |", wide.sbar / area.sbar)
+    format!("| {module} | {text} | {columns} | {synthesised:.3} | {model:.3} | {off:+.1} % | {mark} |")
 }
