@@ -1,6 +1,9 @@
-use super::*;
-use crate::source::Listing;
-use b512_asm::Space;
+//! Positions of a session, and words as text.
+
+use b512_asm::{MReg, Space, VReg};
+use debugger::{Format, Listing, Session, Stop, Target, rows};
+use sim::Machine;
+use std::collections::BTreeMap;
 
 /// A program of more than 4,000 instructions: its sums grow, it overwrites its table, and it stores each sum.
 fn long_session() -> Session {
@@ -57,4 +60,22 @@ fn going_back_finds_the_last_stop_across_saved_states() {
     let stops: Vec<_> = (0..4).map(|_| (session.reverse(), session.position())).collect();
     let breakpoint = |position| (Stop::Breakpoint, position);
     assert_eq!(stops, [breakpoint(1500), breakpoint(1), (Stop::Start, 0), (Stop::Start, 0)]);
+}
+
+#[test]
+fn residues_are_centred() {
+    assert_eq!(Format::Centred.text(96, Some(97)), "-1");
+    assert_eq!(Format::Centred.text(48, Some(97)), "48");
+    assert_eq!(Format::Centred.text(49, Some(97)), "-48");
+    assert_eq!(Format::Centred.text(97, Some(97)), "97");
+    assert_eq!(Format::Decimal.text(96, Some(97)), "96");
+    assert_eq!(Format::Hex.text(96, Some(97)), "0x60");
+}
+
+#[test]
+fn lines_have_as_many_words_as_fit() {
+    let words: Vec<u128> = (0..10).collect();
+    assert_eq!(rows(&words, None, Format::Decimal, 12), ["0: 0 1 2 3", "4: 4 5 6 7", "8: 8 9"]);
+    assert_eq!(rows(&[1 << 100], None, Format::Hex, 5), ["0: 0x10000000000000000000000000"]);
+    assert_eq!(rows(&[], None, Format::Hex, 5), [""; 0]);
 }
