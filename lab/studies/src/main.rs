@@ -7,6 +7,7 @@ mod best_machine;
 mod bootstrap;
 mod dataflows;
 mod fig4;
+mod gpu;
 mod operations;
 mod page;
 mod paper;
@@ -45,6 +46,7 @@ const STUDIES: &[Study] = &[
     study("bootstrap", Time::Long, &["reports/he/bootstrap.md"], bootstrap::files),
     study("dataflows", Time::Long, &["reports/dataflows.md", "reports/dataflows.svg"], dataflows::files),
     study("fig4", Time::Long, &["reports/fig4.svg"], fig4::files),
+    study("gpu", Time::Quick, &["reports/gpu/README.md"], gpu::files),
     study("operations", Time::Long, &["reports/he/operations.md"], operations::files),
     study("paper", Time::Quick, &["reports/paper/"], paper::evaluation),
     study("paper-setting", Time::Quick, &["reports/paper-setting.md"], paper::setting),
