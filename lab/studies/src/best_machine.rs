@@ -4,7 +4,7 @@
 
 use crate::page::{Fault, Files, fill, lines, repository, text};
 use lab_run::RunReport;
-use lab_sweep::compose::{Composition, Condition, Form, Fronts, Pool};
+use lab_sweep::compose::{Composition, Condition, Form, Fronts, Mark, Pool};
 use lab_sweep::explore::Space;
 use lab_sweep::{Definition, Plan, generate, records};
 use ring_program::compression;
@@ -168,38 +168,38 @@ impl Search {
         );
         let scatter = Composition {
             colour: Some((*colour).to_owned()),
-            marks: vec![mark.parse()?],
-            limits: vec![limits.parse()?],
-            ..self.composition(Form::Scatter, &format!("area_mm2 <= {CHART_MM2}"))?
+            marks: vec![Mark::parse("the mark of a page", &mark)?],
+            limits: Condition::parse_all("the limit of a page", &limits)?,
+            ..Self::composition(Form::Scatter)
         };
         Ok(vec![
             text(&format!("reports/{name}.md"), page),
-            text(&format!("reports/{name}.svg"), self.chart(&scatter)?),
+            text(&format!("reports/{name}.svg"), self.chart(&format!("area_mm2 <= {CHART_MM2}"), &scatter)?),
             text(
                 &format!("reports/{name}-parallel.svg"),
-                self.chart(&self.composition(Form::Parallel, &limits)?)?,
+                self.chart(&limits, &Self::composition(Form::Parallel))?,
             ),
         ])
     }
 
-    /// A chart of the designs that meet a condition.
-    fn composition(&self, form: Form, condition: &str) -> Result<Composition, Fault> {
-        Ok(Composition {
+    fn composition(form: Form) -> Composition {
+        Composition {
             form,
             x: "time_us".to_owned(),
             y: "area_mm2".to_owned(),
             colour: None,
             label: None,
-            conditions: Condition::parse_all(condition)?,
             facet: None,
             fronts: Fronts::IfBetter,
             marks: Vec::new(),
             limits: Vec::new(),
-        })
+        }
     }
 
-    fn chart(&self, composition: &Composition) -> Result<String, Fault> {
+    /// A chart of the designs that meet conditions.
+    fn chart(&self, conditions: &str, composition: &Composition) -> Result<String, Fault> {
         let table = repository(format!("reports/{}.csv.xz", self.name));
-        Ok(Pool::read(&[&table], &composition.conditions)?.compose(composition)?.svg()?)
+        let conditions = Condition::parse_all("the conditions of a page", conditions)?;
+        Ok(Pool::read(&[&table], &conditions)?.compose(composition)?.svg()?)
     }
 }
