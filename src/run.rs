@@ -146,7 +146,7 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
         warnings.for_each(|warning| failure::warn(&warning.as_warning()));
     }
     if !args.dump.is_empty() {
-        // Before the run, which may stop at a fault after this place.
+        // Before the run, which may stop at a fault after this location.
         files::print_text(&dump::dump(args, &file, &machine)?)?;
     }
     let outcome = run(program, &machine, &options).map_err(|error| failure_of(error, &file, &args.inputs))?;

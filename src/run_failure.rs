@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use lab_run::program::ProgramFile;
 use lab_run::{InputError, RunError};
 
-/// The failure of a run: with the place in the program, or the file of an input.
+/// The failure of a run: with the location in the program, or the file of an input.
 pub(crate) fn failure_of(error: RunError, file: &ProgramFile, inputs: &[NamedFile]) -> Failure {
     if let Some(errors) = error.in_file(file) {
         return errors.into();

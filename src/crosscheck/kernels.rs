@@ -4,7 +4,7 @@ use codegen::Request;
 use golden::Operation;
 use gpu_ref::crosscheck::{self as cuda, Change, KeyRings, Ring};
 use gpu_ref::inner_product::Fusion;
-use gpu_ref::multi::Partition;
+use gpu_ref::key_switch::Division;
 use gpu_ref::{Device, Direction, Strategy, Sync as Synchronisation};
 use lab_run::crosscheck::{Composite, Composition, Operands};
 use std::error::Error;
@@ -70,9 +70,8 @@ pub(super) fn all() -> Vec<Kernels> {
         for (origin, fusion) in [("fused", Fusion::Fused), ("separate", Fusion::Separate)] {
             add(origin, bits, bits - 2, Composition::InnerProduct, inner_product(fusion, bits));
         }
-        for partition in Partition::ALL.into_iter().map(Some).chain([None]) {
-            let origin = partition.map_or("rows".into(), |partition| partition.to_string());
-            add(&origin, bits, bits - 2, Composition::KeySwitch, key_switch(partition, bits));
+        for (origin, division) in [("columns", Division::Columns), ("rows", Division::Rows)] {
+            add(origin, bits, bits - 2, Composition::KeySwitch, key_switch(division, bits));
         }
     }
     kernels
@@ -139,13 +138,13 @@ fn inner_product(fusion: Fusion, bits: u32) -> Compose {
     })
 }
 
-fn key_switch(partition: Option<Partition>, bits: u32) -> Compose {
+fn key_switch(division: Division, bits: u32) -> Compose {
     Box::new(move |device, task, set| {
         let ((n, limbs, special), digits) = (lists(task)?, task.composition().digits());
         let (polynomial, key) = set.vectors.split_at(limbs.len());
         let key = terms(key, digits);
         let rings = KeyRings { limbs, special, digits };
-        Ok(cuda::key_switch(device, (partition, bits), n, &rings, &polynomial.concat(), &key)?)
+        Ok(cuda::switch_key(device, (division, bits), n, &rings, &polynomial.concat(), &key)?)
     })
 }
 

@@ -15,9 +15,16 @@ pub struct Exploration {
     /// What to minimise: two measures or more; `None` for time and area.
     pub objectives: Option<Vec<Measure>>,
     /// What designs must keep.
+    #[serde(deserialize_with = "constraints")]
     pub constraints: Vec<Constraint>,
     /// Designs of a generation.
     pub population: usize,
+}
+
+fn constraints<'de, D: Deserializer<'de>>(texts: D) -> Result<Vec<Constraint>, D::Error> {
+    let texts: Vec<String> = Vec::deserialize(texts)?;
+    let all = texts.iter().map(|text| Constraint::parse_all(text));
+    Ok(all.collect::<Result<Vec<_>, _>>().map_err(D::Error::custom)?.concat())
 }
 
 impl Default for Exploration {
@@ -114,11 +121,7 @@ impl Goals {
             notes.push(format!("The objectives of the front are {objectives}"));
         }
         if !self.constraints.is_empty() {
-            let limit = |Constraint { measure, limit }: &Constraint| {
-                let Quantity { name, unit } = Quantity::of(measure.name());
-                format!("{name} <= {limit}{}", unit.map_or_else(String::new, |unit| format!(" {unit}")))
-            };
-            let limits = self.constraints.iter().map(limit).collect::<Vec<_>>().join(" and ");
+            let limits = self.constraints.iter().map(Constraint::label).collect::<Vec<_>>().join(" and ");
             notes.push(format!("The front is that of the designs with {limits}: {} of {all}", all - beyond));
         }
         notes

@@ -22,7 +22,7 @@
 mod search;
 
 pub use super::goals::Exploration;
-pub use super::measure::{Constraint, ConstraintError, Measure};
+pub use super::measure::{Constraint, Measure};
 pub use search::{Explored, explore};
 
 use super::definition::Definition;

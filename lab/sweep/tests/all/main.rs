@@ -1,11 +1,8 @@
-//! Sweeps, searches, and the reports of the model.
+//! Sweeps, explorations, and the sample of results for the model's version.
 
-mod dataflows;
 mod explore;
 mod fronts;
 mod model;
 mod parameters;
 mod points;
-mod readings;
 mod sweep;
-mod words;
