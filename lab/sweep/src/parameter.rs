@@ -318,9 +318,9 @@ pub(super) fn is_parameter(key: &str) -> bool {
 }
 
 impl Parameter {
-    /// Whether the program of some form with this name takes it.
-    pub(super) fn is_of(&self, form: Form, name: &str) -> bool {
-        self.forms.contains(&form) && (self.of.is_empty() || self.of.contains(&name))
+    /// Whether the program of some form with this name takes it; without a name, whether any does.
+    pub(super) fn is_of(&self, form: Form, name: Option<&str>) -> bool {
+        self.forms.contains(&form) && (self.of.is_empty() || name.is_none_or(|name| self.of.contains(&name)))
     }
 
     /// Those that take it, in words.

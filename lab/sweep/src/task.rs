@@ -151,24 +151,32 @@ impl Reader<'_> {
     /// Checks that each parameter is one of the task, and that it allows its value.
     fn check(&self, form: Form) -> Result<(), Diagnostics> {
         let mut errors = Diagnostics::default();
-        let name = match self.given.kernel {
-            Some(kernel) => {
-                let mut kernels = parameter::find(&kernel.key).map(|parameter| parameter.values.clone());
-                if form == Form::Ring {
-                    kernels = Some(Values::Names(PROGRAMS.iter().map(|program| program.name).collect()));
-                }
-                kernels.map_or(Ok(()), |kernels| self.check_value(kernel, &kernels))?;
-                text(Some(kernel))
-            }
-            None => golden::NTT.name(),
-        };
-        for setting in self.given.all() {
+        let programs = Values::Names(PROGRAMS.iter().map(|program| program.name).collect());
+        let mut name = Some(golden::NTT.name());
+        if let Some(kernel) = self.given.kernel {
+            // Without a valid name, it is not known which of the others it takes.
+            name = errors
+                .keep(
+                    match form {
+                        Form::Ring => self.check_value(kernel, &programs),
+                        Form::Kernel | Form::File => Ok(()),
+                    }
+                    .and_then(|()| {
+                        self.check_value(kernel, &parameter::find("kernel").expect("a row").values)
+                    }),
+                )
+                .map(|()| text(Some(kernel)));
+        }
+        for setting in self.given.all().filter(|setting| setting.key != "kernel" || form == Form::File) {
             let Some(parameter) = parameter::find(&setting.key) else { continue };
             if !parameter.is_of(form, name) {
-                errors.push(self.misplaced(setting, parameter, form, name));
+                errors.push(self.misplaced(setting, parameter, form, name.unwrap_or_default()));
             } else {
                 errors.keep(self.check_value(setting, &parameter.values));
             }
+        }
+        if form == Form::Kernel && !errors.is_empty() {
+            errors.keep(self.plan(self.given.plan, self.given.tune));
         }
         errors.or(())
     }
@@ -184,13 +192,16 @@ impl Reader<'_> {
     /// The error of a parameter that programs of this form do not take.
     fn misplaced(&self, setting: &Setting, parameter: &Parameter, form: Form, name: &str) -> Diagnostic {
         let what = match form {
-            Form::Kernel => format!("`{name}` is a kernel"),
-            Form::File => "`program` names a file".to_owned(),
-            Form::Ring => format!("`{name}` is a ring program"),
+            _ if parameter.forms.contains(&form) => format!("not of `{name}`"),
+            Form::Kernel => format!("and `{name}` is a kernel"),
+            Form::File => "and `program` names a file".to_owned(),
+            Form::Ring => format!("and `{name}` is a ring program"),
         };
-        let message = format!("`{}` is of {}, and {what}", setting.key, parameter.takers());
+        let message = format!("`{}` is of {}, {what}", setting.key, parameter.takers());
         let help = match (form, name.parse::<Operation>()) {
-            (Form::Kernel, Ok(operation)) if !parameter.of.is_empty() => parameter::settings_of(operation),
+            (Form::Kernel, Ok(operation)) if parameter.forms.contains(&form) => {
+                parameter::settings_of(operation)
+            }
             _ => format!("leave `{}` out", setting.key),
         };
         self.error(setting.key_span.clone(), message, help)
@@ -266,7 +277,7 @@ impl Reader<'_> {
         let request = request.with(parameters);
         request.check_parameters().map_err(|error| {
             let message = error.to_string();
-            let named = |setting: &&&Setting| message.contains(&format!("`{}`", setting.key));
+            let named = |setting: &&&Setting| message.contains(&format!(" {} = ", setting.key));
             let culprit = others.iter().find(named).copied().or(kernel);
             self.error(place([culprit]), message, parameter::settings_of(operation))
         })?;
