@@ -3,8 +3,9 @@
 //! The charts show these results. The table has the same designs, computed again.
 
 use crate::page::{Fault, Files, fill, lines, repository, text};
+use diagnostic::Diagnostics;
 use lab_run::RunReport;
-use lab_sweep::compose::{Composition, Condition, Form, Fronts, Pool};
+use lab_sweep::compose::{Composition, Condition, Form, Fronts, Mark, Pool};
 use lab_sweep::explore::Space;
 use lab_sweep::{Definition, Plan, generate, records};
 use ring_program::compression;
@@ -168,38 +169,38 @@ impl Search {
         );
         let scatter = Composition {
             colour: Some((*colour).to_owned()),
-            marks: vec![mark.parse()?],
-            limits: vec![limits.parse()?],
-            ..self.composition(Form::Scatter, &format!("area_mm2 <= {CHART_MM2}"))?
+            marks: vec![Mark::parse("mark", &mark).map_err(Diagnostics::from)?],
+            limits: Condition::parse_all("limit", &limits).map_err(Diagnostics::from)?,
+            ..composition(Form::Scatter)
         };
+        let scatter = self.chart(&scatter, &format!("area_mm2 <= {CHART_MM2}"))?;
         Ok(vec![
             text(&format!("reports/{name}.md"), page),
-            text(&format!("reports/{name}.svg"), self.chart(&scatter)?),
-            text(
-                &format!("reports/{name}-parallel.svg"),
-                self.chart(&self.composition(Form::Parallel, &limits)?)?,
-            ),
+            text(&format!("reports/{name}.svg"), scatter),
+            text(&format!("reports/{name}-parallel.svg"), self.chart(&composition(Form::Parallel), &limits)?),
         ])
     }
 
     /// A chart of the designs that meet a condition.
-    fn composition(&self, form: Form, condition: &str) -> Result<Composition, Fault> {
-        Ok(Composition {
-            form,
-            x: "time_us".to_owned(),
-            y: "area_mm2".to_owned(),
-            colour: None,
-            label: None,
-            conditions: Condition::parse_all(condition)?,
-            facet: None,
-            fronts: Fronts::IfBetter,
-            marks: Vec::new(),
-            limits: Vec::new(),
-        })
-    }
-
-    fn chart(&self, composition: &Composition) -> Result<String, Fault> {
+    fn chart(&self, composition: &Composition, condition: &str) -> Result<String, Fault> {
         let table = repository(format!("reports/{}.csv.xz", self.name));
-        Ok(Pool::read(&[&table], &composition.conditions)?.compose(composition)?.svg()?)
+        let conditions = Condition::parse_all("condition", condition).map_err(Diagnostics::from)?;
+        let pool = Pool::read(&[&table], &conditions)?;
+        Ok(pool.compose(composition)?.svg()?)
+    }
+}
+
+/// A chart of area over time.
+fn composition(form: Form) -> Composition {
+    Composition {
+        form,
+        x: "time_us".to_owned(),
+        y: "area_mm2".to_owned(),
+        colour: None,
+        label: None,
+        facet: None,
+        fronts: Fronts::IfBetter,
+        marks: Vec::new(),
+        limits: Vec::new(),
     }
 }
