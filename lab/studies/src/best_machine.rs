@@ -3,7 +3,6 @@
 //! The charts show these results. The table has the same designs, computed again.
 
 use crate::page::{Fault, Files, fill, lines, repository, text};
-use diagnostic::Diagnostics;
 use lab_run::RunReport;
 use lab_sweep::compose::{Composition, Condition, Form, Fronts, Mark, Pool};
 use lab_sweep::explore::Space;
@@ -169,38 +168,38 @@ impl Search {
         );
         let scatter = Composition {
             colour: Some((*colour).to_owned()),
-            marks: vec![Mark::parse("mark", &mark).map_err(Diagnostics::from)?],
-            limits: Condition::parse_all("limit", &limits).map_err(Diagnostics::from)?,
-            ..composition(Form::Scatter)
+            marks: vec![Mark::parse("the mark of a page", &mark)?],
+            limits: Condition::parse_all("the limit of a page", &limits)?,
+            ..Self::composition(Form::Scatter)
         };
-        let scatter = self.chart(&scatter, &format!("area_mm2 <= {CHART_MM2}"))?;
         Ok(vec![
             text(&format!("reports/{name}.md"), page),
-            text(&format!("reports/{name}.svg"), scatter),
-            text(&format!("reports/{name}-parallel.svg"), self.chart(&composition(Form::Parallel), &limits)?),
+            text(&format!("reports/{name}.svg"), self.chart(&format!("area_mm2 <= {CHART_MM2}"), &scatter)?),
+            text(
+                &format!("reports/{name}-parallel.svg"),
+                self.chart(&limits, &Self::composition(Form::Parallel))?,
+            ),
         ])
     }
 
-    /// A chart of the designs that meet a condition.
-    fn chart(&self, composition: &Composition, condition: &str) -> Result<String, Fault> {
-        let table = repository(format!("reports/{}.csv.xz", self.name));
-        let conditions = Condition::parse_all("condition", condition).map_err(Diagnostics::from)?;
-        let pool = Pool::read(&[&table], &conditions)?;
-        Ok(pool.compose(composition)?.svg()?)
+    fn composition(form: Form) -> Composition {
+        Composition {
+            form,
+            x: "time_us".to_owned(),
+            y: "area_mm2".to_owned(),
+            colour: None,
+            label: None,
+            facet: None,
+            fronts: Fronts::IfBetter,
+            marks: Vec::new(),
+            limits: Vec::new(),
+        }
     }
-}
 
-/// A chart of area over time.
-fn composition(form: Form) -> Composition {
-    Composition {
-        form,
-        x: "time_us".to_owned(),
-        y: "area_mm2".to_owned(),
-        colour: None,
-        label: None,
-        facet: None,
-        fronts: Fronts::IfBetter,
-        marks: Vec::new(),
-        limits: Vec::new(),
+    /// A chart of the designs that meet conditions.
+    fn chart(&self, conditions: &str, composition: &Composition) -> Result<String, Fault> {
+        let table = repository(format!("reports/{}.csv.xz", self.name));
+        let conditions = Condition::parse_all("the conditions of a page", conditions)?;
+        Ok(Pool::read(&[&table], &conditions)?.compose(composition)?.svg()?)
     }
 }
