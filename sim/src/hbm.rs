@@ -186,6 +186,11 @@ impl Hbm {
         bytes as f64 / self.sustained_gb_per_s()
     }
 
+    /// The stacks of the memory over the RPUs that share it: a part of one RPU.
+    pub fn stacks(&self) -> f64 {
+        (self.gb_per_s / self.stack_gb_per_s).ceil() / f64::from(self.shared_by)
+    }
+
     /// The bytes of the memory that one RPU has.
     pub fn capacity_bytes(&self) -> u64 {
         (u64::from(self.size_mib) << 20) / u64::from(self.shared_by)

@@ -23,8 +23,8 @@ pub use fit::FitError;
 pub(crate) use fit::Resources;
 pub use keys::{
     Arbitration, AreaConstants, BankMapping, Busyboard, ClockPoint, DelayConstants, EnergyConstants,
-    Frontend, Hbm, Hple, Ideal, Isa, Law, LawOperands, Machine, Placement, SECTIONS, Sbar, Scalar, Sdm,
-    SourceRelease, Technology, Vbar, VbarPaths, Vdm, Vrf, VrfPorts,
+    Frontend, Hbm, Hple, Ideal, Isa, Law, LawOperands, Machine, Placement, PowerConstants, SECTIONS, Sbar,
+    Scalar, Sdm, SourceRelease, Technology, Vbar, VbarPaths, Vdm, Vrf, VrfPorts,
 };
 pub use load::{MachineBase, MachineFile, Override, ValueSource};
 pub use mapping::SRAMS;

@@ -11,6 +11,7 @@ fn hbm(latency_ns: u32, buffers: u32) -> Hbm {
         latency_ns: latency_ns.into(),
         buffers,
         reload_tables: true,
+        ..crate::Machine::rpu_128x128().hbm
     }
 }
 

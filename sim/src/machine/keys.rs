@@ -147,6 +147,8 @@ sections! {
         area: AreaConstants,
         /// Energies of events.
         energy: EnergyConstants,
+        /// Power that does not depend on events.
+        power: PowerConstants,
     }
 
     /// Delays of logic and wires.
@@ -212,6 +214,15 @@ sections! {
         sbar_element_pj: f64 => NotNegative, [Energy];
         /// An instruction, from the instruction memory to its pipe.
         instruction_pj: f64 => NotNegative, [Energy];
+    }
+
+    /// Power that does not depend on events. The paper's energy contains none of it.
+    PowerConstants [technology.power] {
+        /// The leakage of each mm2 on the chip, in mW.
+        leakage_mw_per_mm2: f64 => NotNegative, [Energy];
+        /// The energy of a LAW engine in a cycle without a multiplication, as a part of that of a multiplication: its
+        /// clocked registers.
+        idle_share: f64 => NotNegative, [Energy];
     }
 
     /// The instruction set: vector length, word width and extensions.
@@ -357,7 +368,23 @@ sections! {
     Hbm [hbm] {
         /// Bandwidth, in 1e9 bytes a second.
         gb_per_s: f64 => Positive, "512.0", Paper "\"We assume a 512GB/s HBM2\"", Fixed,
-            [Stream] "" NotModelled "the paper excludes the off-chip memory and its interface";
+            [Stream Area Energy] "interfaces and background power of as many stacks" Free "the interface has a clock of its own";
+        /// Bandwidth of a stack, in 1e9 bytes a second. The memory has as many stacks as its bandwidth takes.
+        stack_gb_per_s: f64 => Positive, "256.0", Public "a stack of HBM2 has 1,024 pins of 2 Gb/s", Fixed,
+            [Area Energy] "interfaces and background power of as many stacks" Free "the interface has a clock of its own";
+        /// Area of the interface of a stack on the chip: PHY and controller, in mm2. It belongs to runs that
+        /// use the memory.
+        phy_mm2_per_stack: f64 => NotNegative, "15.0", Public "14.8 to 14.9 in the papers of ARK, BTS and GenZA, 16.2 on die photographs of an A100 and an MI210 (LLMCompass); 12 to 22 are plausible", Fixed,
+            [Area] "an interface for each stack" Free "the interface has a clock of its own";
+        /// Energy of the memory for each transferred bit, in pJ.
+        device_pj_per_bit: f64 => NotNegative, "5.5", Public "36 chips of HBM2 with uniform random data (Olgun et al.): 5.15 for reads, 5.5 with standby and refresh; 3.9 is of other data; 4 to 7 are plausible", Fixed,
+            [Energy] "each transferred bit" Free "a property of the memory";
+        /// Energy of PHY and controller for each transferred bit, in pJ.
+        phy_pj_per_bit: f64 => NotNegative, "1.0", Assumed "between 0.6 for a PHY alone and what measurements of an A100 leave; 0.5 to 3 are plausible", Fixed,
+            [Energy] "each transferred bit" Free "the interface has a clock of its own";
+        /// Power of a stack without transfers, refresh included, in W.
+        background_w_per_stack: f64 => NotNegative, "0.5", Public "0.3 measured on HBM2, 0.5 by the currents of DRAMsim3 for a stack of 8 channels; up to 4 in estimates for newer memories", Fixed,
+            [Energy] "each stack over the time of a run" Free "a property of the memory";
         /// The part of the bandwidth that transfers sustain.
         efficiency: f64 => Share, "0.9", Public "Intel's user guide of its HBM2 interface (683189, section 7.1) computes the effective bandwidth with a controller of 90% efficiency", Fixed,
             [Stream] "" NotModelled "the paper excludes the off-chip memory and its interface";
@@ -366,7 +393,7 @@ sections! {
             [] "" NotModelled "the paper excludes the off-chip memory and its interface";
         /// Number of RPUs that share the memory and its size in equal parts.
         shared_by: u32 => Int(1, 1024), "1", Paper "one RPU", Fixed,
-            [Stream] "" NotModelled "the paper excludes the off-chip memory and its interface";
+            [Stream Area Energy] "equal parts of interfaces and background power" Free "the interface has a clock of its own";
         /// Time from the end of a transfer's last word on the channel to the end of the transfer.
         latency_ns: f64 => NotNegative, "0.0", Assumed "", Fixed,
             [Stream] "" Free "a property of the memory";
