@@ -124,7 +124,7 @@ pub struct Stream {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bottleneck {
-    /// The compute side: its occupancy is at least that of the channel.
+    /// The compute side: it is occupied at least as long as the channel.
     Compute,
     /// The channel: its occupancy is higher.
     Hbm,
@@ -191,7 +191,7 @@ impl Hbm {
         (self.gb_per_s / self.stack_gb_per_s).ceil() / f64::from(self.shared_by)
     }
 
-    /// The bytes of the memory that one RPU has.
+    /// The bytes of one RPU's memory.
     pub fn capacity_bytes(&self) -> u64 {
         (u64::from(self.size_mib) << 20) / u64::from(self.shared_by)
     }

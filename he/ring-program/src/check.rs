@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 /// The roots that were found valid.
 pub(crate) type Roots = FxHashSet<(ModulusIndex, ConstantIndex)>;
 
-/// The rules of one shape, beyond those that types enforce.
+/// The rules of one shape that types do not enforce.
 trait Rules {
     fn check(&self, program: &mut RingProgram, roots: &mut Roots) -> Result<(), Fault>;
 }
@@ -41,7 +41,7 @@ impl Rules for Transform {
         ring::root::check_root(&modulus, program.degree(), root_value).map_err(|error| {
             let (index, value) = (self.m.get(), modulus.value());
             fault(&error)
-                .help(format!("m[{index}] is {value:#x}; without `omega`, the smallest root is taken"))
+                .help(format!("m[{index}] is {value:#x}; without `omega`, the smallest root is used"))
         })?;
         roots.insert((self.m, root));
         Ok(())

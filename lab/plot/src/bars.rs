@@ -31,7 +31,7 @@ pub struct Bar {
     pub label: String,
     /// The height in each category; `None` for no bar. On a logarithmic axis it must be positive.
     pub values: Vec<Option<f64>>,
-    /// The note above the bar in each category; empty for no notes at all.
+    /// The note above the bar in each category; an empty list for none.
     pub notes: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ pub enum Stacking {
     OnTop,
 }
 
-/// Share of a category that its bars take.
+/// Share of a category that its bars occupy.
 const GROUP: f64 = 0.82;
 
 /// Draws bars in `region`.

@@ -40,7 +40,8 @@ impl Access {
         u64::from(self.address) < end(other) && u64::from(other.address) < end(self)
     }
 
-    /// Whether both access the same words in the same rounds. Of repeated words, a load may have another round.
+    /// Whether both access the same words in the same rounds. Of repeated words, a load may have another
+    /// round.
     fn is_alike(&self, other: &Self) -> bool {
         let repeats = matches!(self.mode, AddressMode::Repeated(_));
         (self.address, self.mode) == (other.address, other.mode) && !repeats
@@ -54,7 +55,7 @@ impl Access {
         rounds.into_iter().map(move |(word, round)| (word, begin + u64::from(round) * interval))
     }
 
-    /// The first word to which `later` gets before this access is there for the last time.
+    /// The first word that `later` accesses before this access's last cycle at it, or in this cycle.
     fn overtaken_by(&self, later: &Self, machine: &Machine) -> Option<u32> {
         let mut last = FxHashMap::default();
         for (word, cycle) in self.words(machine) {
@@ -67,8 +68,8 @@ impl Access {
 }
 
 impl Timing {
-    /// The first access of `program` that overtakes an earlier one in this run on `machine`. The results of the program
-    /// are then not those of its instructions one after the other. `None` without split paths.
+    /// The first access of `program` that overtakes an earlier one in this run on `machine`. The results of
+    /// the program then differ from execution in program order. `None` without split paths.
     pub fn overtaking(&self, machine: &Machine, program: &Program) -> Option<Overtaking> {
         if machine.vbar.paths != VbarPaths::Split {
             return None;

@@ -136,7 +136,7 @@ pub enum FitError {
     /// The file is not a list of claims.
     #[error(transparent)]
     Config(#[from] Diagnostics),
-    /// The constants under `given`, `tied` and `fit` do not match those of the area model.
+    /// The constants under `given`, `tied` and `fit` do not match the area model's.
     #[error("`given`, `tied` and `fit` must name each of {}, once: {message}", names())]
     Constants {
         /// The problem.
