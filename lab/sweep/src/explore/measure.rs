@@ -1,8 +1,8 @@
 //! What a front minimises, and the limits of its designs.
 
 use crate::condition::{Comparison, Condition};
-use crate::halving::Costs;
 use crate::quantity::Quantity;
+use crate::record::Costs;
 use diagnostic::Diagnostic;
 use serde::{Deserialize, Serialize};
 

@@ -64,7 +64,7 @@ pub fn journal(data: &[u8]) {
         Plan::new(&Definition::parse("small.toml", TEXT).expect("a valid sweep")).expect("a valid sweep");
     let journal =
         Journal::open(&sweep, Shard::WHOLE, &plan.manifest).expect("a journal that was read before");
-    assert_eq!(journal.pending(&plan, Shard::WHOLE, false).points, missing);
+    assert_eq!(journal.pending(&plan, Shard::WHOLE, false), missing);
 }
 
 /// Lines with valid checksums, whatever they contain, are results or are refused with the place of the first error. All
