@@ -1,8 +1,10 @@
 //! The columns of results: values of records by name, and which values are better.
 
+use super::measure::Measure;
 use super::quantity::Better;
 use super::record::Record;
-use super::view::{costs, extrapolated, timing};
+use super::value::whole;
+use super::view::{extrapolated, timing};
 use b512_asm::Pipe;
 use lab_run::{RunReport, TimingReport};
 use serde_json::Value;
@@ -13,6 +15,8 @@ use sim::{Area, Energy};
 pub(super) struct Column {
     /// The heading.
     pub(super) name: String,
+    /// Its measure, if it is one.
+    pub(super) measure: Option<Measure>,
     /// Its better values; `None` for text, and for counts and hashes, of which neither less nor more is better.
     pub(super) better: Option<Better>,
     value: Box<Read>,
@@ -27,7 +31,7 @@ impl Column {
         better: Option<Better>,
         value: impl Fn(&Record) -> Option<Value> + Send + Sync + 'static,
     ) -> Self {
-        Self { name: name.into(), better, value: Box::new(value) }
+        Self { name: name.into(), measure: None, better, value: Box::new(value) }
     }
 
     /// A column of successful runs in time.
@@ -60,19 +64,15 @@ const MORE: Option<Better> = Some(Better::More);
 
 /// The columns after those of the settings, in the order of the table.
 pub(super) fn columns() -> Vec<Column> {
-    let mut columns = vec![
-        Column::new("cycles", LESS, |r| Some(r.report.as_ref()?.duration()?.1.into())),
+    let measure = |&measure: &Measure| {
+        let value = move |record: &Record| number(measure, measure.of(&record.outcome().costs?));
+        Column { measure: Some(measure), ..Column::new(measure.name(), LESS, value) }
+    };
+    let mut columns: Vec<Column> = Measure::ALL.iter().map(measure).collect();
+    columns.extend([
         Column::of_run("frequency_ghz", MORE, |r| r.machine.frequency_ghz()),
-        Column::new("time_us", LESS, |r| Some(costs(r)?.0.into())),
-        Column::of_run("area_mm2", LESS, |r| r.area_mm2),
-        Column::of_run("energy_uj", LESS, |r| r.energy_uj),
-        Column::new("area_delay_mm2_us", LESS, |r| costs(r).map(|(time_us, area)| (area * time_us).into())),
-        Column::new("energy_delay_uj_us", LESS, |r| {
-            let (time_us, energy) = (costs(r)?.0, r.report.as_ref()?.energy_uj);
-            Some((energy * time_us).into())
-        }),
         Column::new("extrapolated", None, |r| Some(extrapolated(r).join(" ").into())),
-    ];
+    ]);
     for pipe in Pipe::VECTOR {
         let name = format!("{}_instructions", pipe.name());
         columns.push(Column::of_timing(name, None, move |t| t.instructions.pipes[pipe]));
@@ -109,9 +109,13 @@ pub(super) fn columns() -> Vec<Column> {
         columns.push(Column::of_timing(name, LESS, move |t| t.waits.vrf_ports[pipe]));
     }
     columns.push(Column::of_timing("wait_bank_conflict_cycles", LESS, |t| t.waits.bank_conflict_cycles));
-    let stream = |r: &Record| r.report.as_ref()?.hbm.clone();
-    columns.push(Column::new("stream_us", LESS, move |r| Some(stream(r)?.total_us.into())));
+    let stream = |r: &Record| Some(r.report.as_ref()?.hbm.as_ref()?.hbm_utilisation.into());
+    columns.push(Column::new("stream_hbm_utilisation", MORE, stream));
     columns
-        .push(Column::new("stream_hbm_utilisation", MORE, move |r| Some(stream(r)?.hbm_utilisation.into())));
-    columns
+}
+
+/// The value of a measure in a table; `None` if it is not a number.
+fn number(measure: Measure, value: f64) -> Option<Value> {
+    let whole = whole(value).filter(|_| measure.is_count());
+    whole.map(Value::from).or_else(|| serde_json::Number::from_f64(value).map(Value::from))
 }

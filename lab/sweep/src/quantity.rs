@@ -1,5 +1,6 @@
 //! Columns as quantities: the names that people use, with units.
 
+use crate::measure::Measure;
 use lab_run::html::{cause_label, part_label};
 use sim::timing::Cause;
 use sim::{Area, Energy};
@@ -12,7 +13,7 @@ pub(super) struct Quantity {
     /// The name, as within a sentence.
     pub(super) name: String,
     /// The unit, if it has one.
-    pub(super) unit: Option<&'static str>,
+    pub(super) unit: Option<String>,
 }
 
 /// The better values of a quantity.
@@ -40,18 +41,14 @@ impl Better {
     }
 }
 
-/// Columns whose names do not follow from their words, with units.
-const NAMES: [(&str, &str, Option<&str>); 10] = [
-    ("time_us", "latency", Some("µs")),
-    ("stream_us", "time of the stream", Some("µs")),
-    ("frequency_ghz", "clock", Some("GHz")),
-    ("area_delay_mm2_us", "area × delay", Some("mm² µs")),
-    ("energy_delay_uj_us", "energy × delay", Some("µJ µs")),
+/// Columns that are no measures and whose names do not follow from their words, with units that do not follow either.
+const NAMES: [(&str, &str, Option<&str>); 6] = [
+    ("frequency_ghz", "clock", None),
     ("bound_ratio", "cycles over the larger bound", None),
     ("n", "ring degree", None),
     ("hple.count", "HPLEs", None),
     ("hbm.gb_per_s", "HBM bandwidth", Some("GB/s")),
-    ("isa.word_bits", "word width", Some("bits")),
+    ("isa.word_bits", "word width", None),
 ];
 
 /// The ends of names that state a unit.
@@ -92,14 +89,16 @@ const WORDS: [(&str, &str); 13] = [
 impl Quantity {
     /// The quantity of a column of results or of a machine key.
     pub(super) fn of(column: &str) -> Self {
-        if let Some((_, name, unit)) = NAMES.iter().find(|(known, ..)| *known == column) {
-            return Self { name: (*name).to_owned(), unit: *unit };
+        let (stem, unit) = without_units(column);
+        let known = NAMES.iter().find(|(known, ..)| *known == column);
+        let label = Measure::find(column).map(Measure::label).or_else(|| known.map(|(_, name, _)| *name));
+        if let Some(label) = label {
+            let own = known.and_then(|(.., unit)| *unit).map(str::to_owned);
+            return Self { name: label.to_owned(), unit: own.or(unit) };
         }
-        let with_unit = UNITS.iter().find_map(|(end, unit)| Some((column.strip_suffix(end)?, *unit)));
-        let (stem, unit) = with_unit.map_or((column, None), |(stem, unit)| (stem, Some(unit)));
         let is_area = Area::default().components().iter().any(|(part, _)| *part == stem);
         let is_energy = Energy::default().components().iter().any(|(part, _)| *part == stem);
-        let name = match (unit, Cause::all().find(|cause| cause.name() == stem)) {
+        let name = match (unit.as_deref(), Cause::all().find(|cause| cause.name() == stem)) {
             (Some("cycles"), Some(cause)) => cause_label(cause),
             (Some("mm²"), _) if is_area => format!("area of {}", part_label(stem)),
             (Some("µJ"), _) if is_energy => format!("energy of {}", part_label(stem)),
@@ -110,12 +109,12 @@ impl Quantity {
 
     /// The unit; the name of a quantity without one, as in `9000 cycles`.
     pub(super) fn unit_name(&self) -> &str {
-        self.unit.unwrap_or(&self.name)
+        self.unit.as_ref().unwrap_or(&self.name)
     }
 
     /// Name and unit: `area (mm²)`.
     pub(super) fn with_unit(&self) -> String {
-        self.unit.map_or_else(|| self.name.clone(), |unit| format!("{} ({unit})", self.name))
+        self.unit.as_ref().map_or_else(|| self.name.clone(), |unit| format!("{} ({unit})", self.name))
     }
 
     /// Name and unit with a capital, for an axis: `Area (mm²)`.
@@ -127,14 +126,33 @@ impl Quantity {
 
     /// The quantity with a value: `modulus 60 bits`.
     pub(super) fn with_value(&self, value: &str) -> String {
-        let unit = self.unit.map_or_else(String::new, |unit| format!(" {unit}"));
-        format!("{} {value}{unit}", self.name)
+        format!("{} {}", self.name, self.amount(value))
     }
+
+    /// A value with the unit: `60 bits`.
+    pub(super) fn amount(&self, value: &str) -> String {
+        self.unit.as_ref().map_or_else(|| value.to_owned(), |unit| format!("{value} {unit}"))
+    }
+}
+
+/// A column's name without its units, and these: `area_delay` and `mm² µs` for `area_delay_mm2_us`.
+fn without_units(column: &str) -> (&str, Option<String>) {
+    let last = UNITS.iter().find_map(|(end, unit)| Some((column.strip_suffix(end)?, *unit)));
+    let Some((stem, last)) = last else { return (column, None) };
+    let (stem, others) = without_units(stem);
+    (stem, Some(others.map_or_else(|| last.to_owned(), |others| format!("{others} {last}"))))
 }
 
 /// A column's name without its units: `area` for `area_mm2`.
 pub(super) fn short_name(column: &str) -> &str {
-    UNITS.iter().find_map(|(end, _)| column.strip_suffix(end)).map_or(column, short_name)
+    without_units(column).0
+}
+
+/// A unit as it can be typed: `mm2*us` for `mm² µs`.
+pub(super) fn typed(unit: &str) -> String {
+    let words = unit.split(|c: char| c.is_whitespace() || "*×·".contains(c)).filter(|word| !word.is_empty());
+    let plain = |word: &str| word.replace(['µ', 'μ'], "u").replace('²', "2");
+    words.map(plain).collect::<Vec<_>>().join("*")
 }
 
 /// A name that no column has, or a short name of several.
@@ -202,6 +220,8 @@ mod tests {
             ("area_mm2", "Area (mm²)"),
             ("time_us", "Latency (µs)"),
             ("energy_delay_uj_us", "Energy × delay (µJ µs)"),
+            ("frequency_ghz", "Clock (GHz)"),
+            ("hbm.gb_per_s", "HBM bandwidth (GB/s)"),
             ("vdm_mm2", "Area of VDM (mm²)"),
             ("sbar_uj", "Energy of shuffle crossbar (µJ)"),
             ("busy_load_store_cycles", "Waits for load/store's registers (cycles)"),
