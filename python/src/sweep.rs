@@ -18,8 +18,8 @@ struct Shared {
     done: AtomicUsize,
 }
 
-/// Runs a sweep, or what is missing of it in the folder, and writes the results there. Returns the number of failed
-/// points. `progress` is called with the number of points done and their total.
+/// Runs a sweep, or what is missing of it in the folder, and writes the results there. Returns the number of
+/// failed points. `progress` is called with the number of points done and their total.
 ///
 /// The definition is TOML text; without text, the machines of the paper's Fig. 4.
 #[pyfunction]

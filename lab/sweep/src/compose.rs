@@ -367,7 +367,7 @@ impl Group<'_> {
                     let (value, quantity) = (limit.limit()?, Quantity::of(&limit.column));
                     let amount = quantity.amount(&value.to_string());
                     let label = format!("{} {} {amount}", quantity.name, limit.comparison.sign());
-                    Ok(plot::Limit { vertical: limit.column == *x, value, label })
+                    Ok(plot::Limit { vertical: limit.column == *y, value, label })
                 };
                 self.composition.limits.iter().map(limit).collect::<Result<_, _>>()?
             },

@@ -17,7 +17,7 @@ use crate::value::plain;
 use diagnostic::{Diagnostic, Span};
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_while, take_while1};
-use nom::character::complete::{anychar, char, digit0, digit1, multispace0, multispace1, one_of};
+use nom::character::complete::{anychar, char, digit1, multispace0, multispace1, one_of};
 use nom::combinator::{eof, not, opt, recognize, value, verify};
 use nom::error::{ErrorKind, ParseError};
 use nom::multi::separated_list1;
@@ -294,7 +294,8 @@ fn number(text: &str) -> Parsed<'_, Operand> {
     });
     let unit = preceded(multispace0, recognize(separated_list1(multispace1, word)));
     let end = not(verify(anychar, |&c| is_of_word(c)));
-    let whole = alt((recognize((digit1, opt((char('.'), digit0)))), recognize((char('.'), digit1))));
+    // At the end of a text, `digit0` loses its digits within `recognize`.
+    let whole = alt((recognize((digit1, opt((char('.'), opt(digit1))))), recognize((char('.'), digit1))));
     let exponent = (one_of("eE"), opt(one_of("+-")), digit1);
     let decimal = recognize((opt(one_of("+-")), whole, opt(exponent)));
     let finite = verify(decimal, |digits: &str| digits.parse::<f64>().is_ok_and(f64::is_finite));

@@ -415,7 +415,8 @@ fn a_design_at_a_strict_limit_exceeds_it() {
         let keeps = |area: f64| if strict { area < limit } else { area <= limit };
         let within: Vec<Row> =
             all.rows.iter().filter(|row| keeps(number(row, "area_mm2"))).cloned().collect();
-        assert!(limited.summary.contains(&format!("area {sign} {limit} mm²: {} of 15\n", within.len())));
+        let note = format!("area {sign} {limit} mm²: {} of 15\n", within.len());
+        assert!(limited.summary.contains(&note), "{note} {}", limited.summary);
         let conditions = Condition::parse_all("--where", &format!("area {sign} {limit} mm2")).unwrap();
         let pool = Pool::read(&[all.folder.path()], &conditions).unwrap();
         let figure = pool.compose(&composition("cycles", "area", Fronts::Never)).unwrap();
