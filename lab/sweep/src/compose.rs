@@ -35,6 +35,24 @@ pub enum Form {
     Tornado,
 }
 
+impl Form {
+    /// Every form.
+    pub const ALL: [Self; 3] = [Self::Scatter, Self::Parallel, Self::Tornado];
+
+    /// Its name, its meaning, and the parts of a composition that have no effect on it.
+    pub const fn row(self) -> (&'static str, &'static str, &'static [&'static str]) {
+        match self {
+            Self::Scatter => ("scatter", "Designs in two columns", &[]),
+            Self::Parallel => ("parallel", "Parallel coordinates", &["colour", "label", "mark", "limit"]),
+            Self::Tornado => (
+                "tornado",
+                "Effect of each axis on one column",
+                &["x", "front", "colour", "label", "mark", "limit"],
+            ),
+        }
+    }
+}
+
 /// Whether a chart has fronts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Fronts {

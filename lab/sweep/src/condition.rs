@@ -12,7 +12,8 @@
 //! Pages read the same grammar by a script, `lab/run/src/html/condition.js`. The cases in `tests/pages/conditions.json`
 //! are for both.
 
-use crate::quantity::{Quantity, UnknownName, find, typed};
+use crate::names::{UnknownName, find, typed};
+use crate::quantity::Quantity;
 use crate::value::plain;
 use diagnostic::{Diagnostic, Span};
 use nom::branch::alt;
@@ -319,7 +320,7 @@ fn is_of_word(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quantity::short_name;
+    use crate::names::short_name;
     use serde_json::json;
 
     /// A table for both readers of the grammar: each text with the rows that meet it, or with its error.

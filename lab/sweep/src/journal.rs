@@ -6,8 +6,8 @@
 
 use super::key::PointKey;
 use super::manifest::{FORMAT, Manifest};
-use super::plan::Plan;
 use super::measure::Costs;
+use super::plan::Plan;
 use super::record::{Outcome, Record, Status};
 use super::shard::Shard;
 use diagnostic::input;

@@ -49,6 +49,7 @@ mod key;
 mod manifest;
 mod measure;
 mod meter;
+mod names;
 pub mod outputs;
 mod page;
 mod parse;

@@ -3,7 +3,7 @@
 //! A row has the column of results, which ends in its unit, the name for people, and the value. The column of a key is
 //! also its name in the document of a run. Less is better of every measure.
 
-use crate::quantity::{UnknownName, find, short_name};
+use crate::names::{UnknownName, find, short_name};
 use lab_run::RunReport;
 use serde::{Deserialize, Serialize};
 

@@ -6,11 +6,14 @@ use super::front::{Design, Goals, is_ideal};
 use super::journal::JournalError;
 use super::manifest::{Manifest, TASK_KEYS, Workload};
 use super::measure::Measure;
+use super::names::typed;
 use super::page::page;
-use super::quantity::{Quantity, typed};
+use super::quantity::Quantity;
 use super::record::Record;
 use super::results::Results;
-use super::view::{EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, efforts_differ, extrapolated, extrapolates, setting, text};
+use super::view::{
+    EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, efforts_differ, extrapolated, extrapolates, setting, text,
+};
 use diagnostic::printable;
 use lab_run::files::{self, NewFile};
 use plot::PlotError;

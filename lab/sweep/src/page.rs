@@ -4,7 +4,8 @@ use super::chart::tuple;
 use super::columns::{Column, columns};
 use super::manifest::Manifest;
 use super::measure::Measure;
-use super::quantity::{Better, Quantity, names, short_name};
+use super::names::short_name;
+use super::quantity::{Better, Quantity, names};
 use super::record::Record;
 use super::results::Results;
 use super::value::plain;
@@ -132,7 +133,9 @@ fn of_column(column: &Column) -> Value {
     let part = match Cause::all().find(|cause| cause.name() == stem) {
         Some(cause) if name.ends_with("_cycles") => Some(("cycles", cause_label(cause))),
         _ if name.ends_with("_mm2") && has(&Area::default().components()) => Some(("area", part_label(stem))),
-        _ if name.ends_with("_uj") && has(&Energy::default().components()) => Some(("energy", part_label(stem))),
+        _ if name.ends_with("_uj") && has(&Energy::default().components()) => {
+            Some(("energy", part_label(stem)))
+        }
         _ => None,
     };
     let (of, part) = part.unzip();

@@ -5,8 +5,8 @@ use crate::execute::{Generate, each};
 use crate::front::{Design as Competitor, Goals, is_ideal};
 use crate::journal::{Journal, JournalError, line};
 use crate::key::PointKey;
-use crate::plan::PlannedPoint;
 use crate::measure::Costs;
+use crate::plan::PlannedPoint;
 use crate::record::Record;
 use heuropt::core::{Candidate, Evaluation, Objective, ObjectiveSpace, Problem, Rng as Unused};
 use heuropt::metrics::hypervolume_nd;
@@ -241,12 +241,15 @@ impl<'a> Evaluator<'a> {
     }
 
     fn explored(&self) -> Explored {
-        let front = self.front();
+        let mut front = self.front();
+        let designs = front.len();
+        // Equal designs are neighbours, and add no volume.
+        front.dedup_by(|a, b| a.evaluation.objectives == b.evaluation.objectives);
         let below = |reference: Vec<f64>| hypervolume_nd(&front, &self.objectives(), &reference);
         let hypervolume = self.reference().map(below);
         let state = self.state();
         let (evaluations, simulated) = (state.costs.len(), state.simulated);
-        Explored { evaluations, simulated, front: front.len(), hypervolume }
+        Explored { evaluations, simulated, front: designs, hypervolume }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{DRAFT, machine_keys};
 use crate::measure::Measure;
-use crate::quantity::short_name;
+use crate::names::short_name;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
