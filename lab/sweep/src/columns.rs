@@ -4,9 +4,9 @@ use super::measure::Measure;
 use super::quantity::Better;
 use super::record::Record;
 use super::value::whole;
-use super::view::{extrapolated, timing};
+use super::view::extrapolated;
 use b512_asm::Pipe;
-use lab_run::{RunReport, TimingReport};
+use lab_run::RunReport;
 use serde_json::Value;
 use sim::timing::Cause;
 use sim::{Area, Energy};
@@ -34,22 +34,13 @@ impl Column {
         Self { name: name.into(), measure: None, better, value: Box::new(value) }
     }
 
-    /// A column of successful runs in time.
-    fn of_timing<T: Into<Value>>(
-        name: impl Into<String>,
-        better: Option<Better>,
-        value: impl Fn(&TimingReport) -> T + Send + Sync + 'static,
-    ) -> Self {
-        Self::new(name, better, move |record| Some(value(timing(record)?).into()))
-    }
-
     /// A column of successful runs.
     fn of_run<T: Into<Value>>(
         name: impl Into<String>,
         better: Option<Better>,
-        value: impl Fn(&RunReport) -> T + Send + Sync + 'static,
+        value: impl Fn(&RunReport) -> Option<T> + Send + Sync + 'static,
     ) -> Self {
-        Self::new(name, better, move |record| Some(value(record.report.as_ref()?).into()))
+        Self::new(name, better, move |record| Some(value(record.report.as_ref()?)?.into()))
     }
 
     /// The value in a record that has one.
@@ -70,47 +61,48 @@ pub(super) fn columns() -> Vec<Column> {
     };
     let mut columns: Vec<Column> = Measure::ALL.iter().map(measure).collect();
     columns.extend([
-        Column::of_run("frequency_ghz", MORE, |r| r.machine.frequency_ghz()),
+        Column::of_run("frequency_ghz", MORE, |r| Some(r.machine.frequency_ghz())),
         Column::new("extrapolated", None, |r| Some(extrapolated(r).join(" ").into())),
     ]);
     for pipe in Pipe::VECTOR {
         let name = format!("{}_instructions", pipe.name());
-        columns.push(Column::of_timing(name, None, move |t| t.instructions.pipes[pipe]));
+        columns.push(Column::of_run(name, None, move |r| Some(r.instructions.as_ref()?.pipes[pipe])));
     }
     columns.extend([
-        Column::of_timing("resource_bound_cycles", LESS, |t| t.bounds.resource_cycles),
-        Column::of_timing("dependence_bound_cycles", LESS, |t| t.bounds.dependence_cycles),
-        Column::of_timing("bound_ratio", LESS, |t| t.bound_ratio),
+        Column::of_run("resource_bound_cycles", LESS, |r| Some(r.bounds?.resource_cycles)),
+        Column::of_run("dependence_bound_cycles", LESS, |r| Some(r.bounds?.dependence_cycles)),
+        Column::of_run("bound_ratio", LESS, |r| r.bound_ratio),
     ]);
     for pipe in Pipe::VECTOR {
         let name = format!("{}_utilisation", pipe.name());
-        columns.push(Column::of_timing(name, MORE, move |t| t.utilisation.pipes[pipe]));
+        columns.push(Column::of_run(name, MORE, move |r| Some(r.utilisation.as_ref()?.pipes[pipe])));
     }
     columns.extend([
-        Column::of_run("checked", None, |r| r.checked),
+        Column::of_run("checked", None, |r| Some(r.checked)),
         Column::new("program_source", None, |r| r.program_source.clone().map(Value::from)),
         Column::new("recipes_tried", None, |r| r.recipes_tried.map(Value::from)),
-        Column::of_run("program_blake3", None, |r| r.program_blake3.clone()),
+        Column::of_run("program_blake3", None, |r| Some(r.program_blake3.clone())),
     ]);
     for (part, (name, _)) in Area::default().components().into_iter().enumerate() {
-        let value = move |r: &RunReport| r.area_breakdown_mm2.components()[part].1;
+        let value = move |r: &RunReport| Some(r.area_breakdown_mm2.components()[part].1);
         columns.push(Column::of_run(format!("{name}_mm2"), LESS, value));
     }
     for (part, (name, _)) in Energy::default().components().into_iter().enumerate() {
-        let value = move |r: &RunReport| r.energy_breakdown_uj.components()[part].1;
+        let value = move |r: &RunReport| Some(r.energy_breakdown_uj.components()[part].1);
         columns.push(Column::of_run(format!("{name}_uj"), LESS, value));
     }
     for cause in Cause::all() {
-        let value = move |r: &Record| timing(r)?.stalls.get(cause.name()).map(|&cycles| cycles.into());
-        columns.push(Column::new(format!("{}_cycles", cause.name()), LESS, value));
+        let value = move |r: &RunReport| r.stalls.as_ref()?.get(cause.name()).copied();
+        columns.push(Column::of_run(format!("{}_cycles", cause.name()), LESS, value));
     }
     for pipe in Pipe::VECTOR {
         let name = format!("wait_vrf_ports_{}_cycles", pipe.name());
-        columns.push(Column::of_timing(name, LESS, move |t| t.waits.vrf_ports[pipe]));
+        columns.push(Column::of_run(name, LESS, move |r| Some(r.waits.as_ref()?.vrf_ports[pipe])));
     }
-    columns.push(Column::of_timing("wait_bank_conflict_cycles", LESS, |t| t.waits.bank_conflict_cycles));
-    let stream = |r: &Record| Some(r.report.as_ref()?.hbm.as_ref()?.hbm_utilisation.into());
-    columns.push(Column::new("stream_hbm_utilisation", MORE, stream));
+    let conflicts = |r: &RunReport| Some(r.waits.as_ref()?.bank_conflict_cycles);
+    columns.push(Column::of_run("wait_bank_conflict_cycles", LESS, conflicts));
+    let stream = |r: &RunReport| Some(r.hbm.as_ref()?.hbm_utilisation);
+    columns.push(Column::of_run("stream_hbm_utilisation", MORE, stream));
     columns
 }
 

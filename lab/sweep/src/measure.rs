@@ -57,7 +57,7 @@ macro_rules! measures {
             /// The costs of a run in time.
             pub(super) fn of(run: &RunReport) -> Option<Self> {
                 let values: [fn(&RunReport) -> Option<f64>; KEYS] = [$($value),+];
-                run.duration()?;
+                run.time_us?;
                 Some(Self(values.map(|value| value(run).unwrap_or(f64::NAN))))
             }
         }
@@ -66,9 +66,9 @@ macro_rules! measures {
 
 measures! {
     /// Cycles of one run.
-    Cycles "cycles" "cycles" = |run| Some(run.duration()?.1 as f64);
+    Cycles "cycles" "cycles" = |run| Some(run.cycles? as f64);
     /// Time of one run.
-    TimeUs "time_us" "latency" = |run| Some(run.duration()?.0);
+    TimeUs "time_us" "latency" = |run| run.time_us;
     /// Time of a stream of runs with their off-chip transfers.
     StreamUs "stream_us" "time of the stream" = |run| Some(run.hbm.as_ref()?.total_us);
     /// Area of the machine.

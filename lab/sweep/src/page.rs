@@ -9,7 +9,7 @@ use super::quantity::{Better, Quantity, names};
 use super::record::Record;
 use super::results::Results;
 use super::value::plain;
-use super::view::{EXTRAPOLATED, SEARCHED, View, extrapolated, setting, text, timing};
+use super::view::{EXTRAPOLATED, SEARCHED, View, extrapolated, setting, text};
 use b512_asm::Pipe;
 use diagnostic::counted;
 use lab_run::html::{Part, cause_label, key, names as part_names, part_label, shell, stack};
@@ -184,10 +184,12 @@ fn front_stacks(view: &View<'_>) -> Markup {
     let first = |record: &Record| View::value(record, view.goals.axes()[0]).unwrap_or_default();
     front.sort_by(|a, b| first(a).total_cmp(&first(b)));
     let parts = |record: &&Record| -> Vec<Part> {
-        let Some(timing) = timing(record) else { return Vec::new() };
+        let Some(stalls) = record.report.as_ref().and_then(|run| run.stalls.as_ref()) else {
+            return Vec::new();
+        };
         let part = |cause: Cause| Part {
             name: cause_label(cause),
-            size: timing.stalls.get(cause.name()).map_or(0.0, |&cycles| cycles as f64),
+            size: stalls.get(cause.name()).map_or(0.0, |&cycles| cycles as f64),
         };
         Cause::all().map(part).collect()
     };
@@ -250,12 +252,9 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                                 @if has_stream { td { (format!("{:.3}", value(Measure::StreamUs))) } }
                                 td { (format!("{:.2}", value(Measure::AreaMm2))) @if !extrapolated(record).is_empty() { " *" } }
                                 td { (format!("{:.2}", value(Measure::EnergyUj))) }
-                                @let timing = timing(record);
-                                td { @if let Some(timing) = timing {
-                                    (timing.bounds.resource_cycles.max(timing.bounds.dependence_cycles))
-                                } }
+                                td { @if let Some(bounds) = report.bounds { (bounds.resource_cycles.max(bounds.dependence_cycles)) } }
                                 @for pipe in Pipe::VECTOR {
-                                    td { @if let Some(timing) = timing { (percent(timing.utilisation.pipes[pipe])) } }
+                                    td { @if let Some(utilisation) = &report.utilisation { (percent(utilisation.pipes[pipe])) } }
                                 }
                             } @else {
                                 td.failed colspan=(results) { (record.error.as_deref().unwrap_or("failed")) }

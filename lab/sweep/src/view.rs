@@ -6,7 +6,6 @@ use super::manifest::{Manifest, Workload};
 use super::measure::Measure;
 use super::record::Record;
 use super::value::{ABSENT, plain};
-use lab_run::TimingReport;
 use serde_json::Value;
 use sim::machine::table::{Effect, Key, Rest};
 use std::borrow::Cow;
@@ -118,11 +117,6 @@ pub(super) fn efforts_differ<'s>(sources: impl Iterator<Item = Option<&'s str>> 
 
 /// The meaning of the dot in such designs.
 pub(super) const SEARCHED: &str = "program of a quick search";
-
-/// The results of the cycle model in a record that has them.
-pub(super) fn timing(record: &Record) -> Option<&TimingReport> {
-    record.report.as_ref()?.timing.as_ref()
-}
 
 /// The value of a key in a record: the point's setting, or else the machine's value.
 pub(super) fn setting<'r>(record: &'r Record, key: &str) -> Option<Cow<'r, Value>> {

@@ -6,7 +6,7 @@ use crate::measure::{Costs, Measure};
 use crate::record::{Outcome, Status};
 use diagnostic::input;
 use rayon::prelude::*;
-use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
 use std::fmt;
@@ -81,8 +81,6 @@ impl<'de> Visitor<'de> for &mut Keys {
                 "key" => self.key = Some(record.next_value()?),
                 "status" => self.status = Some(record.next_value()?),
                 "checked" => self.checked = Some(record.next_value()?),
-                // The timing of a ring program has the same names.
-                "ring" => record.next_value_seed(&mut *self)?,
                 "hbm" => {
                     let stream: Stream = record.next_value()?;
                     self.costs.set(Measure::StreamUs, stream.total_us);
@@ -97,14 +95,6 @@ impl<'de> Visitor<'de> for &mut Keys {
             }
         }
         Ok(())
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for &mut Keys {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<(), D::Error> {
-        value.deserialize_map(self)
     }
 }
 
