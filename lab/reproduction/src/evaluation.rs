@@ -88,7 +88,7 @@ pub(super) struct Cycles {
 impl Cycles {
     fn of(report: &RunReport) -> Option<Self> {
         let (time_us, cycles) = report.duration()?;
-        let (frequency_ghz, instructions) = (report.frequency_ghz?, report.instructions.clone()?);
+        let (frequency_ghz, instructions) = (report.frequency_ghz?, report.instructions?);
         Some(Self { cycles, frequency_ghz, time_us, instructions })
     }
 }
