@@ -33,7 +33,7 @@ type Costs = (f64, f64);
 
 fn costs(record: &Record) -> Costs {
     let report = record.report.as_ref().expect("a run");
-    (report.timing.as_ref().expect("a run in time").time_us.ln(), report.area_mm2.ln())
+    (report.time_us.expect("a run in time").ln(), report.area_mm2.ln())
 }
 
 /// The area between the designs and the reference, counted strip by strip.
@@ -300,8 +300,8 @@ impl Study {
         line("area, mm2", &|run| format!("{:.2}", run.area_mm2));
         line("energy, uJ", &|run| format!("{:.1}", run.energy_uj));
         line("energy-delay, uJ ms", &|run| format!("{:.3}", run.energy_uj * time(run).0 / 1e3));
-        if runs[0].timing.is_some() {
-            let ratio = |run: &RunReport| run.timing.as_ref().map_or(0.0, |timing| timing.bound_ratio);
+        if runs[0].bound_ratio.is_some() {
+            let ratio = |run: &RunReport| run.bound_ratio.unwrap_or(0.0);
             line("cycles over the bound", &|run| format!("{:.3}", ratio(run)));
         }
         for key in manifest.varying.iter().filter(|key| designs.iter().any(|row| row[*key] != of_paper[*key]))
