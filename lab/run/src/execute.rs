@@ -2,7 +2,7 @@
 
 use crate::inputs::{self, Drawn, InputError};
 use crate::program::ProgramFile;
-use crate::report::{ProgramFacts, RunReport, TimingReport};
+use crate::report::{ProgramFacts, RunReport};
 use crate::stream::StreamReport;
 use b512_asm::{Claim as ProgramClaim, InvalidProgram, Program, Role};
 use diagnostic::Diagnostics;
@@ -171,10 +171,10 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
         let simulation = timing::simulate(machine, program);
         simulated += program.instructions.len();
         report.simulator.timing_wall_s = Some(begin.elapsed().as_secs_f64());
-        let times = TimingReport::new(machine, &simulation);
-        let stream = |runs| StreamReport::new(program, machine, times.time_us, runs);
+        report = report.timed(&simulation);
+        let time_us = report.time_us.unwrap_or_default();
+        let stream = |runs| StreamReport::new(program, machine, time_us, runs);
         report.hbm = options.stream.map(stream).transpose()?;
-        report.timing = Some(times);
         timing = Some(simulation);
     }
     report.simulator.finish(simulated as u64);

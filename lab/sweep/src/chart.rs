@@ -2,7 +2,7 @@
 
 use super::quantity::{Quantity, names};
 use super::record::Record;
-use super::view::{EXTRAPOLATED, View, extrapolated, text};
+use super::view::{EXTRAPOLATED, SEARCHED, View, extrapolated, text};
 use plot::{Chart, Point, Series};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -79,6 +79,7 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
             name: tuple(name(record, &named), named.len()),
             short_name: name(record, &short),
             marked: !extrapolated(record).is_empty(),
+            dotted: view.is_searched(record),
             pale: view.is_beyond(record),
             front: view.front.contains(&record.key).then_some(0),
         })
@@ -103,6 +104,7 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
             .collect(),
         limits: Vec::new(),
         mark_label: EXTRAPOLATED.into(),
+        dot_label: SEARCHED.into(),
         notes: {
             let (shown, all) = view.beside_front();
             let shown = || format!("The front and {shown} of {all} other points");

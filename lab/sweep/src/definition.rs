@@ -54,7 +54,8 @@
 mod checks;
 mod read;
 
-use super::explore::{Constraint, Exploration};
+use super::explore::Exploration;
+use super::front::Constraint;
 use super::manifest::{Reference, Settings, Source};
 use diagnostic::document::{Document, Field, Item};
 use diagnostic::{Code, Diagnostic, Diagnostics};

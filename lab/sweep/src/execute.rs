@@ -9,9 +9,7 @@ use super::ring_task;
 use b512_asm::Program;
 use codegen::{Origin, PlanChoice, Request, choose, compile};
 use lab_run::kernel::{KernelSpec, RequestSpec};
-use lab_run::{
-    ProgramFacts, RunReport, StreamReport, TimingReport, check_defects, check_on_random_data, random_seeds,
-};
+use lab_run::{ProgramFacts, RunReport, StreamReport, check_defects, check_on_random_data, random_seeds};
 use rayon::prelude::*;
 use sim::timing::{self, DecodedProgram, Timing};
 use sim::{Machine, lint};
@@ -226,11 +224,11 @@ fn simulate<T>(
     if let Some(defect) = lint::overtaking(&job.program, machine, timing) {
         return Err(defect.to_string());
     }
-    let timing = TimingReport::new(machine, timing);
-    let stream = |runs| StreamReport::new(&job.program, machine, timing.time_us, runs as usize);
+    let report = RunReport::new(&job.facts, machine).timed(timing);
+    let time_us = report.time_us.unwrap_or_default();
+    let stream = |runs| StreamReport::new(&job.program, machine, time_us, runs as usize);
     let hbm = point.stream.map(stream).transpose().map_err(|error| error.to_string())?;
-    let report = RunReport::new(&job.facts, machine);
-    Ok(RunReport { timing: Some(timing), hbm, ..report })
+    Ok(RunReport { hbm, ..report })
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 use super::journal::{self, Entry, JournalError};
 use super::key::PointKey;
 use super::manifest::{Manifest, Settings};
-use super::record::{Costs, Record, Status};
+use super::measure::Costs;
+use super::record::{Record, Status};
 use diagnostic::input;
 use rayon::prelude::*;
 use serde::Deserialize;

@@ -5,7 +5,7 @@ use super::manifest::Settings;
 use super::plan::Task;
 use diagnostic::{Diagnostic, Diagnostics, nearest};
 use golden::Operation;
-use lab_run::{ProgramFacts, RingTiming, RunReport};
+use lab_run::{ProgramFacts, RunReport};
 use programs::{DATAFLOWS, Options, PROGRAMS, ParameterSet, SETS, find_dataflow, find_program};
 use ring_program::RingProgram;
 use runtime::{Keys, Runtime};
@@ -158,6 +158,5 @@ pub(super) fn time(task: &RingTask, machine: &Machine) -> Result<RunReport, Stri
         computes: Vec::new(),
         events: runtime.events(),
     };
-    let ring = RingTiming::new(&runtime.report(&timeline));
-    Ok(RunReport { ring: Some(ring), ..RunReport::new(&facts, machine) })
+    Ok(RunReport::new(&facts, machine).of_ring(&runtime.report(&timeline)))
 }

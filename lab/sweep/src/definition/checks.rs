@@ -1,7 +1,7 @@
 //! Checks of a definition's axes.
 
 use super::{Axis, Definition, KERNEL_KEYS, ScheduleFor, Setting, quoted};
-use crate::view::whole;
+use crate::value::whole;
 use diagnostic::{Code, Diagnostic};
 use std::collections::HashSet;
 use std::ops::Range;

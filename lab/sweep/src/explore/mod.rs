@@ -19,16 +19,15 @@
 //! search that was killed continues as if it had not been. Each shard searches with a seed of its own and
 //! uses the records of all shards in its folder.
 
-mod measure;
 mod search;
 
-pub use measure::{Constraint, Measure};
 pub use search::{Explored, explore};
 
 use super::Settings;
 use super::definition::{Definition, Setting};
-use super::goals::Goals;
+use super::front::{Constraint, Goals};
 use super::manifest::{Manifest, TASK_KEYS};
+use super::measure::Measure;
 use super::plan::{PlannedPoint, Source, manifest, title};
 use super::points::Points;
 use super::resolver::{Class, Resolver};
@@ -68,7 +67,7 @@ impl Exploration {
             objectives.len() >= 2 && (1..objectives.len()).all(|i| !objectives[..i].contains(&objectives[i]))
         };
         if !self.objectives.as_ref().is_none_or(are_distinct) {
-            let names = Measure::ALL.map(Measure::name).join(", ");
+            let names = Measure::names().join(", ");
             return Err(("fewer than two different objectives".into(), format!("choose from {names}")));
         }
         if !(4..=10_000).contains(&self.population) {

@@ -1,8 +1,10 @@
 //! The schema of sweeps and spaces.
 
 use super::{DRAFT, machine_keys};
-use crate::explore::Measure;
+use crate::measure::Measure;
+use crate::names::short_name;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// The keys that describe a kernel or a program, with the schemas of their values.
 fn kernel_keys() -> Map<String, Value> {
@@ -41,7 +43,8 @@ fn list(value: Value) -> Value {
 }
 
 pub(crate) fn schema() -> Value {
-    let measures: Vec<&str> = Measure::ALL.map(Measure::name).to_vec();
+    let long = Measure::names().into_iter();
+    let measures: BTreeSet<&str> = long.flat_map(|name| [name, short_name(name)]).collect();
     let files = json!({ "type": "object", "additionalProperties": { "type": "string" } });
     let mut properties = kernel_keys();
     let mut add = |key: &str, schema: Value| drop(properties.insert(key.to_owned(), schema));

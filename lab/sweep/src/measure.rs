@@ -1,0 +1,137 @@
+//! The table of measures: what objectives minimise, constraints limit, and fronts and charts compare.
+//!
+//! A row has the column of results, which ends in its unit, the name for people, and the value. The column of a key is
+//! also its name in the document of a run. Less is better of every measure.
+
+use crate::names::{UnknownName, find, short_name};
+use lab_run::RunReport;
+use serde::{Deserialize, Serialize};
+
+macro_rules! measures {
+    (
+        $($(#[doc = $doc:literal])+ $key:ident $column:literal $label:literal = $value:expr;)+
+        products
+        $($(#[doc = $product_doc:literal])+ $product:ident $product_column:literal $product_label:literal = $a:ident * $b:ident;)+
+    ) => {
+        /// A cost of a design.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "&'static str")]
+        pub enum Measure {
+            $($(#[doc = $doc])+ $key,)+
+            $($(#[doc = $product_doc])+ $product,)+
+        }
+
+        /// The number of measures that are keys of a document; the others are products of these.
+        const KEYS: usize = [$($column),+].len();
+
+        impl Measure {
+            /// Every measure.
+            pub const ALL: &'static [Self] = &[$(Self::$key,)+ $(Self::$product,)+];
+
+            /// Its column in results.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$key => $column,)+
+                    $(Self::$product => $product_column,)+
+                }
+            }
+
+            /// Its name in a sentence.
+            pub(super) const fn label(self) -> &'static str {
+                match self {
+                    $(Self::$key => $label,)+
+                    $(Self::$product => $product_label,)+
+                }
+            }
+
+            /// The value for a design; not a number if it has none.
+            pub(super) fn of(self, costs: &Costs) -> f64 {
+                match self {
+                    $(Self::$key => costs.0[Self::$key as usize],)+
+                    $(Self::$product => Self::$a.of(costs) * Self::$b.of(costs),)+
+                }
+            }
+        }
+
+        impl Costs {
+            /// The costs of a run in time.
+            pub(super) fn of(run: &RunReport) -> Option<Self> {
+                let values: [fn(&RunReport) -> Option<f64>; KEYS] = [$($value),+];
+                run.time_us?;
+                Some(Self(values.map(|value| value(run).unwrap_or(f64::NAN))))
+            }
+        }
+    };
+}
+
+measures! {
+    /// Cycles of one run.
+    Cycles "cycles" "cycles" = |run| Some(run.cycles? as f64);
+    /// Time of one run.
+    TimeUs "time_us" "latency" = |run| run.time_us;
+    /// Time of a stream of runs with their off-chip transfers.
+    StreamUs "stream_us" "time of the stream" = |run| Some(run.hbm.as_ref()?.total_us);
+    /// Area of the machine.
+    AreaMm2 "area_mm2" "area" = |run| Some(run.area_mm2);
+    /// Energy of one run.
+    EnergyUj "energy_uj" "energy" = |run| Some(run.energy_uj);
+    products
+    /// Area by time.
+    AreaDelay "area_delay_mm2_us" "area × delay" = AreaMm2 * TimeUs;
+    /// Energy by time.
+    EnergyDelay "energy_delay_uj_us" "energy × delay" = EnergyUj * TimeUs;
+}
+
+/// The costs of a design: the measures that are keys of a document. Not a number where it has none.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Costs([f64; KEYS]);
+
+impl Costs {
+    /// No costs yet.
+    pub(super) const UNKNOWN: Self = Self([f64::NAN; KEYS]);
+
+    /// Sets a measure, if it is a key of a document.
+    pub(super) fn set(&mut self, measure: Measure, value: f64) {
+        self.0.get_mut(measure as usize).into_iter().for_each(|own| *own = value);
+    }
+
+    /// Whether a run in time has them.
+    pub(super) fn is_timed(&self) -> bool {
+        !Measure::TimeUs.of(self).is_nan()
+    }
+}
+
+impl Measure {
+    /// The measure with this column.
+    pub(super) fn find(column: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|measure| measure.name() == column)
+    }
+
+    /// Whether it is a whole number.
+    pub(super) fn is_count(self) -> bool {
+        short_name(self.name()) == self.name()
+    }
+
+    /// The columns of all measures.
+    pub(super) fn names() -> Vec<&'static str> {
+        Self::ALL.iter().map(|measure| measure.name()).collect()
+    }
+}
+
+impl TryFrom<String> for Measure {
+    type Error = String;
+
+    /// Reads the name of a column, or a short one.
+    fn try_from(name: String) -> Result<Self, String> {
+        let names = Self::names();
+        let unknown = |error: UnknownName| format!("{error}; {}", error.help(&names.join(", ")));
+        let column = find(&name, &names).map_err(unknown)?;
+        Self::find(column).ok_or_else(|| format!("`{name}` is no measure"))
+    }
+}
+
+impl From<Measure> for &'static str {
+    fn from(measure: Measure) -> Self {
+        measure.name()
+    }
+}
