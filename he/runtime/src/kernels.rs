@@ -9,6 +9,7 @@
 
 use crate::flow::RingOperation;
 use crate::lift::{Launches, ShapeId};
+use crate::schedule::{Facts, Resource};
 use b512_asm::{MReg, Program, Role, Setting, Space};
 use codegen::elementwise::{Elementwise, LONGEST_BLOCK, NumberWords, StepOp, StepOrder};
 use codegen::library::{BUILT_IN, Target};
@@ -53,6 +54,8 @@ pub struct Timed {
     pub slice: u32,
     /// The runs of one launch.
     pub runs: u32,
+    /// Whether it is an elementwise kernel, whose operands may stream.
+    pub is_elementwise: bool,
     /// The cycles of one run.
     pub timing: Timing,
     /// A lower bound of these cycles: for each pass, the occupancy of the busiest pipe or the longest chain of
@@ -79,7 +82,8 @@ pub struct Timed {
 impl Timed {
     /// The timing of an operation's kernel.
     fn of(request: &Request, kernel: &Kernel, machine: &Machine) -> Self {
-        Self::new(request.operation.name(), kernel, [request.n(), 1], 0, machine)
+        let timed = Self::new(request.operation.name(), kernel, [request.n(), 1], 0, machine);
+        Self { is_elementwise: false, ..timed }
     }
 
     fn new(
@@ -101,6 +105,7 @@ impl Timed {
             address_registers: kernel.program.addresses.len(),
             slice,
             runs,
+            is_elementwise: true,
             timing,
             bound_cycles: kernel.bounds(machine).iter().map(|pass| pass.cycles().0).sum(),
             events,
@@ -111,6 +116,20 @@ impl Timed {
             may_work_in_place: kernel.may_work_in_place(),
             moduli: kernel.program.moduli.iter().map(|&(register, _)| register).collect(),
             scalars: (0..scalars as u128).map(words_of).collect(),
+        }
+    }
+
+    /// What decides when its launches take place.
+    pub(crate) fn facts(&self) -> Facts {
+        Facts {
+            name: self.name,
+            instructions: self.instructions as u64,
+            cycles: self.timing.cycles.0,
+            resource: Resource::of(self),
+            slices: self.is_elementwise.then_some((self.slice, self.runs)),
+            scratch_words: self.scratch_words,
+            overwrites_operand: self.overwrites_operand,
+            may_work_in_place: self.may_work_in_place,
         }
     }
 

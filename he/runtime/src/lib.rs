@@ -23,6 +23,8 @@ mod reduced;
 pub mod report;
 mod run;
 pub mod schedule;
+pub mod stream;
+mod time;
 mod trace;
 pub mod traffic;
 
