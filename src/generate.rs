@@ -11,7 +11,7 @@ use crate::settings;
 use codegen::explain::explain;
 use codegen::{Parameters, Request, choose, compile};
 use golden::{Operand, Operation, SettingSpec};
-use lab::kernel::{self, RequestError, RingsSpec, parse_u128};
+use lab_run::kernel::{self, RequestError, RingsSpec, parse_u128};
 use ring::Error as RingError;
 use serde_json::json;
 use sim::Machine;

@@ -5,7 +5,7 @@ use b512_asm::Setting;
 use codegen::Parameters;
 use diagnostic::nearest;
 use golden::{Kind, Operation, SettingSpec};
-use lab::kernel::parse_u128;
+use lab_run::kernel::parse_u128;
 
 /// Reads texts such as `by=0x1234` as parameters of an operation. Numbers have commas between them.
 ///

@@ -7,7 +7,7 @@
 
 use b512_asm::{AReg, AddressMode, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg, assemble};
 use codegen::{PlanChoice, Request, generate, testing as support};
-use lab::sweep::{self, Definition, FIG4, Plan};
+use lab_sweep::{Definition, FIG4, Plan};
 use num_bigint::BigUint;
 use ring::host::{Fast, Kernel, Ntt, Ntt64};
 use ring::modular::Modulus;
@@ -419,7 +419,7 @@ fn tools<'a>(
     let plan = Plan::new(&definition.expect("the built-in sweep")).expect("the built-in sweep");
     let points = plan.len();
     let run = Candidate::new(FEW, move || {
-        black_box(sweep::records(&plan, &sweep::generate));
+        black_box(lab_sweep::records(&plan, &lab_sweep::generate));
     });
     table.row(format!("the built-in sweep, {points} points, all cores"), 1, run, Others::default());
 }

@@ -4,9 +4,9 @@ use super::Error;
 use super::setting::Setting;
 use b512_asm::{Pipe, Program};
 use codegen::{PlanChoice, Request};
-use lab::kernel::{ModulusSpec, RequestSpec};
-use lab::run::{ProgramFacts, RunReport, TimingReport};
-use lab::sweep::{self, Definition, Status};
+use lab_run::kernel::{ModulusSpec, RequestSpec};
+use lab_run::{ProgramFacts, RunReport, TimingReport};
+use lab_sweep::{Definition, Status};
 use rayon::prelude::*;
 use sim::Machine;
 use sim::timing::{self, Cause, Wait, stepped};
@@ -310,15 +310,15 @@ fn find(runs: &[Run], wanted: impl Fn(&Run) -> bool) -> &Run {
 /// Runs a built-in sweep.
 fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
     let definition = Definition::parse(name, text)?;
-    let plan = sweep::Plan::new(&definition)?;
-    let records = sweep::records(&plan, &sweep::generate);
-    let run = |(record, point): (sweep::Record, sweep::PlannedPoint)| {
+    let plan = lab_sweep::Plan::new(&definition)?;
+    let records = lab_sweep::records(&plan, &lab_sweep::generate);
+    let run = |(record, point): (lab_sweep::Record, lab_sweep::PlannedPoint)| {
         let failed = |reason| Error::Failed { sweep: name.to_owned(), reason };
         let (Status::Ok, Some(report)) = (record.status, record.report) else {
             return Err(failed(record.error.unwrap_or_default()));
         };
         let timing = report.timing.clone().ok_or_else(|| failed("there is no timing".into()))?;
-        let sweep::Task::Kernel(kernel) = &point.task else {
+        let lab_sweep::Task::Kernel(kernel) = &point.task else {
             return Err(failed("a point has no kernel".into()));
         };
         let code = match kernel.plan {
@@ -371,7 +371,7 @@ fn request(n: u32) -> Result<Request, Error> {
 }
 
 fn generate(request: &Request, plan: &PlanChoice, machine: &Machine) -> Result<Program, Error> {
-    let generated = sweep::generate(request, plan, machine);
+    let generated = lab_sweep::generate(request, plan, machine);
     generated.map(|generated| generated.program).map_err(|reason| failed(request.n(), reason))
 }
 

@@ -22,7 +22,7 @@ use constants::{AREA, DELAY, components};
 use codegen::PlanChoice;
 use diagnostic::Diagnostics;
 use diagnostic::document::{Format, Schema};
-use lab::kernel::{ModulusSpec, RequestSpec};
+use lab_run::kernel::{ModulusSpec, RequestSpec};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, differentiate_numerically};
 use nalgebra::{DMatrix, DVector, Dyn, storage::Owned};
 use sim::tech::{AreaConstants, ClockPoint, DelayConstants, EnergyConstants, Technology};
@@ -196,7 +196,7 @@ pub fn paper_events() -> Result<Events, FitError> {
     };
     let request = spec.resolve().map_err(|error| failed(error.to_string()))?;
     let machine = Machine::rpu_128x128_paper();
-    let program = lab::sweep::generate(&request, &PlanChoice::Paper, &machine).map_err(failed)?.program;
+    let program = lab_sweep::generate(&request, &PlanChoice::Paper, &machine).map_err(failed)?.program;
     Ok(Events::of(&program))
 }
 

@@ -3,8 +3,8 @@
 use crate::properties::SWEEP;
 use b512_asm::{Program, assemble, intrinsics, object};
 use codegen::library::BUILT_IN;
-use lab::program::{Axes, coefficient_file};
-use lab::run::{Mode, Options, run};
+use lab_run::program::{Axes, coefficient_file};
+use lab_run::{Mode, Options, run};
 use sim::Machine;
 use std::fs;
 use std::path::Path;
@@ -96,12 +96,14 @@ pub(crate) fn documents(repository: &Path) -> Vec<Vec<u8>> {
 }
 
 pub(crate) fn ring_programs(repository: &Path) -> Vec<Vec<u8>> {
-    let folders = ["he/ring-program/tests/accept", "he/ring-program/tests/refuse", "he/ring-program/tests/traces"];
+    let folders =
+        ["he/ring-program/tests/accept", "he/ring-program/tests/refuse", "he/ring-program/tests/traces"];
     of_folders(repository, &folders, &[".fhetch", ".fhetch.xz"])
 }
 
 pub(crate) fn manifests(repository: &Path) -> Vec<Vec<u8>> {
-    let folders = ["he/ring-program/tests/manifests", "he/ring-program/tests/refuse", "he/ring-program/tests/traces"];
+    let folders =
+        ["he/ring-program/tests/manifests", "he/ring-program/tests/refuse", "he/ring-program/tests/traces"];
     of_folders(repository, &folders, &[".json"])
 }
 
