@@ -66,8 +66,8 @@ impl Repeated {
 pub enum StreamError {
     /// The VDM is too small.
     #[error(
-        "the words of {buffers} at once need {needed} words of the VDM, but the machine has {capacity}; set \
-         `vdm.size_mib` to {size_mib} or more{}", if *.buffers > 1 { ", or `hbm.buffers` to less" } else { "" }
+        "the words of {buffers} run{} at once need {needed} words of the VDM, but the machine has {capacity}; set \
+         `vdm.size_mib` to {size_mib} or more{}", if *buffers == 1 { "" } else { "s" }, if *buffers > 1 { ", or `hbm.buffers` to less" } else { "" }
     )]
     TooLarge {
         /// The runs whose words the VDM must hold.

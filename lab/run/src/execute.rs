@@ -9,7 +9,7 @@ use diagnostic::Diagnostics;
 use golden::GoldenError;
 use ring::cpu;
 use sim::functional::{AccessError, ExecuteError, Executor, LoadError};
-use sim::hbm::BeyondHbm;
+use runtime::stream::StreamError;
 use sim::timing::{self, Timing};
 use sim::{FitError, Machine, lint};
 use std::collections::BTreeMap;
@@ -65,9 +65,9 @@ pub enum RunError {
     /// The program is too large for the machine, or needs an extension.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// The data of a stream are too large for the machine.
+    /// A stream is too large for the machine.
     #[error(transparent)]
-    BeyondHbm(#[from] BeyondHbm),
+    Stream(#[from] StreamError),
     /// The program has defects.
     #[error("{0}")]
     Invalid(InvalidProgram),
@@ -121,7 +121,7 @@ impl RunError {
             }
             Self::Execute(fault) => Some(file.fault(fault).into()),
             Self::Fit(_)
-            | Self::BeyondHbm(_)
+            | Self::Stream(_)
             | Self::Load(_)
             | Self::Input(_)
             | Self::Access(_)
@@ -172,7 +172,7 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
         simulated += program.instructions.len();
         report.simulator.timing_wall_s = Some(begin.elapsed().as_secs_f64());
         let times = TimingReport::new(machine, &simulation);
-        let stream = |runs| StreamReport::new(program, machine, times.time_us, runs);
+        let stream = |runs| StreamReport::new(program, machine, times.cycles, runs);
         report.hbm = options.stream.map(stream).transpose()?;
         report.timing = Some(times);
         timing = Some(simulation);

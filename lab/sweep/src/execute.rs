@@ -232,7 +232,7 @@ fn simulate<T>(
         return Err(defect.to_string());
     }
     let timing = TimingReport::new(machine, timing);
-    let stream = |runs| StreamReport::new(&job.program, machine, timing.time_us, runs as usize);
+    let stream = |runs| StreamReport::new(&job.program, machine, timing.cycles, runs as usize);
     let hbm = point.stream.map(stream).transpose().map_err(|error| error.to_string())?;
     let report = RunReport::new(&job.facts, machine);
     Ok(RunReport { timing: Some(timing), hbm, ..report })

@@ -1,4 +1,6 @@
 //! The runtime on random programs and on real traces.
 
+mod measures;
 mod random;
+mod streams;
 mod traces;
