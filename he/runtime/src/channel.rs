@@ -26,7 +26,6 @@ impl<'m> Channel<'m> {
         self.busy
     }
 
-
     /// Transfers bytes that are ready at `ready`. Returns the time from the first word on the channel to the arrival of
     /// the last.
     pub(crate) fn transfer(&mut self, bytes: u64, ready: Time) -> Interval {

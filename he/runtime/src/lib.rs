@@ -13,6 +13,7 @@
 //! The crate does no terminal input or output.
 
 mod channel;
+pub mod choose;
 pub mod execute;
 pub mod flow;
 pub mod kernels;

@@ -272,7 +272,9 @@ impl Memory {
         self.peak = self.peak.max(self.capacity - self.free_words);
         let (mut missing, mut free) = (words, Time::ZERO);
         while missing > 0 {
-            let Some(Reverse((time, words, save))) = self.free.pop() else { unreachable!("the space is free") };
+            let Some(Reverse((time, words, save))) = self.free.pop() else {
+                unreachable!("the space is free")
+            };
             if let Some(save) = save {
                 let end = self.end_of(save, &mut plan);
                 self.free.push(Reverse((time.max(end), words, None)));

@@ -34,7 +34,7 @@ pub use self::timeline::{Cost, Resource, Run, Timeline, Transfer};
 pub(crate) use self::uses::Uses;
 pub use crate::time::Span;
 
-use crate::flow::{Flow, ValueId};
+use crate::flow::{Flow, RingOperation, ValueId};
 use crate::kernels::{Batch, Kernels, RingParameters, Timed};
 use crate::lift::{Launch, Launches, Work};
 use crate::place::{Item, ItemId};
@@ -165,7 +165,7 @@ fn program_of(launches: &Launches, launch: &Launch) -> Program {
 struct Layout {
     sources: Sources,
     items: Vec<Item>,
-    tables: FxHashMap<(Batch, RingParameters), ItemId>,
+    tables: FxHashMap<(RingOperation, RingParameters), ItemId>,
 }
 
 impl Layout {
@@ -191,10 +191,12 @@ impl Layout {
                 continue;
             }
             for ring in plan.launches.rings(plan.program, launch) {
-                tables.entry((batch, ring)).or_insert_with(|| {
+                let table = tables.entry((batch.operation, ring)).or_insert_with(|| {
                     items.push(Item::given(words, Kind::Tables, 2));
                     ItemId(items.len() as u32 - 1)
                 });
+                let item = &mut items[table.0 as usize];
+                item.words = item.words.max(words);
             }
         }
         Self { sources, items, tables }
@@ -210,7 +212,7 @@ impl Layout {
     fn tables(&self, plan: &Plan<'_>, launch: &Launch) -> Vec<ItemId> {
         let Some(batch) = plan.launches.batch(launch) else { return Vec::new() };
         let rings = plan.launches.rings(plan.program, launch);
-        rings.into_iter().filter_map(|ring| self.tables.get(&(batch, ring)).copied()).collect()
+        rings.into_iter().filter_map(|ring| self.tables.get(&(batch.operation, ring)).copied()).collect()
     }
 
     /// The items that each launch reads, with its index.

@@ -112,11 +112,7 @@ impl Sources {
         }
         // Random limbs belong to keys, whatever their inputs' names.
         let halves = if keys == Keys::Seeded { 0 } else { 2 };
-        program
-            .seeded()
-            .into_iter()
-            .flatten()
-            .for_each(|limb| halves_of_limb[limb.index()] = Some(halves));
+        program.seeded().into_iter().flatten().for_each(|limb| halves_of_limb[limb.index()] = Some(halves));
         let (mut key_halves, mut is_input) = (vec![None; flow.values], vec![false; flow.values]);
         for &(limb, value) in &flow.inputs {
             key_halves[value.index()] = halves_of_limb[limb.index()];

@@ -3,8 +3,8 @@
 use super::evaluation::{Code, Evaluation, Run, SIZES};
 use super::figure::Figure;
 use super::table::{Table, cell, significant, size};
-use plot::{Bar, Bars, Panel, Stacking};
 use lab_run::Bottleneck;
+use plot::{Bar, Bars, Panel, Stacking};
 use runtime::stream::{Repeated, stream};
 use sim::hbm::Traffic;
 

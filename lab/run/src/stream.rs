@@ -54,12 +54,7 @@ impl StreamReport {
     /// # Errors
     /// Returns an error if the VDM is too small for the runs that it must hold at once, or the off-chip memory for the
     /// words of all runs.
-    pub fn new(
-        program: &Program,
-        machine: &Machine,
-        cycles: u64,
-        runs: usize,
-    ) -> Result<Self, StreamError> {
+    pub fn new(program: &Program, machine: &Machine, cycles: u64, runs: usize) -> Result<Self, StreamError> {
         let repeated = Repeated::of(program, cycles);
         let stream = stream(&repeated, machine, runs)?;
         let traffic = Traffic::of(program);

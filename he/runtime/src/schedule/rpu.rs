@@ -68,7 +68,9 @@ impl Link<'_> {
         let interval = self.channel.transfer(bytes, ready);
         self.traffic[kind] += bytes;
         self.end = self.end.max(interval.end);
-        if bytes > 0 && let Some(transfers) = &mut self.transfers {
+        if bytes > 0
+            && let Some(transfers) = &mut self.transfers
+        {
             transfers.push(Transfer { kind, bytes, span: interval.into() });
         }
         interval

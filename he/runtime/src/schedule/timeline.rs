@@ -2,9 +2,9 @@
 
 use super::HbmUse;
 use crate::kernels::Timed;
+use crate::time::Span;
 use crate::traffic::{Kind, Traffic};
 use b512_asm::{PerPipe, Pipe};
-use crate::time::Span;
 
 /// The resource that limits a part of the time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -64,8 +64,8 @@ fn timelines(cases: u32) -> impl Iterator<Item = (String, Machine, RingProgram, 
 }
 
 fn time(program: &RingProgram, machine: &Machine) -> Option<Timeline> {
-    let runtime = Runtime::new(program, machine).ok()?;
-    runtime.time(Keys::Streamed, false).ok()
+    let runtime = Runtime::new(program, machine, Keys::Streamed).ok()?;
+    runtime.time(false).ok()
 }
 
 /// The time over the longer one of computing and transferring.

@@ -25,15 +25,16 @@ fn transforms(n: u64, bits: u32, count: u64) -> RingProgram {
 fn a_stream_takes_the_time_of_a_ring_program() {
     let mut rng = Random::seed_from_u64(1);
     for _ in 0..cases("STREAM_CASES", 12) {
-        let (log2, bits, count) = (rng.random_range(10..16), rng.random_range(30..120), rng.random_range(1..17));
+        let (log2, bits, count) =
+            (rng.random_range(10..16), rng.random_range(30..120), rng.random_range(1..17));
         let mut machine = Machine::rpu_128x128();
         machine.hbm.gb_per_s = f64::from(1 << rng.random_range(6..11));
         machine.hbm.latency_ns = f64::from(rng.random_range(0..300));
         machine.vdm.size_mib = 2 << rng.random_range(0..5);
         machine.launch.cycles = 100 * rng.random_range(0..4);
         let program = transforms(1 << log2, bits, count);
-        let Ok(runtime) = Runtime::new(&program, &machine) else { continue };
-        let Ok(timeline) = runtime.time(Keys::Streamed, false) else { continue };
+        let Ok(runtime) = Runtime::new(&program, &machine, Keys::Streamed) else { continue };
+        let Ok(timeline) = runtime.time(false) else { continue };
         let launches = &runtime.launches().launches;
         let rings = runtime.launches().sources(&launches[0]).len();
         if !(count as usize).is_multiple_of(rings) {

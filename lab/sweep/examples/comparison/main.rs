@@ -84,9 +84,11 @@ fn binding(report: &Report) -> String {
 
 /// A run, with streamed and resident keys.
 fn run(program: &RingProgram, machine: &Machine) -> Result<[Report; 2], Box<dyn Error>> {
-    let runtime = Runtime::new(program, machine)?;
-    let (streamed, resident) = (runtime.time(Keys::Streamed, false)?, runtime.time(Keys::Resident, false)?);
-    Ok([runtime.report(&streamed), runtime.report(&resident)])
+    let report = |keys| {
+        let runtime = Runtime::new(program, machine, keys)?;
+        Ok(runtime.report(&runtime.time(false)?))
+    };
+    Ok([report(Keys::Streamed)?, report(Keys::Resident)?])
 }
 
 /// The program in the dataflow that is fastest on the machine, with its name.

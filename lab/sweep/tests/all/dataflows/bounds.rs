@@ -4,7 +4,8 @@ use super::DATAFLOWS;
 use programs::{Options, ParameterSet, find_dataflow, find_program, generate};
 use rayon::prelude::*;
 use ring_program::RingProgram;
-use runtime::{Flow, Kernels, Keys, Limits, Plan, Runtime, lift};
+use runtime::choose::variants;
+use runtime::{Flow, Keys, Limits, Plan, Runtime, lift};
 use sim::{Machine, MachineBase, Override};
 
 fn key_switch(set: &str, dataflow: &str) -> RingProgram {
@@ -25,8 +26,8 @@ fn kernels_of_key_switches_are_near_their_bounds() {
     let cases: Vec<_> = sizes.iter().flat_map(|&case| DATAFLOWS.map(|dataflow| (case, dataflow))).collect();
     let far = cases.into_par_iter().filter_map(|((set, vdm_mib), dataflow)| {
         let (program, machine) = (key_switch(set, dataflow), machine(vdm_mib));
-        let runtime = Runtime::new(&program, &machine).unwrap();
-        let timeline = runtime.time(Keys::Streamed, false).unwrap();
+        let runtime = Runtime::new(&program, &machine, Keys::Streamed).unwrap();
+        let timeline = runtime.time(false).unwrap();
         let ratio = runtime.report(&timeline).compute.bound_ratio.unwrap();
         (!(1.0..=1.3).contains(&ratio)).then(|| format!("{set}, {vdm_mib} MiB, {dataflow}: {ratio:.3}"))
     });
@@ -39,7 +40,7 @@ fn the_runtime_takes_the_variant_with_which_the_program_is_fastest() {
     let (program, machine) = (key_switch("ark", "ocs"), machine(4));
     let flow = Flow::of(&program);
     let launches = lift(&flow, Limits::for_degree(program.degree().get(), &machine));
-    let variants = Kernels::new(&program, &launches, &machine).unwrap().variants(&machine);
+    let variants = variants(&program, &launches, &machine).unwrap();
     let timelines: Vec<_> = variants
         .iter()
         .map(|kernels| {
@@ -54,6 +55,6 @@ fn the_runtime_takes_the_variant_with_which_the_program_is_fastest() {
         timelines.iter().any(|other| other.compute_ns < best.compute_ns),
         "no variant has shorter kernels"
     );
-    let runtime = Runtime::new(&program, &machine).unwrap();
-    assert_eq!(runtime.time(Keys::Streamed, false).unwrap().total_ns, best.total_ns);
+    let runtime = Runtime::new(&program, &machine, Keys::Streamed).unwrap();
+    assert_eq!(runtime.time(false).unwrap().total_ns, best.total_ns);
 }
