@@ -150,7 +150,7 @@ pub(crate) fn ring_failure(error: RingError) -> Failure {
         RingError::NoPrime { .. } | RingError::TooFewPrimes { .. } => "give --modulus-bits up to 128",
         RingError::EmptyBasis | RingError::Degrees { .. } => "give moduli for one ring degree",
         RingError::NotCoprime { .. } => "give each prime modulus once",
-        RingError::Kernel { .. } => "choose another kernel",
+        RingError::Implementation { .. } => "choose another implementation",
     };
     Failure::wrong(error, help)
 }

@@ -67,7 +67,7 @@ fn known(operation: Operation, name: &str) -> String {
         .map(|spec| format!("`{}`, {}", spec.name, spec.doc))
         .collect();
     if list.is_empty() {
-        format!("`{operation}` has no settings beside its degree and its moduli")
+        format!("`{operation}` has no settings besides its degree and its moduli")
     } else {
         format!("the settings of `{operation}` are {}", list.join("; "))
     }

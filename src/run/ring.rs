@@ -65,7 +65,7 @@ pub(super) fn is_meant(args: &Args) -> Result<bool, Failure> {
         return Ok(true);
     }
     if args.ring.any() {
-        let message = format!("`{}` is not the name of a ring program", args.file.display());
+        let message = format!("`{}` is not a ring program", args.file.display());
         let help =
             "`--manifest`, `--n` and `--keys` are for ring programs: `.fhetch`, `.fhetch.gz` or `.fhetch.xz`";
         return Err(Failure::wrong(message, help));

@@ -1,7 +1,7 @@
 //! The simulations behind the figures and claims.
 
 use super::Error;
-use super::setting::Setting;
+use super::setting::PaperSetting;
 use b512_asm::{Pipe, Program};
 use codegen::{PlanChoice, Request};
 use lab_run::kernel::{ModulusSpec, RequestSpec};
@@ -171,8 +171,8 @@ impl Evaluation {
     ///
     /// # Errors
     /// Returns an error if a transform cannot be generated.
-    pub(super) fn of(setting: &Setting, rings: &Rings) -> Result<Self, Error> {
-        let Setting { machine, .. } = setting;
+    pub(super) fn of(setting: &PaperSetting, rings: &Rings) -> Result<Self, Error> {
+        let PaperSetting { machine, .. } = setting;
         let on = |hples, banks| {
             let mut machine = machine.clone();
             (machine.hple.count, machine.vdm.banks) = (hples, banks);
@@ -335,7 +335,7 @@ fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
     records.into_iter().zip(plan.points()).map(run).collect()
 }
 
-/// The common parts of the requests for each size: moduli and roots take time to find.
+/// The common parts of the requests for each size: finding moduli and roots costs time.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Rings(Vec<Request>);
 
@@ -357,7 +357,7 @@ impl Rings {
     ///
     /// # Errors
     /// Returns an error if it cannot be generated.
-    pub(super) fn cycles(&self, setting: &Setting) -> Result<u64, Error> {
+    pub(super) fn cycles(&self, setting: &PaperSetting) -> Result<u64, Error> {
         let program = generate(self.request(LARGEST), &setting.plan(LARGEST), &setting.machine)?;
         Ok(timing::simulate(&setting.machine, &program).cycles.0)
     }

@@ -3,7 +3,7 @@
 use crate::kernel::parse_u128;
 use crate::npy;
 use b512_asm::asm::Checks;
-use b512_asm::{Defect, Instr, Place, Places, Program, Space, assemble_with_checks, intrinsics, object};
+use b512_asm::{Defect, Instr, Part, Program, SourceMap, Space, assemble_with_checks, intrinsics, object};
 use diagnostic::input::{self, Content};
 use diagnostic::{Diagnostic, Diagnostics};
 use sim::functional::ExecuteError;
@@ -13,11 +13,11 @@ use std::path::Path;
 ///
 /// # Errors
 /// Returns all errors of the text.
-pub fn assemble(text: &str) -> Result<(Program, Places<'_>), Diagnostics> {
+pub fn assemble(text: &str) -> Result<(Program, SourceMap<'_>), Diagnostics> {
     assemble_with(text, &|_, _| Vec::new())
 }
 
-fn assemble_with<'a>(text: &'a str, checks: Checks<'_>) -> Result<(Program, Places<'a>), Diagnostics> {
+fn assemble_with<'a>(text: &'a str, checks: Checks<'_>) -> Result<(Program, SourceMap<'a>), Diagnostics> {
     let is_function = |line: &str| line.trim_start().starts_with("void ");
     if text.lines().any(is_function) {
         intrinsics::assemble_with_checks(text, checks)
@@ -73,10 +73,10 @@ impl ProgramFile {
     /// The line of each instruction, from 1; `None` for an object.
     pub fn lines(&self) -> Option<Vec<usize>> {
         let text = self.text.as_deref()?;
-        let (program, places) = assemble(text).ok()?;
+        let (program, source_map) = assemble(text).ok()?;
         let (mut line, mut at) = (1, 0);
         let line_of = |index| {
-            let start = places.span(Place::Instruction(index)).start;
+            let start = source_map.span(Part::Instruction(index)).start;
             // Instructions are in the order of the text.
             line += text[at..start].matches('\n').count();
             at = start;
@@ -90,10 +90,12 @@ impl ProgramFile {
         let assembled = self.text.as_deref().and_then(|text| assemble(text).ok());
         let diagnostic = |defect: Defect| {
             let error = match (&self.text, &assembled) {
-                (Some(text), Some((_, places))) => {
-                    Diagnostic::new(defect.message).at(&self.name, text.as_str(), places.span(defect.place))
-                }
-                _ => Diagnostic::new(self.part(defect.place) + &defect.message).in_file(&self.name),
+                (Some(text), Some((_, source_map))) => Diagnostic::new(defect.message).at(
+                    &self.name,
+                    text.as_str(),
+                    source_map.span(defect.part),
+                ),
+                _ => Diagnostic::new(self.part(defect.part) + &defect.message).in_file(&self.name),
             };
             let error = error.with_code(defect.code.name());
             match defect.help {
@@ -106,19 +108,18 @@ impl ProgramFile {
 
     /// The fault of an instruction as an error in the file.
     pub fn fault(&self, error: &ExecuteError) -> Diagnostic {
-        let place = Place::Instruction(error.index);
+        let part = Part::Instruction(error.index);
         match self.text.as_deref().map(|text| (text, assemble(text))) {
-            Some((text, Ok((_, places)))) => {
-                Diagnostic::new(error.fault.to_string()).at(&self.name, text, places.span(place))
+            Some((text, Ok((_, source_map)))) => {
+                Diagnostic::new(error.fault.to_string()).at(&self.name, text, source_map.span(part))
             }
             _ => Diagnostic::new(error.to_string()).in_file(&self.name),
         }
     }
 
     /// A part of an object, as the beginning of a message about it.
-    fn part(&self, place: Place) -> String {
-        let instr =
-            place.instruction().and_then(|index| Some((index, self.program.instructions.get(index)?)));
+    fn part(&self, part: Part) -> String {
+        let instr = part.instruction().and_then(|index| Some((index, self.program.instructions.get(index)?)));
         instr.map_or(String::new(), |(index, instr)| format!("instruction {index}, `{instr}`: "))
     }
 }

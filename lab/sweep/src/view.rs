@@ -89,7 +89,7 @@ pub(super) fn extrapolated(record: &Record) -> Vec<&'static str> {
 /// Whether costs are extrapolated for a value of a setting.
 pub(super) fn extrapolates(path: &str, value: &Value) -> bool {
     sim::machine::key(path).is_some_and(|key| {
-        let number = value.as_str().map_or(value.as_u64(), |text| key.kind.place(text));
+        let number = value.as_str().map_or(value.as_u64(), |text| key.kind.number(text));
         number.is_some_and(|number| key.extrapolates(number))
     })
 }

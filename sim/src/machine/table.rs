@@ -17,12 +17,11 @@ pub struct Key {
     pub built_in: Option<BuiltIn>,
     /// The quantities that depend on it.
     pub effects: &'static [Effect],
-    /// Which of two values takes fewer cycles, or as many; `None` if no order is known. Conflicts at ports of the VRF can
-    /// reverse it.
+    /// The direction in which the key never costs cycles, VRF port conflicts aside; `None` if unknown.
     pub faster: Option<Faster>,
     /// The cost of its values; `None` for a key of a technology file.
     pub cost: Option<Cost>,
-    /// Sets its value in a machine. The error is that of a value of another type.
+    /// Sets its value in a machine. A value of another type is an error.
     pub(super) set: fn(&mut Machine, Value) -> Result<(), toml::de::Error>,
 }
 
@@ -46,7 +45,7 @@ pub enum Effect {
 pub enum Faster {
     /// The smaller number.
     Smaller,
-    /// The larger number, `true`, or the text at the later [place](Kind::place).
+    /// The larger number, `true`, or the text with the larger [number](Kind::number).
     Larger,
 }
 
@@ -55,10 +54,10 @@ pub enum Faster {
 pub struct Cost {
     /// The model of the costs that it has; may be empty.
     pub model: &'static str,
-    /// The reason why it has no others.
+    /// The reason why it has no other effects.
     pub rest: Rest,
-    /// The values that printed numbers or the synthesis of the part check; others are
-    /// extrapolations. A text has the number of its [place](Kind::place).
+    /// The values that printed numbers or the synthesis of the part check. Any other value is an
+    /// extrapolation. Texts count by their [number](Kind::number).
     pub checked: Option<RangeInclusive<u32>>,
 }
 
@@ -157,7 +156,7 @@ pub struct Section {
     pub path: &'static str,
     /// The lines of its documentation.
     pub doc: &'static [&'static str],
-    /// Its keys, without those of sections below it.
+    /// Its own keys; keys of its subsections are not among them.
     pub keys: &'static [Key],
 }
 
@@ -185,9 +184,10 @@ macro_rules! choices {
 
 /// Defines the structures of a machine, and the list of their [`Section`]s.
 ///
-/// A row is `name: type => kind, value, origin reason, sample, [effects] model rest, checked;`.
-/// `rest` is a [`Rest`]; if it is missing, the key has costs of all kinds. `checked` is optional. The effect on cycles may have
-/// a [`Faster`] in parentheses. A key of a technology file has a kind and effects only. `+` lists the sections below a section.
+/// A row is `name: type => kind, value, origin reason, sample, [effects] model rest, checked;`. `rest` is a
+/// [`Rest`]; if it is missing, the key has costs of all kinds. `checked` is optional. The effect on cycles
+/// may have a [`Faster`] in parentheses. A key of a technology file has a kind and effects only. `+` lists
+/// the sections below a section.
 macro_rules! sections {
     ($($(#[doc = $doc:literal])* $Struct:ident $path:tt {
         $(
@@ -304,8 +304,8 @@ impl Origin {
 }
 
 impl Key {
-    /// Whether neither printed numbers nor the synthesis of the part check the cost of a value.
-    /// A text has the number of its [place](Kind::place).
+    /// Whether neither printed numbers nor the synthesis of the part check the cost of a value. Texts count
+    /// by their [number](Kind::number).
     pub fn extrapolates(&self, value: u64) -> bool {
         let checked = self.cost.as_ref().and_then(|cost| cost.checked.as_ref());
         checked.is_some_and(|checked| {
@@ -372,21 +372,21 @@ impl Kind {
         if let Self::Choice(choices) = self { choices } else { &[] }
     }
 
-    /// The place of a text among those that it accepts, from 1.
-    pub fn place(self, text: &str) -> Option<u64> {
+    /// The number of a text among the accepted ones, from 1.
+    pub fn number(self, text: &str) -> Option<u64> {
         Some(self.choices().iter().position(|choice| choice.text == text)? as u64 + 1)
     }
 
-    /// A whole number, or the text at this [place](Self::place).
+    /// A whole number, or the text with this [number](Self::number).
     pub(super) fn text(self, number: u32) -> String {
-        let text = number.checked_sub(1).and_then(|place| self.choices().get(place as usize));
+        let text = number.checked_sub(1).and_then(|index| self.choices().get(index as usize));
         text.map_or_else(|| number.to_string(), |choice| choice.text.to_owned())
     }
 
     /// The accepted values, in words.
     pub fn describe(self) -> String {
         match self {
-            Self::Text => "text in quotes".into(),
+            Self::Text => "a quoted string".into(),
             Self::Bool => "`true` or `false`".into(),
             Self::Int(min, max) => format!("a whole number from {min} to {max}"),
             Self::PowerOfTwo(min, max) => format!("a power of two from {min} to {max}"),

@@ -1,7 +1,7 @@
 //! Runs of programs that differ from one in the place of one instruction.
 //!
-//! A change has effects for a while. As soon as all that is in flight is as in the known run, some cycles earlier or later,
-//! the rest of the run is the same too.
+//! A change has effects for a while. As soon as all that is in flight is as in the known run, some cycles
+//! earlier or later, the rest of the run is the same too.
 
 use super::Cycle;
 use super::decode::DecodedProgram;
@@ -10,9 +10,11 @@ use super::micro_op::MicroOp;
 use crate::machine::Machine;
 use b512_asm::{Pipe, Program};
 
-/// The run of a program in which instructions may change places, one after the other, from the first to the last.
+/// The run of a program in which instructions may change places, one after the other, from the first to the
+/// last.
 ///
-/// The caller ensures that the results of the program stay the same, and that no instruction passes a scalar load.
+/// The caller ensures that the results of the program stay the same, and that no instruction passes a scalar
+/// load.
 pub struct Rerun {
     /// The instructions in their present order, and their timestamps.
     micro_ops: Vec<MicroOp>,
@@ -21,7 +23,8 @@ pub struct Rerun {
     /// The machine before it dispatches the instruction at `position`.
     engine: Engine,
     position: usize,
-    /// The first instruction whose timestamps the engine still has. Those in front of it have no effect any more.
+    /// The first instruction whose timestamps the engine still has. Those in front of it have no effect any
+    /// more.
     first: usize,
     rules: Rules,
 }
@@ -133,8 +136,8 @@ impl Rerun {
         }
     }
 
-    /// Lets the instruction at the present position dispatch behind `count` others. The one that follows it is then at
-    /// this position.
+    /// Lets the instruction at the present position dispatch behind `count` others. The one that follows it
+    /// is then at this position.
     ///
     /// # Panics
     /// If fewer instructions follow.
@@ -182,8 +185,8 @@ impl Rerun {
         Changed { engine, last: self.micro_ops.len() - 1, delay: None }
     }
 
-    /// Whether the machine has the state of the known run, apart from the time. Both have just dispatched the instruction
-    /// at `last`.
+    /// Whether the machine has the state of the known run, apart from the time. Both have just dispatched the
+    /// instruction at `last`.
     fn is_as_before(&self, engine: &Engine, rotation: Rotation, last: usize) -> bool {
         let Rules { width, interval } = self.rules;
         let nows = (engine.now(), self.times[last].dispatch);

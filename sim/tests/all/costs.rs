@@ -1,4 +1,4 @@
-//! Each key has the effects that its row declares, and no others. Those on streams are tested with the runtime.
+//! Each key has exactly the effects that its row declares. Those on streams are tested with the runtime.
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

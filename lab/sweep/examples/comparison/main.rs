@@ -8,7 +8,7 @@
 
 mod published;
 
-use programs::{Options, ParameterSet, Program, find_dataflow, find_program, generate};
+use programs::{Generator, Options, ParameterSet, find_dataflow, find_program, generate};
 use ring_program::{Interface, RingProgram, read_file};
 use runtime::report::HBM_PJ_PER_BIT;
 use runtime::{Keys, Report, Runtime};
@@ -93,7 +93,7 @@ fn run(program: &RingProgram, machine: &Machine) -> Result<[Report; 2], Box<dyn 
 
 /// The program in the dataflow that is fastest on the machine, with its name.
 fn fastest(
-    program: &Program,
+    program: &Generator,
     set: &ParameterSet,
     machine: &Machine,
 ) -> Result<(&'static str, [Report; 2]), Box<dyn Error>> {

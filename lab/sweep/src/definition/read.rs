@@ -49,7 +49,7 @@ impl Definition {
     pub(super) fn plain(&self, item: &Item<'_>) -> Result<toml::Value, Diagnostic> {
         match item.value() {
             Some(toml::Value::Table(_) | toml::Value::Array(_) | toml::Value::Datetime(_)) | None => {
-                let help = "write a number, true or false, or a text in quotes";
+                let help = "write a number, true or false, or a quoted string";
                 Err(self.error(item.span.clone(), "invalid value for a key", help))
             }
             Some(plain) => Ok(plain),

@@ -7,7 +7,8 @@ use sim::testing as random;
 use sim::timing::scheduling::Rerun;
 use sim::timing::simulate;
 
-/// Changes a random program everywhere, keeps every third change, and compares each with a run of the changed program.
+/// Changes a random program everywhere, keeps every third change, and compares each with a run of the changed
+/// program.
 fn compare(program: &Program, machine: &Machine) -> Result<(), String> {
     let mut program = Program { isa: machine.instruction_set(), ..program.clone() };
     let mut rerun = Rerun::new(machine, &program);

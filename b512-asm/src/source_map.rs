@@ -1,6 +1,6 @@
 //! The source locations of a program's parts.
 
-use crate::check::{ClaimPart, Defect, Place};
+use crate::check::{ClaimPart, Defect, Part};
 use crate::grammar::BlockTokens;
 use crate::lex::span_in;
 use diagnostic::{Diagnostic, Span};
@@ -9,21 +9,21 @@ use diagnostic::{Diagnostic, Span};
 ///
 /// They turn a [`Defect`] of the program into a [`Diagnostic`] that points into the text.
 #[derive(Clone, Debug, Default)]
-pub struct Places<'a> {
+pub struct SourceMap<'a> {
     pub(crate) source: &'a str,
     pub(crate) name: &'a str,
     pub(crate) instructions: Vec<&'a str>,
     pub(crate) symbols: Vec<&'a str>,
     pub(crate) addresses: Vec<&'a str>,
     pub(crate) moduli: Vec<&'a str>,
-    pub(crate) claims: Vec<ClaimPlaces<'a>>,
+    pub(crate) claims: Vec<ClaimSpans<'a>>,
     /// For each memory, the address and the words of each segment.
     pub(crate) segments: [Vec<(&'a str, &'a str)>; 2],
 }
 
 /// The locations of a claim's parts.
 #[derive(Clone, Debug)]
-pub(crate) struct ClaimPlaces<'a> {
+pub(crate) struct ClaimSpans<'a> {
     pub(crate) text: &'a str,
     pub(crate) outputs: Vec<&'a str>,
     pub(crate) operation: &'a str,
@@ -31,7 +31,7 @@ pub(crate) struct ClaimPlaces<'a> {
     pub(crate) settings: Vec<&'a str>,
 }
 
-impl ClaimPlaces<'_> {
+impl ClaimSpans<'_> {
     fn part(&self, part: ClaimPart) -> &str {
         match part {
             ClaimPart::Whole => self.text,
@@ -43,24 +43,24 @@ impl ClaimPlaces<'_> {
     }
 }
 
-impl Places<'_> {
+impl SourceMap<'_> {
     /// The byte range of the source for a part of the program. For a part that is missing from the
     /// source, it is the position where the part should be.
-    pub fn span(&self, place: Place) -> Span {
-        let text = match place {
-            Place::Name => Some(self.name),
-            Place::Symbol(i) => self.symbols.get(i).copied(),
-            Place::Address(i) => self.addresses.get(i).copied(),
-            Place::Modulus(i) => self.moduli.get(i).copied(),
-            Place::Claim(i, part) => self.claims.get(i).map(|claim| claim.part(part)),
-            Place::Segment(space, i) => self.segments[space as usize].get(i).map(|&(at, _)| at),
-            Place::Word { space, segment, word } => {
+    pub fn span(&self, part: Part) -> Span {
+        let text = match part {
+            Part::Name => Some(self.name),
+            Part::Symbol(i) => self.symbols.get(i).copied(),
+            Part::Address(i) => self.addresses.get(i).copied(),
+            Part::Modulus(i) => self.moduli.get(i).copied(),
+            Part::Claim(i, part) => self.claims.get(i).map(|claim| claim.part(part)),
+            Part::Segment(space, i) => self.segments[space as usize].get(i).map(|&(at, _)| at),
+            Part::Word { space, segment, word } => {
                 self.segments[space as usize].get(segment).map(|&(at, block)| {
                     let mut tokens = BlockTokens { rest: block.get(1..).unwrap_or("") };
                     tokens.nth(word).unwrap_or(at)
                 })
             }
-            Place::Instruction(i) => self.instructions.get(i).or(self.instructions.last()).copied(),
+            Part::Instruction(i) => self.instructions.get(i).or(self.instructions.last()).copied(),
         };
         match text {
             Some(text) => span_in(self.source, text),
@@ -70,7 +70,7 @@ impl Places<'_> {
 
     /// Turns a defect of the program into an error in its source, without the text.
     pub(crate) fn diagnostic(&self, defect: Defect) -> Diagnostic {
-        let span = Some(self.span(defect.place));
+        let span = Some(self.span(defect.part));
         let Defect { code, message, help, .. } = defect;
         let help = help.map(Into::into);
         Diagnostic { code: Some(code.name()), message, span, help, ..Diagnostic::default() }

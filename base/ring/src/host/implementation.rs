@@ -6,7 +6,7 @@ use std::fmt;
 
 /// An implementation of the transform, from the fastest to the slowest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Kernel {
+pub enum Implementation {
     /// Radix 4 on sixteen elements at a time with the 52-bit multiplier of AVX-512 IFMA; at least 32
     /// points.
     Ifma,
@@ -18,11 +18,11 @@ pub enum Kernel {
     Plain,
 }
 
-impl Kernel {
-    /// All kernels, the fastest first.
+impl Implementation {
+    /// All implementations, the fastest first.
     pub const ALL: [Self; 4] = [Self::Ifma, Self::Avx512, Self::Lazy, Self::Plain];
 
-    /// Whether this processor has the kernel, and the kernel supports `n` points modulo `q`.
+    /// Whether this processor has the implementation, and the implementation supports `n` points modulo `q`.
     pub fn is_available(self, n: usize, q: u128) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -37,7 +37,7 @@ impl Kernel {
     }
 }
 
-impl fmt::Display for Kernel {
+impl fmt::Display for Implementation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Ifma => "AVX-512 IFMA",
