@@ -84,7 +84,7 @@ fn binding(report: &Report) -> String {
 
 /// A run, with streamed and resident keys.
 fn run(program: &RingProgram, machine: &Machine) -> Result<[Report; 2], Box<dyn Error>> {
-    let report = |keys| {
+    let report = |keys| -> Result<Report, Box<dyn Error>> {
         let runtime = Runtime::new(program, machine, keys)?;
         Ok(runtime.report(&runtime.time(false)?))
     };
