@@ -8,7 +8,7 @@
 use crate::kernels::{Batch, Kernels, Recipes, RingParameters, Tables, Timed, compile_small, request};
 use crate::lift::Launches;
 use codegen::library::{BUILT_IN, Target};
-use codegen::{Error, PlanChoice, Recipe, Request};
+use codegen::{Error, PlanChoice, Recipe, Request, compile};
 use rayon::prelude::*;
 use ring_program::RingProgram;
 use rustc_hash::FxHashMap;
@@ -28,26 +28,47 @@ pub fn variants(
     launches: &Launches,
     machine: &Machine,
 ) -> Result<Vec<Kernels>, Error> {
-    let requests = samples(program, launches).into_par_iter().map(|(batch, rings)| {
-        let request = request(batch.operation, program.degree(), &rings)?;
-        let recipe = codegen::choose(&request, machine, &PlanChoice::Best)?.recipe;
-        Ok((batch.kind(), request, Arc::new(recipe)))
-    });
-    let requests: Vec<_> = requests.collect::<Result<_, Error>>()?;
-    let fastest: Recipes = requests.iter().map(|(kind, _, recipe)| (*kind, Arc::clone(recipe))).collect();
+    let samples = samples(program, launches);
+    let requests = samples.iter().map(|(batch, rings)| request(batch.operation, program.degree(), rings));
+    let requests: Vec<Request> = requests.collect::<Result<_, Error>>()?;
+    let choose = |request: &Request| {
+        Ok(Arc::new(codegen::choose(request, machine, &PlanChoice::Best)?.recipe))
+    };
+    let fastest = recipes(&samples, &requests, machine, choose)?;
     let large = Kernels::build(program, launches, machine, (&fastest, Tables::Large))?;
-    let small = requests
-        .into_par_iter()
-        .map(|(kind, request, recipe)| Some((kind, with_small_table(&request, recipe, machine)?)));
-    let small: Option<Recipes> = small.collect();
-    let small = small.and_then(|recipes| large.with_smaller_tables(program, launches, machine, &recipes));
+    let smallest = |request: &Request| {
+        let fastest = choose(request)?;
+        Ok(with_small_table(request, &fastest, machine).unwrap_or(fastest))
+    };
+    let small = recipes(&samples, &requests, machine, smallest)?;
+    let small = large.with_smaller_tables(program, launches, machine, &small);
     let tables: Vec<Kernels> = std::iter::once(large).chain(small).collect();
     let in_order: Vec<Kernels> = tables.iter().filter_map(Kernels::in_program_order).collect();
     Ok(tables.into_iter().chain(in_order).collect())
 }
 
-/// The operations whose recipes are chosen: of each kind, the exponent and the number of rings that most launches
-/// have, with the rings of the first of them.
+/// The recipes of all samples. One for all numbers of rings of an operation, by which their tables are the same: that for
+/// the number which most launches have. Others have their own if its method does not suit them.
+fn recipes(
+    samples: &[(Batch, Vec<RingParameters>)],
+    requests: &[Request],
+    machine: &Machine,
+    choose: impl Fn(&Request) -> Result<Arc<Recipe>, Error>,
+) -> Result<Recipes, Error> {
+    let mut recipes = Recipes::default();
+    for ((batch, _), request) in samples.iter().zip(requests) {
+        let first = samples.iter().find(|(other, _)| other.kind().0 == batch.kind().0);
+        let known = first.and_then(|(first, _)| recipes.get(&first.kind()));
+        let suits =
+            |recipe: &&Arc<Recipe>| recipe.method.is_none() || compile(request, recipe, machine).is_ok();
+        let recipe = known.filter(suits).map(Arc::clone).map_or_else(|| choose(request), Ok)?;
+        recipes.insert(batch.kind(), recipe);
+    }
+    Ok(recipes)
+}
+
+/// Of each kind, the exponent that most launches have, with the rings of the first of them; the kinds of the most launches
+/// first.
 fn samples(program: &RingProgram, launches: &Launches) -> Vec<(Batch, Vec<RingParameters>)> {
     let mut counts: Vec<(Batch, usize, usize)> = Vec::new();
     let mut places = FxHashMap::default();
@@ -73,8 +94,8 @@ fn samples(program: &RingProgram, launches: &Launches) -> Vec<(Batch, Vec<RingPa
 
 /// The recipe with a small table of the least cost: `fastest`, or one of the library's for similar machines. The cost is
 /// the launch and a transfer of its table and scratch memory, since these displace limbs.
-fn with_small_table(request: &Request, fastest: Arc<Recipe>, machine: &Machine) -> Option<Arc<Recipe>> {
-    let mut recipes = vec![fastest];
+fn with_small_table(request: &Request, fastest: &Arc<Recipe>, machine: &Machine) -> Option<Arc<Recipe>> {
+    let mut recipes = vec![Arc::clone(fastest)];
     // Recipes with the same plans have the same tables.
     for (recipe, _) in BUILT_IN.nearest(request, &Target::of(machine)) {
         if recipes.len() <= OTHER_RECIPES && recipes.iter().all(|known| known.plans != recipe.plans) {

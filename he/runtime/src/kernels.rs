@@ -1,7 +1,7 @@
 //! The kernels of a program, each generated and timed.
 //!
 //! Timing does not depend on data, moduli or scalars. The kernel of a transform or of an automorphism has other tables
-//! for each modulus and root, the same in launches of any number of rings. Automorphisms with different
+//! for each modulus and root, the same in launches of any number of rings if the recipe suits them. Automorphisms with different
 //! exponents have one recipe, but a kernel each, since their tables and exchanges differ. [`choose`](crate::choose)
 //! takes the recipes. An elementwise kernel works on a slice of each limb: one launch runs it on slice after slice, with other addresses. Operands
 //! of many limbs thus need not be in the VDM as a whole.
@@ -183,14 +183,14 @@ impl Batch {
     }
 
     pub(crate) fn kind(self) -> Kind {
-        std::mem::discriminant(&self.operation)
+        (std::mem::discriminant(&self.operation), self.rings)
     }
 }
 
-/// What a recipe is chosen for: an operation with any exponent, in any number of rings. So each ring has one table.
-pub(crate) type Kind = std::mem::Discriminant<RingOperation>;
+/// What has a recipe: an operation with any exponent, in a number of rings.
+pub(crate) type Kind = (std::mem::Discriminant<RingOperation>, u16);
 
-/// The recipe of each operation.
+/// The recipe of each kind. Kinds with the same recipe have the same tables.
 pub(crate) type Recipes = FxHashMap<Kind, Arc<Recipe>>;
 
 /// A modulus, and the root of unity of a transform.
@@ -342,6 +342,11 @@ impl Kernels {
     /// Panics if the program has no such operation.
     pub fn operation(&self, batch: Batch) -> &Timed {
         &self.operations[&batch].timed
+    }
+
+    /// The identity of the recipe of an operation: its tables are those of other operations with this recipe.
+    pub(crate) fn recipe(&self, batch: Batch) -> *const Recipe {
+        Arc::as_ptr(&self.operations[&batch].recipe)
     }
 
     /// The program of an operation in some rings.

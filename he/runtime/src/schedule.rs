@@ -1,29 +1,131 @@
-//! Timing: when each launch and each transfer takes place.
+//! The schedule of ring programs: when each launch and each transfer takes place.
 //!
-//! The RPU runs one kernel at a time, in the order of the launches. One channel carries all transfers
-//! ([`sim::hbm`]). These rules apply:
+//! This header is the specification. Two models implement it: `Rpu`, and a slow one in the tests, written from this
+//! text. They agree on every launch, every transfer and every word.
 //!
-//! * A launch begins when the launch before has ended, its operands, its tables and its program are in
-//!   the memories of the RPU, and there is space for its results and its scratch words.
-//! * A kernel that reads all of its operand before it writes its result works in place, if nothing reads the operand
-//!   again.
-//! * The VDM holds limbs and tables of factors. If space is short, the item whose next use is farthest
-//!   makes room; it is saved first if the off-chip memory lacks it.
-//! * Transfers are planned: one begins as soon as its words and its space are there and the channel has
-//!   a gap, however early. They thus overlap with kernels as far as space allows.
-//! * An elementwise launch runs slice by slice. A limb that the VDM does not keep for a nearer use than
-//!   those of the others streams through two slices: the transfers of a slice overlap with the run of the
-//!   one before. Results take the space of operands that die.
-//! * An output is saved when it is complete. An item that nothing reads again leaves at once.
-//! * The instruction memory keeps the programs that were used last. A launch also fetches its moduli,
-//!   scalars and addresses, [`LAUNCH_WORD_BYTES`] bytes each, with the traffic of programs.
-//! * A movement of words is a gather by the channel: the limb is saved, and each word comes back in a
-//!   burst of [`BURST_BYTES`].
-//! * The off-chip memory has a place for inputs, outputs, tables and programs during the whole program, and one for
-//!   each other limb from the launch that saves it to the last that reads it.
+//! The schedule is planned before the run, one launch after the other, in the order of [`lift`](crate::lift()). Times are
+//! whole picoseconds from the beginning of the program. A duration is rounded up: the bytes of a transfer over `hbm.gb_per_s *
+//! hbm.efficiency / hbm.shared_by`, a latency, the cycles of a run over the clock, the cycles of a launch over the clock.
+//!
+//! # Items
+//!
+//! An *item* is a limb of n words (an input, zero, or the result of a line), or the table of an operation in a ring: an
+//! operation with its exponent, a modulus and a root of unity have one table, whatever the number of rings of a launch,
+//! unless the kernels for some numbers need a recipe of their own.
+//! It has 1/r, rounded up, of the words of the table of a kernel for r rings; the most if these differ. Items have numbers: zero,
+//! then inputs in the order of the manifest and results in the order of the lines; then tables in the order of the launches
+//! that need them first.
+//!
+//! The off-chip memory has inputs, zero and tables from the beginning. It gets outputs and what the VDM has no space for. A
+//! *launch* names a kernel, its *operands* (the limbs that it reads, each once, then its tables) and its *results*. The
+//! *next use* of an item is the next launch that reads it, counting the one that is being planned. Keys on the chip are no
+//! operands.
+//!
+//! # The channel
+//!
+//! One channel carries all transfers, one word after the other. Transfers are planned in the order of this text. A
+//! transfer that is ready at time t takes the first idle times from t on, as many as it needs: those planned before it
+//! are more urgent, and cut it. It begins with its first word and ends `hbm.latency_ns` after its last one. A transfer of no
+//! bytes begins and ends when it is ready.
+//!
+//! Loads are planned with the launch that needs them. A *save* is planned when something waits for it: a launch
+//! takes its space, or its words are loaded again, or gathered. The saves that nothing waits for are planned at the end, in the
+//! order in which they arose. So what a launch waits for goes first, and saves take the times that are left; but each begins
+//! as soon as its words are complete if the channel is idle.
+//!
+//! # Space
+//!
+//! The VDM has `vdm.size_mib`. Space is counted in words, without addresses. A piece of free space has the time from which it is
+//! free; in the beginning there is one piece, free at 0. To *take* space of w words:
+//!
+//! 1. While fewer than w words are free, evict the item with the farthest next use of those that no operand of this
+//!    launch is; of equals, one that is saved or whose save waits; of equals, the one with the larger number. An item that the
+//!    off-chip memory lacks thereby gets a save of the kind `spills`, ready when the item is complete.
+//! 2. Take pieces, the earliest first; of equals, the smallest; of equals, those without a save, then that with the
+//!    oldest save. A piece that waits for a save that is not planned stands at the earliest end of this save: its ready time,
+//!    its length and the latency, but not before the piece is free otherwise. When it is the first, the save is planned; the piece
+//!    then goes to the place of the true time. The last piece is divided.
+//! 3. The space is free from the time of the latest piece on.
+//!
+//! The space of an item that leaves is free when the item is complete, its last launch has ended, and its save, if it has one, has
+//! ended.
+//!
+//! An item that nothing reads again leaves at the end of its last launch. An output gets a save of the kind `outputs` when
+//! it is complete; it may stay for later uses.
+//!
+//! # A launch of a kernel on whole limbs
+//!
+//! In this order:
+//!
+//! 1. For each operand that is not in the VDM: take its space, plan its save if that waits, and load it. The load is ready
+//!    when the space is free and the save has ended.
+//! 2. If the kernel reads all of its operand before it writes its result, the results take over the space of the limbs that
+//!    nothing reads again (they *replace* them). Take space for the other results and for the scratch words, in one piece.
+//!    The launches that read a replaced limb must have ended, and its save if it has one.
+//! 3. If the kernel overwrites its operands, a limb that is read again and that the off-chip memory lacks gets a save of the kind
+//!    `spills`. Each limb must be saved, if it has a save, before the kernel begins. It leaves at the end of the launch.
+//! 4. Fetch the program and the parameters (below).
+//! 5. The launch begins when the launch before has ended, all operands are complete and all of the above is there. The kernel begins
+//!    `launch.cycles` later. Its cycles are those of the cycle model: from the fetch of its first instruction to the
+//!    completion of its last one, so that pipes fill and drain in each run.
+//! 6. Scratch space is free at the end. Then operands that nothing reads again leave, in their order; then results are complete, in
+//!    their order.
+//!
+//! # A launch of an elementwise kernel
+//!
+//! It runs on slices: all limbs are read and written in `n / slice` runs. A limb is in the VDM as a whole, or it *streams*
+//! through two slices (one, if there is one run). In this order:
+//!
+//! 1. Operands in the VDM stay, and all others stream, and so do all results. While the words that are free, or taken by items that no
+//!    operand is, are fewer than the slices of all streams and the scratch words: of the operands in the VDM, the one with the
+//!    farthest use after this launch (none counts as the nearest; of equals, the one with the larger number) is evicted, and
+//!    streams.
+//! 2. If there are several runs, each operand in the VDM that nothing reads again and that is no output can leave its space
+//!    to one result, an *heir*. An heir needs one more slice.
+//! 3. Each result that is used again and each streaming operand that is used after this launch is considered, the nearest use
+//!    first; of equals, results first; of equals, the smaller number. It is in the VDM as a whole if there is room for it, for those before it
+//!    and for all slices that are left: words that are free, and items beside the operands whose next use is farther than
+//!    its own. The first results become heirs, which need a slice and no other space.
+//! 4. Take the space of all slices, heirs' first slices and scratch words, in one piece. For each operand that moves in, in the order of 3:
+//!    take its space, and load it. Take the space of the results that stay and are no heirs, in one piece.
+//! 5. Fetch the program and the parameters.
+//! 6. A run loads one slice of each streaming operand: one transfer for each kind, in the order of the operands, those that were
+//!    evicted in step 1 last. It is ready when the space of 4 is free, the run before the last one has ended, and the limbs of
+//!    this kind are saved (waiting saves are planned before the first run, in the same order). Then, from the third run on, the stores of the run before
+//!    the last one are planned; they are ready at its end. The run begins when the run or launch before has ended, these transfers have
+//!    ended, and all whole operands, all space and the program are there. `launch.cycles` precede each run.
+//! 7. A store saves one slice of each streaming result: one transfer for each kind (`outputs`, `spills`), in the order of the results.
+//!    After the last run, the stores of the run before it are planned. The last stores wait as saves of their limbs; the slices of the
+//!    results are free when these have ended, and all other space of 4 at the end of the last run.
+//! 8. Operands end their use as above, in their order; the first ones that can leave their space to heirs do. Then the results in the VDM are complete.
+//!
+//! # A movement of words
+//!
+//! The channel gathers the words of a limb. Take space for the result. A limb that the off-chip memory lacks gets a save of the
+//! kind `permutations`; all operands must be saved. The gather transfers n bursts of [`BURST_BYTES`], or of a word if that is
+//! longer. It is ready when the launch before has ended, and the next one begins after its end.
+//!
+//! # Programs
+//!
+//! A program has [`INSTRUCTION_BYTES`] bytes an instruction. The instruction memory keeps programs; those whose last launch
+//! ended first make room, and of equals the one that came first. A program that is not there is ready to be fetched when the launches of those that leave have ended, and a program
+//! in the memory when it has arrived. Moduli, scalars and addresses have [`LAUNCH_WORD_BYTES`] bytes each, the addresses for each
+//! run; they come with the program, or alone, in one transfer of the kind `programs`.
+//!
+//! # Results
+//!
+//! The time of a program is the end of its last launch or transfer. A kind of transfer is that of the limb: `inputs`, `keys`, `tables`
+//! (zero too), `outputs`, `spills` (also when they are loaded again), `permutations`, `programs`. Of a key expanded from a
+//! seed, a load transfers the part that is not random. A kernel is bound by the pipe that is busy for more than half of its
+//! cycles, and by latency if none is; `launch` is the time of `launch.cycles`, and `hbm` the time without a launch.
+//!
+//! The off-chip memory has a place for inputs, outputs, tables and programs during the whole program, and one for
+//! each other limb from the launch that saves it to the last that reads it.
 
 mod home;
 mod rpu;
+#[cfg(test)]
+mod second;
 mod stream;
 mod timeline;
 mod uses;
@@ -39,6 +141,7 @@ use crate::kernels::{Batch, Kernels, RingParameters, Timed};
 use crate::lift::{Launch, Launches, Work};
 use crate::place::{Item, ItemId};
 use crate::traffic::{Keys, Kind, Sources};
+use codegen::Recipe;
 use ring_program::RingProgram;
 use rustc_hash::FxHashMap;
 use sim::Machine;
@@ -50,7 +153,7 @@ pub const LAUNCH_WORD_BYTES: u64 = 16;
 pub const BURST_BYTES: u64 = 32;
 
 /// The bytes of an instruction.
-const INSTRUCTION_BYTES: u64 = 8;
+pub const INSTRUCTION_BYTES: u64 = 8;
 
 /// A program that does not fit the VDM.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -165,8 +268,11 @@ fn program_of(launches: &Launches, launch: &Launch) -> Program {
 struct Layout {
     sources: Sources,
     items: Vec<Item>,
-    tables: FxHashMap<(RingOperation, RingParameters), ItemId>,
+    tables: FxHashMap<TableId, ItemId>,
 }
+
+/// What a table is for: an operation by a recipe, and a ring.
+type TableId = (RingOperation, *const Recipe, RingParameters);
 
 impl Layout {
     fn new(plan: &Plan<'_>) -> Self {
@@ -191,7 +297,7 @@ impl Layout {
                 continue;
             }
             for ring in plan.launches.rings(plan.program, launch) {
-                let table = tables.entry((batch.operation, ring)).or_insert_with(|| {
+                let table = tables.entry((batch.operation, plan.kernels.recipe(batch), ring)).or_insert_with(|| {
                     items.push(Item::given(words, Kind::Tables, 2));
                     ItemId(items.len() as u32 - 1)
                 });
@@ -212,7 +318,9 @@ impl Layout {
     fn tables(&self, plan: &Plan<'_>, launch: &Launch) -> Vec<ItemId> {
         let Some(batch) = plan.launches.batch(launch) else { return Vec::new() };
         let rings = plan.launches.rings(plan.program, launch);
-        rings.into_iter().filter_map(|ring| self.tables.get(&(batch.operation, ring)).copied()).collect()
+        let recipe = plan.kernels.recipe(batch);
+        let table = |ring| self.tables.get(&(batch.operation, recipe, ring)).copied();
+        rings.into_iter().filter_map(table).collect()
     }
 
     /// The items that each launch reads, with its index.
