@@ -4,3 +4,4 @@ mod measures;
 mod random;
 mod streams;
 mod traces;
+mod variants;
