@@ -168,11 +168,12 @@ impl Machine {
     }
 
     /// True if every program that fits both machines takes the same cycles on both: the machines differ at
-    /// most in name, technology, HBM and the sizes of memories.
+    /// most in name, technology, launches, HBM and the sizes of memories.
     pub fn has_the_timing_of(&self, other: &Self) -> bool {
         let same_otherwise = Self {
             name: other.name.clone(),
             technology: other.technology.clone(),
+            launch: other.launch.clone(),
             hbm: other.hbm.clone(),
             sdm: other.sdm.clone(),
             vdm: Vdm { size_mib: other.vdm.size_mib, ..self.vdm.clone() },

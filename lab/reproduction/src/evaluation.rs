@@ -398,8 +398,9 @@ fn failed(n: u32, reason: String) -> Error {
 
 /// Runs a program through the cycle model.
 fn simulate(code: Code, n: u32, program: &Program, machine: &Machine) -> Run {
+    let facts = ProgramFacts::of(program);
     let report =
-        RunReport::new(&ProgramFacts::of(program), machine).timed(&timing::simulate(machine, program));
+        RunReport::new(&facts, machine).timed(&facts.events, &timing::simulate(machine, program), None);
     let timing = Cycles::of(&report).expect("it has a timing");
     Run { code, n, report, timing }
 }

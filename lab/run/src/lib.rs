@@ -37,5 +37,5 @@ pub use pipes::{Instructions, Utilisation, Waits, label};
 pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, program_blake3};
 pub use ring_page::ring_page;
 pub use ring_timing::RingTiming;
-pub use stream::StreamReport;
+pub use stream::{Bottleneck, StreamReport};
 pub use table::table;

@@ -45,7 +45,7 @@ pub fn page(report: &RunReport, trace: Option<&Trace<'_>>) -> String {
         }
         h2 { "Area and energy" }
         (breakdown("area", "mm²", report.area_mm2, labelled(&report.area_breakdown_mm2.components())))
-        (breakdown("energy", "µJ", report.energy_uj, labelled(&report.energy_breakdown_uj.components())))
+        (breakdown("energy", "µJ", report.energy_uj, labelled(&report.energy_parts_uj())))
         (machine(&report.machine))
         footer { "rpu " (report.simulator.version) ", model " (report.simulator.model_version) ", program " (report.program_blake3) }
     };
@@ -64,6 +64,7 @@ fn facts(report: &RunReport) -> Markup {
                 (row("over the larger bound", format!("{:.2} times", report.bound_ratio.unwrap_or(1.0))))
                 (row("area", format!("{:.2} mm²", report.area_mm2)))
                 (row("energy", format!("{:.2} µJ", report.energy_uj)))
+                @if let Some(power_w) = report.power_w { (row("power", format!("{power_w:.2} W"))) }
             }
         }
     }

@@ -8,7 +8,7 @@ use b512_asm::{Claim as ProgramClaim, Program, Setting, object};
 use runtime::Report;
 use serde::{Deserialize, Serialize};
 use sim::timing::{Cause, Timing};
-use sim::{Area, Energy, Events, Machine};
+use sim::{Area, Energy, Events, Machine, RunEnergy, Work};
 use std::collections::BTreeMap;
 
 /// Version of the documents. It rises when the meaning of a key changes or a key is removed.
@@ -65,13 +65,22 @@ pub struct RunReport {
     /// The parts of a ring program's timing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ring: Option<RingTiming>,
-    /// The area of the machine.
+    /// The area of the machine, with what the run uses beside it ([`Area::of_run`]).
     pub area_mm2: f64,
     /// The area of each component.
     pub area_breakdown_mm2: Area,
-    /// The energy of the run.
+    /// The energy of the run: the sum of the following three. Of a stream, the energy of one run in it.
     pub energy_uj: f64,
-    /// The energy of each component.
+    /// The energy of the instructions, which the paper prints.
+    pub energy_kernels_uj: f64,
+    /// The energy of the off-chip memory and its interface; 0 for a run that does not use it.
+    pub energy_hbm_uj: f64,
+    /// The energy of leakage and idle clocks; 0 without a timing.
+    pub energy_static_uj: f64,
+    /// The energy by the time, in W, with a timing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_w: Option<f64>,
+    /// The part of each component in `energy_kernels_uj`.
     pub energy_breakdown_uj: Energy,
     /// The machine, with every key.
     pub machine: Machine,
@@ -190,6 +199,10 @@ impl RunReport {
             area_mm2: area.total(),
             area_breakdown_mm2: area,
             energy_uj: energy.total(),
+            energy_kernels_uj: energy.total(),
+            energy_hbm_uj: 0.0,
+            energy_static_uj: 0.0,
+            power_w: None,
             energy_breakdown_uj: energy,
             machine: machine.clone(),
             simulator: Simulator {
@@ -206,13 +219,21 @@ impl RunReport {
 }
 
 impl RunReport {
+    /// Name and energy of each component of the kernels, then of the off-chip memory and static energy where there is
+    /// some. They add up to `energy_uj`.
+    pub fn energy_parts_uj(&self) -> Vec<(&'static str, f64)> {
+        let others = [("hbm", self.energy_hbm_uj), ("static", self.energy_static_uj)];
+        let others = others.into_iter().filter(|(_, energy)| *energy > 0.0);
+        self.energy_breakdown_uj.components().into_iter().chain(others).collect()
+    }
+
     /// Time, in us, and cycles of the run; `None` after a functional run.
     pub fn duration(&self) -> Option<(f64, u64)> {
         self.time_us.zip(self.cycles)
     }
 
-    /// The report with the result of the cycle model.
-    pub fn timed(self, timing: &Timing) -> Self {
+    /// The report with the result of the cycle model for a program of these events, and of a stream of its runs.
+    pub fn timed(self, events: &Events, timing: &Timing, stream: Option<StreamReport>) -> Self {
         let (cycles, frequency_ghz) = (timing.cycles.0, self.machine.frequency_ghz());
         let mut stalls: BTreeMap<String, u64> =
             Cause::all().map(|cause| (cause.name().to_owned(), timing.stalls.get(cause))).collect();
@@ -221,16 +242,43 @@ impl RunReport {
             resource_cycles: timing.bounds.resource.0,
             dependence_cycles: timing.bounds.dependence.0,
         };
+        let time_us = cycles as f64 / frequency_ghz * 1e-3;
+        let work = match &stream {
+            None => Work { events, time_us, off_chip_bytes: None, key_bytes: 0 },
+            // One run, and its part of the stream.
+            Some(stream) => {
+                let runs = stream.runs.max(1);
+                let off_chip_bytes = Some(stream.hbm_bytes / runs as u64);
+                Work { events, time_us: stream.total_us / runs as f64, off_chip_bytes, key_bytes: 0 }
+            }
+        };
+        let area = Area::of_run(&self.machine, &work.usage());
+        let energy = RunEnergy::of(&self.machine, &work);
         Self {
+            hbm: stream,
+            area_mm2: area.total(),
+            area_breakdown_mm2: area,
             cycles: Some(cycles),
             frequency_ghz: Some(frequency_ghz),
-            time_us: Some(cycles as f64 / frequency_ghz * 1e-3),
+            time_us: Some(time_us),
             instructions: Some(Instructions { pipes: timing.instructions }),
             bounds: Some(bounds),
             bound_ratio: Some(if cycles == 0 { 1.0 } else { cycles as f64 / bounds.cycles() as f64 }),
             stalls: Some(stalls),
             utilisation: Some(Utilisation { pipes: timing.utilisation(&self.machine).pipes }),
             waits: Some(Waits { vrf_ports: timing.port_wait, bank_conflict_cycles: timing.bank_conflicts }),
+            ..self.with_energy(&energy, work.time_us)
+        }
+    }
+
+    /// The report with the energy that some work takes in some time.
+    fn with_energy(self, energy: &RunEnergy, time_us: f64) -> Self {
+        Self {
+            energy_uj: energy.total(),
+            energy_kernels_uj: energy.kernels,
+            energy_hbm_uj: energy.hbm,
+            energy_static_uj: energy.idle(),
+            power_w: Some(if time_us > 0.0 { energy.total() / time_us } else { 0.0 }),
             ..self
         }
     }
@@ -243,6 +291,13 @@ impl RunReport {
             frequency_ghz: Some(frequency_ghz),
             time_us: Some(report.time_us),
             ring: Some(RingTiming::new(report)),
+            area_mm2: report.area_mm2,
+            area_breakdown_mm2: report.area_breakdown_mm2,
+            energy_uj: report.energy_uj,
+            energy_kernels_uj: report.energy_kernels_uj,
+            energy_hbm_uj: report.energy_hbm_uj,
+            energy_static_uj: report.energy_static_uj,
+            power_w: Some(report.power_w),
             ..self
         }
     }

@@ -4,7 +4,7 @@ use runtime::Report;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The parts of a ring program's timing, with the energy of off-chip memory. The run has the energies of the kernels.
+/// The parts of a ring program's timing.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RingTiming {
     /// The operations of the program.
@@ -19,8 +19,6 @@ pub struct RingTiming {
     pub hbm_busy: f64,
     /// The bytes of all transfers.
     pub hbm_bytes: u64,
-    /// The energy of all transfers.
-    pub hbm_energy_uj: f64,
 }
 
 impl RingTiming {
@@ -34,7 +32,6 @@ impl RingTiming {
             compute_bound_ratio: compute.bound_ratio,
             hbm_busy: hbm.busy,
             hbm_bytes: hbm.bytes_by_kind.values().sum(),
-            hbm_energy_uj: hbm.energy_uj,
         }
     }
 }

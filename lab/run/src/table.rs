@@ -2,11 +2,10 @@
 
 use crate::html::{cause_label, part_label};
 use crate::pipes::label;
-use crate::{Claim, RunReport, StreamReport};
+use crate::{Bottleneck, Claim, RunReport, StreamReport};
 use b512_asm::Pipe;
 use diagnostic::counted;
 use sim::Machine;
-use sim::hbm::Bottleneck;
 use sim::timing::Cause;
 use std::fmt::{self, Write};
 
@@ -44,9 +43,11 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
     }
     writeln!(f)?;
     write_timing(f, report)?;
-    let (area, energy) = (report.area_breakdown_mm2.components(), report.energy_breakdown_uj.components());
-    write_total(f, "area", report.area_mm2, "mm2", &area)?;
-    write_total(f, "energy", report.energy_uj, "uJ", &energy)?;
+    write_total(f, "area", report.area_mm2, "mm2", &report.area_breakdown_mm2.components())?;
+    write_total(f, "energy", report.energy_uj, "uJ", &report.energy_parts_uj())?;
+    if let Some(power_w) = report.power_w {
+        writeln!(f, "  {:<18}{power_w:>9.2} W", "power")?;
+    }
     write_cycles(f, report)?;
     if let Some(stream) = &report.hbm {
         write_stream(f, stream, &report.machine)?;
@@ -73,12 +74,12 @@ fn write_total(
 
 fn write_stream(f: &mut String, stream: &StreamReport, machine: &Machine) -> fmt::Result {
     let StreamReport { runs, words_per_run: words, .. } = stream;
-    writeln!(
-        f,
-        "\nA stream of {}, the words of {} at once in the VDM",
-        counted(*runs, "run", "runs"),
-        machine.hbm.buffers
-    )?;
+    let at_once = match machine.hbm.buffers {
+        0 => "as many as there is space for".to_owned(),
+        buffers => format!("those of {buffers}"),
+    };
+    let runs = counted(*runs, "run", "runs");
+    writeln!(f, "\nA stream of {runs}, the words of {at_once} at once in the VDM")?;
     writeln!(f, "  {:<18}{:>9.3} us", "total", stream.total_us)?;
     writeln!(f, "  {:<18}{:>9.3} us", "compute per run", stream.compute_us_per_run)?;
     writeln!(
@@ -96,11 +97,6 @@ fn write_stream(f: &mut String, stream: &StreamReport, machine: &Machine) -> fmt
     ] {
         let bottleneck = if stream.bottleneck == which { "  the bottleneck" } else { "" };
         writeln!(f, "  {side:<17} {} {:>5.1} %{bottleneck}", bar(share, BAR), share * 100.0)?;
-    }
-    if stream.vdm_words_needed > stream.vdm_words {
-        let mib = |words: u64| words as f64 * f64::from(machine.isa.word_bits / 8) / f64::from(1 << 20);
-        let (needed, there) = (mib(stream.vdm_words_needed), mib(stream.vdm_words));
-        writeln!(f, "  This needs {needed:.1} MiB of VDM; the machine has {there} (`vdm.size_mib`).")?;
     }
     Ok(())
 }

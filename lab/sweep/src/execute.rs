@@ -224,11 +224,9 @@ fn simulate<T>(
     if let Some(defect) = lint::overtaking(&job.program, machine, timing) {
         return Err(defect.to_string());
     }
-    let report = RunReport::new(&job.facts, machine).timed(timing);
-    let time_us = report.time_us.unwrap_or_default();
-    let stream = |runs| StreamReport::new(&job.program, machine, time_us, runs as usize);
-    let hbm = point.stream.map(stream).transpose().map_err(|error| error.to_string())?;
-    Ok(RunReport { hbm, ..report })
+    let stream = |runs| StreamReport::new(&job.program, machine, timing.cycles.0, runs as usize);
+    let stream = point.stream.map(stream).transpose().map_err(|error| error.to_string())?;
+    Ok(RunReport::new(&job.facts, machine).timed(&job.facts.events, timing, stream))
 }
 
 #[cfg(test)]

@@ -80,6 +80,7 @@ impl<'t> Writer<'t> {
             vbar,
             vdm,
             sdm,
+            launch,
             hbm,
             ideal,
         } = machine;
@@ -97,6 +98,7 @@ impl<'t> Writer<'t> {
         writer.field("vbar", vbar, &base.vbar);
         writer.field("vdm", vdm, &base.vdm);
         writer.field("sdm", sdm, &base.sdm);
+        writer.field("launch", launch, &base.launch);
         writer.field("hbm", hbm, &base.hbm);
         writer.field("ideal", ideal, &base.ideal);
         writer

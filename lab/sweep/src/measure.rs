@@ -75,6 +75,14 @@ measures! {
     AreaMm2 "area_mm2" "area" = |run| Some(run.area_mm2);
     /// Energy of one run.
     EnergyUj "energy_uj" "energy" = |run| Some(run.energy_uj);
+    /// Energy of its instructions.
+    EnergyKernelsUj "energy_kernels_uj" "energy of kernels" = |run| Some(run.energy_kernels_uj);
+    /// Energy of the off-chip memory and its interface.
+    EnergyHbmUj "energy_hbm_uj" "energy off chip" = |run| Some(run.energy_hbm_uj);
+    /// Energy of leakage and idle clocks.
+    EnergyStaticUj "energy_static_uj" "static energy" = |run| Some(run.energy_static_uj);
+    /// Energy of one run by its time.
+    PowerW "power_w" "power" = |run| run.power_w;
     products
     /// Area by time.
     AreaDelay "area_delay_mm2_us" "area × delay" = AreaMm2 * TimeUs;

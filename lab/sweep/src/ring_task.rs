@@ -150,8 +150,8 @@ impl<'d> Values<'d> {
 
 /// Times a ring program on a machine. It is not run on data.
 pub(super) fn time(task: &RingTask, machine: &Machine) -> Result<RunReport, String> {
-    let runtime = Runtime::new(&task.program, machine).map_err(|error| error.to_string())?;
-    let timeline = runtime.time(task.keys, false).map_err(|error| error.to_string())?;
+    let runtime = Runtime::new(&task.program, machine, task.keys).map_err(|error| error.to_string())?;
+    let timeline = runtime.time(false).map_err(|error| error.to_string())?;
     let facts = ProgramFacts {
         name: task.name.clone(),
         blake3: task.blake3.clone(),

@@ -122,6 +122,8 @@ sections! {
         vdm: Vdm,
         /// The scalar data memory.
         sdm: Sdm,
+        /// Launches of kernels.
+        launch: Launch,
         /// The off-chip memory.
         hbm: Hbm,
         /// Limits that are switched off to prove a bottleneck.
@@ -365,6 +367,14 @@ sections! {
             [Area] "an SRAM macro" Free "scalar loads are few, and the SDM is smaller than a bank of the VDM", 32..=32;
     }
 
+    /// Launches of kernels.
+    Launch [launch] {
+        /// Cycles of each run of a kernel before its own: from the arrival of all that it needs to the start command. Its own
+        /// cycles include the filling and draining of pipes. Runs of a single program on its own have none.
+        cycles: u32 => Int(0, 1 << 20), "16", Assumed "a queue of launches beside the front end reads the next descriptor and sets registers. A doorbell of a host takes about 1 us, 1,000 to 2,000 cycles", Fixed,
+            [Stream] "" NotModelled "the paper has no control of launches";
+    }
+
     /// The off-chip memory.
     Hbm [hbm] {
         /// Bandwidth, in 1e9 bytes a second.
@@ -398,11 +408,12 @@ sections! {
         /// Time from the end of a transfer's last word on the channel to the end of the transfer.
         latency_ns: f64 => NotNegative, "0.0", Assumed "", Fixed,
             [Stream] "" Free "a property of the memory";
-        /// Runs of a stream whose words the VDM holds at once: 1 is no overlap, 2 is double buffering.
-        buffers: u32 => Int(1, 64), "2", Paper "\"commonly double buffer\"", Fixed,
+        /// Runs of a stream whose words the VDM holds at once: 1 is no overlap, 2 is double buffering, 0 is as many as there
+        /// is space for. Ring programs always take what space there is.
+        buffers: u32 => Int(0, 64), "0", Assumed "transfers are planned before the run, so that space alone limits them. The paper: \"commonly double buffer\"", Fixed,
             [Stream] "" Free "they lie in the VDM, whose size has its cost";
-        /// Whether every run of a stream loads its tables, as towers of different moduli must, or only
-        /// the first.
+        /// Whether every run of a stream has tables of its own, as towers of different moduli must, or all share those of
+        /// the first. The lines of a ring program say it themselves.
         reload_tables: bool => Bool, "true", Derived "three words an element (data, twiddles, result) give Fig. 10's 16K figure", Fixed,
             [Stream] "" Free "a property of the program";
     }

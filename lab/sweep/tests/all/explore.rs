@@ -163,8 +163,8 @@ fn a_ring_program_is_a_point_like_others() {
     for (point, record) in found.iter().enumerate() {
         let report = record.report.as_ref().unwrap_or_else(|| panic!("{record:?}"));
         let (task, machine) = (task(point), plan.point(point).machine);
-        let runtime = Runtime::new(&task.program, &machine).unwrap();
-        let expected = runtime.report(&runtime.time(task.keys, false).unwrap());
+        let runtime = Runtime::new(&task.program, &machine, task.keys).unwrap();
+        let expected = runtime.report(&runtime.time(false).unwrap());
         let (time_us, cycles) = report.duration().unwrap();
         assert_eq!((time_us, report.area_mm2), (expected.time_us, expected.area_mm2));
         assert_eq!(cycles, (time_us * 1e3 * machine.frequency_ghz()).ceil() as u64);
