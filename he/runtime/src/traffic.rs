@@ -126,6 +126,12 @@ impl Sources {
         self.keys == Keys::Resident && self.key_halves[value.index()].is_some()
     }
 
+    /// The number of values in a memory of their own.
+    pub(crate) fn resident_limbs(&self) -> u64 {
+        let keys = self.key_halves.iter().flatten().count() as u64;
+        if self.keys == Keys::Resident { keys } else { 0 }
+    }
+
     /// The kind of a load, and the halves of the bytes that it transfers.
     pub(crate) fn load(&self, value: ValueId) -> (Kind, u8) {
         match self.key_halves[value.index()] {
