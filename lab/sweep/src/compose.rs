@@ -12,7 +12,7 @@ use super::front;
 use super::journal::JournalError;
 use super::manifest::Workload;
 use super::measure::Measure;
-use super::quantity::{Better, Quantity, names};
+use super::quantity::{Better, Quantity};
 use super::scatter::Designs;
 use super::value::Text;
 use super::view::{EXTRAPOLATED, SEARCHED, cost_notes, efforts_differ, is_searched};
