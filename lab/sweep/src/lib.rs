@@ -61,6 +61,7 @@ mod replay;
 mod resolver;
 mod results;
 mod ring_task;
+mod scatter;
 pub mod schema;
 mod shard;
 pub mod slurm;

@@ -1,6 +1,6 @@
 //! The page of a sweep.
 
-use super::chart::tuple;
+use super::chart::designs;
 use super::columns::{Column, columns};
 use super::manifest::Manifest;
 use super::measure::Measure;
@@ -8,6 +8,7 @@ use super::names::short_name;
 use super::quantity::{Better, Quantity, names};
 use super::record::Record;
 use super::results::Results;
+use super::scatter::tuple;
 use super::value::plain;
 use super::view::{EXTRAPOLATED, SEARCHED, View, extrapolated, setting, text};
 use b512_asm::Pipe;
@@ -98,7 +99,7 @@ fn data(manifest: &Manifest, sections: &[(View<'_>, Option<&str>)]) -> Value {
         let labels = names(view.varying.iter().copied());
         let objectives: Vec<&str> = view.goals.objectives.iter().map(|objective| objective.name()).collect();
         json!({
-            "colour": super::chart::series_key(view),
+            "colour": designs(view).series_key(),
             "labels": labels,
             "objectives": objectives,
             "points": points,

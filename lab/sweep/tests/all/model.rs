@@ -64,7 +64,7 @@ fn line((function, n, name): (Operation, u32, &str), (base, overrides): (&str, &
         "{} {n} {name} {base} {}: {} cycles, {}, {:.6} mm2, {:.6} uJ\n",
         function.name(),
         overrides.join(" "),
-        timing.cycles,
+        report.cycles.unwrap_or_default(),
         causes.join(" "),
         report.area_mm2,
         report.energy_uj,
