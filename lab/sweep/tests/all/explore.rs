@@ -28,7 +28,7 @@ type Costs = (f64, f64);
 
 fn costs(record: &Record) -> Costs {
     let report = record.report.as_ref().expect("a run");
-    (report.timing.as_ref().expect("a run in time").time_us.ln(), report.area_mm2.ln())
+    (report.time_us.expect("a run in time").ln(), report.area_mm2.ln())
 }
 
 /// The area between the designs and the reference, counted strip by strip.
