@@ -3,19 +3,16 @@
 //! A search first tries known recipes: the library's for the same task, and [derived](crate::plan::derive)
 //! plans. It then tries the fastest with proven settings, and with more cautious schedules. A full search also
 //! tries random settings for the fastest plans, and small changes of the best recipe so far. Last come
-//! beam searches, which choose the settings anew for each part of the code (`search/parts.rs`), and small changes of the
-//! order of the fastest schedules (`search/polish.rs`). A search is deterministic, with any number of threads and at any speed: budgets count trials and instructions.
+//! beam searches, which choose the settings anew for each part of the code (`search/parts.rs`). A search is deterministic, with any
+//! number of threads and at any speed: budgets count trials and instructions.
 
 mod build;
 mod candidates;
-mod catch_up;
 mod parts;
-mod polish;
 mod quick;
 mod trials;
 
 pub use self::build::build;
-pub use self::catch_up::{Slower, catch_up, lags_behind};
 pub(crate) use self::quick::quick;
 
 #[cfg(test)]
@@ -23,7 +20,6 @@ pub(crate) use self::candidates::plans_for;
 
 use self::candidates::{Random, Way, as_tuned, cautious, neighbour, random_recipe, survey, variants};
 use self::parts::{Beam, by_parts};
-use self::polish::{Polish, polished};
 use self::trials::Trials;
 use crate::compile::Prepared;
 use crate::error::Error;
@@ -47,15 +43,13 @@ pub struct Effort {
     pub orders: usize,
     /// The number of random settings to try for the fastest plans together.
     pub refinements: usize,
-    /// The passes over the fastest schedules that try to move instructions.
-    pub moves: usize,
     /// The seed of the random settings.
     pub seed: u64,
 }
 
 impl Effort {
     /// The default effort of a tuning run, and of a target of the library.
-    pub const DEFAULT: Self = Self { plans: 64, tunings: 16, orders: 3, refinements: 100, moves: 2, seed: 0 };
+    pub const DEFAULT: Self = Self { plans: 64, tunings: 16, orders: 3, refinements: 100, seed: 0 };
 
     /// This effort, stated for 65,536 points, for another request: smaller programs get more refinements in
     /// about the same time, up to 16 times as many.
@@ -171,9 +165,6 @@ const SURVEY_SETTINGS: usize = 2;
 /// The number of plans that a full search tries with all settings.
 const SETTINGS_LEADERS: usize = 10;
 
-/// The number of schedules that a search polishes at a time.
-const POLISHED: usize = 2;
-
 /// The number of refinements per round; each round starts from the best recipe of the previous one.
 const ROUND: usize = 12;
 
@@ -242,28 +233,7 @@ impl<'a> Search<'a> {
         self.expected += round.len();
         self.try_all(&round);
         self.improve(effort)?;
-        if effort.moves > 0 {
-            self.polish_leaders(Polish::of(effort.moves));
-        }
         Ok(first.swap_remove(0))
-    }
-
-    /// Tries moves in the fastest schedules.
-    fn polish_leaders(&mut self, effort: Polish) {
-        let leaders = self.ranked.iter().take(POLISHED).map(|(_, recipe)| recipe.clone());
-        self.polish(&leaders.collect::<Vec<_>>(), effort);
-    }
-
-    /// Tries moves in some schedules.
-    fn polish(&mut self, recipes: &[Recipe], effort: Polish) {
-        let (trials, machine) = (&self.trials, self.trials.machine());
-        let polish =
-            |recipe: &Recipe| polished(&*trials.prepared(recipe).ok()?, machine, recipe, effort).ok();
-        let found: Vec<(Cycle, Recipe)> = recipes.par_iter().filter_map(polish).collect();
-        self.tried += found.len();
-        self.ranked.extend(found);
-        // The sort is stable: a recipe that moves do not improve stays without them.
-        self.ranked.sort_by_key(|&(cycles, _)| cycles);
     }
 
     /// The ways of the fastest recipes, each once.

@@ -95,7 +95,7 @@ pub(super) fn as_tuned(recipe: &Recipe, machine: &Machine, reference: &Machine) 
         if margin == recipe.tuning.margin {
             return vec![recipe.clone()];
         }
-        Recipe { tuning: Tuning { margin, ..recipe.tuning.without_moves() }, ..recipe.clone() }
+        Recipe { tuning: Tuning { margin, ..recipe.tuning.clone() }, ..recipe.clone() }
     };
     let mut recipes = vec![recipe.clone(), other];
     recipes.dedup();
@@ -120,13 +120,13 @@ pub(super) fn cautious(recipe: &Recipe, machine: &Machine) -> Vec<Recipe> {
     let margins = [later(0), later(1), later(2), slower, delayed];
     let with = |plain: bool, margin: Margin| {
         let plain = plain || recipe.tuning.plain;
-        let tuning = Tuning { margin: recipe.tuning.margin + margin, plain, ..recipe.tuning.without_moves() };
+        let tuning = Tuning { margin: recipe.tuning.margin + margin, plain, ..recipe.tuning.clone() };
         Recipe { tuning, ..recipe.clone() }
     };
     // The queues filled: each pipe finds its next instruction waiting.
     let ahead = |plain| {
         let early = recipe.tuning.early.max(beats(machine));
-        let tuning = Tuning { early, srams: SramCare::Queues, plain, ..recipe.tuning.without_moves() };
+        let tuning = Tuning { early, srams: SramCare::Queues, plain, ..recipe.tuning.clone() };
         Recipe { tuning, ..recipe.clone() }
     };
     let first = [with(true, Margin::default()), ahead(false)];
@@ -284,7 +284,7 @@ pub(super) fn random_recipe(random: &mut Random, way: &Way, several: bool, machi
 /// A recipe that differs from this one in at most three settings.
 pub(super) fn neighbour(random: &mut Random, recipe: &Recipe, several: bool, machine: &Machine) -> Recipe {
     let other = random_recipe(random, &Way::of(recipe), several, machine);
-    let mut recipe = Recipe { tuning: recipe.tuning.without_moves(), ..recipe.clone() };
+    let mut recipe = recipe.clone();
     let tuning = &mut recipe.tuning;
     for _ in 0..random.pick(&[1, 2, 3]) {
         match random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) {
@@ -315,5 +315,69 @@ impl Random {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         options[((z ^ (z >> 31)) % options.len() as u64) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choose::{PlanChoice, choose};
+    use crate::compile::compile;
+    use ring::Degree;
+    use sim::machine::Assignment;
+
+    /// The recipe as on a slower machine gives its very program, whatever the two differ in.
+    #[test]
+    fn a_machine_is_offered_the_program_of_a_slower_one() {
+        let with = |machine: &Machine, text: &str| {
+            let settings: Vec<Assignment> = text.split(' ').map(|setting| setting.parse().unwrap()).collect();
+            machine.with(&settings).unwrap()
+        };
+        let better = with(
+            &Machine::rpu_128x128(),
+            "isa.gs_butterfly=true isa.lane_permuter=true vdm.ports=2 frontend.busyboard=shared-reads",
+        );
+        let worse = [
+            "hple.count=16",
+            "hple.count=8 vdm.multicast=false",
+            "hple.multiplier_latency_cycles=20",
+            "hple.initiation_interval=2",
+            "vdm.banks=64",
+            "vdm.ports=1",
+            "vdm.multicast=false",
+            "vdm.size_mib=1",
+            "vbar.latency_cycles=9 sbar.latency_cycles=7",
+            "frontend.busyboard=strict",
+            "frontend.dispatch_to_issue_cycles=3",
+            "isa.gs_butterfly=false",
+            "isa.lane_permuter=false",
+        ];
+        let degrees = [1024u32, 16384].map(|n| Degree::try_from(n).unwrap());
+        let operations = [golden::NTT, golden::INTT, golden::POLYMUL, golden::AUTOMORPHISM];
+        let requests = operations
+            .map(|operation| degrees.map(|n| Request::with_primes(operation, n, 60, 1).unwrap()))
+            .concat();
+        let plans = [PlanChoice::Classical, PlanChoice::Known];
+        let mut own_differs = Vec::new();
+        for setting in worse {
+            let machine = with(&better, setting);
+            assert!(better.dominates(&machine), "{setting}");
+            for (request, plan) in
+                requests.iter().flat_map(|request| plans.iter().map(move |plan| (request, plan)))
+            {
+                let recipe = choose(request, &machine, plan).unwrap().recipe;
+                let program =
+                    |recipe: &Recipe, machine| compile(request, recipe, machine).map(|kernel| kernel.program);
+                // The classical product does not fit the small memory.
+                let Ok(theirs) = program(&recipe, &machine) else { continue };
+                if program(&recipe, &better).unwrap() != theirs {
+                    own_differs.push(setting);
+                }
+                let offered = program(&as_on(&recipe, &machine, &better), &better).unwrap();
+                assert_eq!(offered, theirs, "{setting}, {}", request.name());
+            }
+        }
+        own_differs.dedup();
+        assert_eq!(own_differs, worse);
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn by_parts(
     random: &mut Random,
 ) -> Vec<Recipe> {
     let parts = (prepared.instructions() / PART).clamp(1, MOST_PARTS);
-    let tuning = Tuning { parts: Vec::new(), ..recipe.tuning.without_moves() };
+    let tuning = Tuning { parts: Vec::new(), ..recipe.tuning.clone() };
     let assumed = tuning.scheduled_for(machine);
     let mut states = vec![State { partial: prepared.start(&assumed, &tuning), parts: Vec::new() }];
     for number in 0..parts {

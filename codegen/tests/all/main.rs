@@ -4,7 +4,6 @@ mod agreement;
 mod automorphism;
 mod batch;
 mod catalogue;
-mod catch_up;
 mod check;
 mod conversions;
 mod formula;
