@@ -8,7 +8,7 @@ use crate::named;
 use crate::recipe::Recipe;
 use crate::request::Request;
 use crate::schedule::under_one_placement;
-use crate::search::{Effort, Found, quick, tune};
+use crate::search::{self, Effort, Found};
 use sim::Machine;
 use sim::machine::VbarPaths;
 use sim::timing::Cycle;
@@ -25,7 +25,7 @@ pub enum PlanChoice {
     Best,
     /// The library's recipe for the machine or a similar one, without a search.
     Known,
-    /// The result of a full search.
+    /// The result of a search.
     Tuned(Effort),
     /// [`named::constant_geometry`].
     Classical,
@@ -136,7 +136,7 @@ pub fn choose(request: &Request, machine: &Machine, plan: &PlanChoice) -> Result
         PlanChoice::Recipe(recipe) => Choice { recipe: (**recipe).clone(), origin: Origin::Given },
         PlanChoice::Best => best(request, machine)?,
         PlanChoice::Known => known(request, machine),
-        PlanChoice::Tuned(effort) => tune(request, machine, *effort, &(), &|_, _, _| ())?.into(),
+        PlanChoice::Tuned(effort) => searched(request, machine, *effort)?,
     })
 }
 
@@ -155,7 +155,13 @@ fn best(request: &Request, machine: &Machine) -> Result<Choice, Error> {
     {
         return Ok(Choice { recipe: recipe.clone(), origin: Origin::Library });
     }
-    Ok(quick(request, machine)?.into())
+    searched(request, machine, Effort::QUICK)
+}
+
+/// The result of a search that starts from the library's recipes.
+fn searched(request: &Request, machine: &Machine, effort: Effort) -> Result<Choice, Error> {
+    let known = search::known(request, machine);
+    Ok(search::search(request, machine, effort, known, &(), &|_, _, _| ())?.into())
 }
 
 /// The library's recipe for the machine or a similar one, without a trial; else the classical pair. On split paths,
@@ -169,7 +175,7 @@ fn known(request: &Request, machine: &Machine) -> Choice {
     let held = BUILT_IN.find(request, &target).filter(suits);
     let is_held = machine.has_the_timing_of(&target.machine());
     let nearest = || BUILT_IN.nearest(request, &target).map(|(recipe, _)| recipe).find(suits);
-    let other_towers = || BUILT_IN.find(request, &target.with_usual_timing()).filter(suits);
+    let other_towers = || BUILT_IN.nearest_of_other_towers(request, &target).find(suits);
     let choice = |recipe: &Recipe, origin| Choice { recipe: recipe.clone(), origin };
     match held {
         Some(recipe) if is_held => choice(recipe, Origin::Library),

@@ -69,6 +69,7 @@ impl Task {
                 schema["definitions"]["recipe"][key] = recipe[key].clone();
             }
             schema["definitions"]["table"] = recipe["definitions"]["table"].clone();
+            schema["definitions"]["target"] = Target::schema();
             Schema::from_value(Format::Library, schema)
         });
         &TASK
@@ -138,6 +139,21 @@ impl Task {
         self.entries
             .iter()
             .flat_map(move |entry| entry.targets.iter().map(move |target| (self, entry, target)))
+    }
+
+    /// Its recipes, each with the most similar of its targets: those for similar targets first.
+    pub fn nearest<'a>(
+        &'a self,
+        target: &Target,
+    ) -> impl Iterator<Item = (&'a Recipe, &'a Target)> + use<'a> {
+        let mut entries: Vec<(u32, &Recipe, &Target)> = Vec::new();
+        for entry in &self.entries {
+            let targets = entry.targets.iter().map(|known| (known.machine.distance(target), &known.machine));
+            entries.extend(targets.min_by_key(|(distance, _)| *distance).map(|(d, t)| (d, &entry.recipe, t)));
+        }
+        // The sort is stable: of equals, the task's first comes first.
+        entries.sort_by_key(|(distance, ..)| *distance);
+        entries.into_iter().map(|(_, recipe, target)| (recipe, target))
     }
 
     /// The targets of its recipes, sorted: those with most in common with the paper's machine first.
@@ -216,7 +232,7 @@ pub struct Standing {
 }
 
 /// A target and the cycles of a recipe on it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
     /// Cycles on the paper's machine with the target's properties.

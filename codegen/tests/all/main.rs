@@ -13,6 +13,7 @@ mod interpret;
 mod known_answers;
 mod mutations;
 mod operations;
+mod pairs;
 mod paper;
 mod quality;
 mod vectors;

@@ -96,12 +96,14 @@ pub(crate) fn documents(repository: &Path) -> Vec<Vec<u8>> {
 }
 
 pub(crate) fn ring_programs(repository: &Path) -> Vec<Vec<u8>> {
-    let folders = ["he/ring-program/tests/accept", "he/ring-program/tests/refuse", "he/ring-program/tests/traces"];
+    let folders =
+        ["he/ring-program/tests/accept", "he/ring-program/tests/refuse", "he/ring-program/tests/traces"];
     of_folders(repository, &folders, &[".fhetch", ".fhetch.xz"])
 }
 
 pub(crate) fn manifests(repository: &Path) -> Vec<Vec<u8>> {
-    let folders = ["he/ring-program/tests/manifests", "he/ring-program/tests/refuse", "he/ring-program/tests/traces"];
+    let folders =
+        ["he/ring-program/tests/manifests", "he/ring-program/tests/refuse", "he/ring-program/tests/traces"];
     of_folders(repository, &folders, &[".json"])
 }
 
