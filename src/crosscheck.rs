@@ -11,10 +11,10 @@ use b512_asm::reg::MAX_VDM_WORDS;
 use codegen::Request;
 use gpu_ref::Device;
 use kernels::{Kernels, Work};
-use lab::crosscheck::{
+use lab_run::crosscheck::{
     Difference, GoldenModel, KeySwitch, Operands, Results, Simulator, Task, Witness, crosscheck,
 };
-use lab::kernel::{self, ModulusSpec, RequestSpec};
+use lab_run::kernel::{self, ModulusSpec, RequestSpec};
 use rayon::prelude::*;
 use ring::Degree;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -177,7 +177,7 @@ fn verdicts(
     simulator: &Simulator,
     devices: &[&(String, Device)],
     seed: u64,
-) -> Result<Vec<Vec<Verdict>>, lab::crosscheck::WitnessError> {
+) -> Result<Vec<Vec<Verdict>>, lab_run::crosscheck::WitnessError> {
     let n = check.task.n();
     let asked = |kernels: &Kernels, device: &Device| !device.is_emulated() || n <= kernels.emulated_n;
     let pairs =

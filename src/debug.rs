@@ -5,9 +5,9 @@ use crate::failure::Failure;
 use crate::program::ProgramArgs;
 use crate::run::failure_of;
 use crate::signals;
-use debugger::{App, Key, Session, Source};
-use lab::program::ProgramFile;
-use lab::run::inputs_of;
+use debugger::{App, Key, Listing, Session};
+use lab_run::inputs_of;
+use lab_run::program::ProgramFile;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use sim::Machine;
@@ -53,12 +53,11 @@ pub(crate) fn session(
     let given = data::read(inputs)?;
     let words =
         inputs_of(&file.program, machine, &given, seed).map_err(|error| failure_of(error, file, inputs))?;
-    let source = Source::new(file.program.clone(), file.lines());
+    let source = Listing::new(file.program.clone(), file.lines());
     Session::new(source, machine, words).map_err(|error| Failure::wrong(error, None))
 }
 
-/// Ends the process when its terminal is closed, if it does not heed the signal that says so: crossterm reads the end
-/// of the input over and over then.
+/// Exits when the terminal closes even if SIGHUP is ignored; crossterm would busy-loop on the end of the input.
 fn end_with_the_terminal() {
     #[cfg(unix)]
     std::thread::spawn(|| {

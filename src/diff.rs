@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::run::{Format, json};
 use diagnostic::input::Content;
-use lab::run::{Comparison, RunReport};
+use lab_run::{Comparison, RunReport};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]

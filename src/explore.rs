@@ -5,8 +5,8 @@ use crate::signals;
 use crate::sweep::{self, definition, pool, this_shard};
 use clap::Subcommand;
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::sweep::explore::{Explored, Space, explore};
-use lab::sweep::{Definition, Journal, Shard, generate};
+use lab_sweep::explore::{Explored, Space, explore};
+use lab_sweep::{Definition, Journal, Shard, generate};
 use std::path::PathBuf;
 
 mod slurm;

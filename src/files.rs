@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use b512_asm::{Program, object};
 use diagnostic::input::{self, Content};
 use diagnostic::printable;
-use lab::program::Axes;
+use lab_run::program::Axes;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     if is_dash(path) {
         return print(content);
     }
-    lab::files::write(path, content)
+    lab_run::files::write(path, content)
         .map_err(|error| Failure::wrong(format_args!("cannot write `{}`: {error}", path.display()), None))
 }
 
@@ -83,10 +83,10 @@ pub(crate) fn program_file(path: &Path, program: &Program) -> Result<Vec<u8>, Fa
 
 /// Reads coefficients: 16 little-endian bytes each; a list if the name ends in `.json`, an array if it ends in `.npy`.
 pub(crate) fn read_coefficients(path: &Path) -> Result<Vec<u128>, Failure> {
-    Ok(lab::program::coefficients(&name(path), &read(path, Content::Data)?)?)
+    Ok(lab_run::program::coefficients(&name(path), &read(path, Content::Data)?)?)
 }
 
 /// Writes coefficients in the same forms.
 pub(crate) fn write_coefficients(path: &Path, words: &[u128], axes: Axes) -> Result<(), Failure> {
-    write(path, &lab::program::coefficient_file(&name(path), words, axes))
+    write(path, &lab_run::program::coefficient_file(&name(path), words, axes))
 }

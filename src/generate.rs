@@ -11,7 +11,7 @@ use crate::settings;
 use codegen::explain::explain;
 use codegen::{Parameters, Request, choose, compile};
 use golden::{Operand, Operation, SettingSpec};
-use lab::kernel::{self, RequestError, RingsSpec, parse_u128};
+use lab_run::kernel::{self, RequestError, RingsSpec, parse_u128};
 use ring::Error as RingError;
 use serde_json::json;
 use sim::Machine;
@@ -150,7 +150,7 @@ pub(crate) fn ring_failure(error: RingError) -> Failure {
         RingError::NoPrime { .. } | RingError::TooFewPrimes { .. } => "give --modulus-bits up to 128",
         RingError::EmptyBasis | RingError::Degrees { .. } => "give moduli for one ring degree",
         RingError::NotCoprime { .. } => "give each prime modulus once",
-        RingError::Kernel { .. } => "choose another kernel",
+        RingError::Implementation { .. } => "choose another implementation",
     };
     Failure::wrong(error, help)
 }

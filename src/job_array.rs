@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use lab::sweep::slurm::{Job, TimeLimit};
+use lab_sweep::slurm::{Job, TimeLimit};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

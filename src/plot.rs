@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::files;
 use clap::ValueEnum;
-use lab::sweep::Results;
-use lab::sweep::compose::{ComposeError, Composition, Condition, Form, Fronts, Limit, Mark, Pool};
-use lab::sweep::outputs::Outputs;
+use lab_sweep::Results;
+use lab_sweep::compose::{ComposeError, Composition, Condition, Form, Fronts, Limit, Mark, Pool};
+use lab_sweep::outputs::Outputs;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::machine::MachineArgs;
 use diagnostic::input::Content;
-use lab::program::ProgramFile;
+use lab_run::program::ProgramFile;
 use sim::Machine;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

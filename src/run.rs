@@ -11,8 +11,8 @@ use crate::program;
 use b512_asm::{Program, Role};
 use clap::ValueEnum;
 use debugger::Location;
-use lab::program::{Axes, ProgramFile};
-use lab::run::{InputError, Mode, Options, RunError, page, run, table};
+use lab_run::program::{Axes, ProgramFile};
+use lab_run::{InputError, Mode, Options, RunError, page, run, table};
 use serde::Serialize;
 use sim::lint;
 use sim::trace::Trace;
@@ -66,7 +66,7 @@ pub(crate) struct Args {
     /// text; FILE may be -
     #[arg(long = "trace", value_name = "KIND=FILE", value_parser = trace_file, conflicts_with = "functional_only")]
     traces: Vec<TraceFile>,
-    /// Write a page with causes of the cycles, pipeline timeline, area and energy: one HTML file
+    /// Write a page with stall breakdown, pipeline timeline, area and energy: one HTML file
     #[arg(long, value_name = "FILE.html", conflicts_with = "functional_only")]
     page: Option<PathBuf>,
     /// First instruction of an ASCII trace, by default 0
@@ -226,7 +226,7 @@ impl Args {
         outputs.chain(traces.map(|trace| format!("--trace {}=-", trace.kind.name()))).chain(page).chain(dump)
     }
 
-    /// Refuses options that have no effect beside the others.
+    /// Refuses options that other options make useless.
     fn check_options(&self) -> Result<(), Failure> {
         let mut to_standard_output = self.to_standard_output();
         if let (Some(first), Some(second)) = (to_standard_output.next(), to_standard_output.next()) {

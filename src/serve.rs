@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::signals;
-use lab::sweep::outputs::Outputs;
-use lab::sweep::{JournalError, Results, is_sweep, journal_state};
+use lab_sweep::outputs::Outputs;
+use lab_sweep::{JournalError, Results, is_sweep, journal_state};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;

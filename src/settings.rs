@@ -5,7 +5,7 @@ use b512_asm::Setting;
 use codegen::Parameters;
 use diagnostic::nearest;
 use golden::{Kind, Operation, SettingSpec};
-use lab::kernel::parse_u128;
+use lab_run::kernel::parse_u128;
 
 /// Reads texts such as `by=0x1234` as parameters of an operation. Numbers have commas between them.
 ///
@@ -67,7 +67,7 @@ fn known(operation: Operation, name: &str) -> String {
         .map(|spec| format!("`{}`, {}", spec.name, spec.doc))
         .collect();
     if list.is_empty() {
-        format!("`{operation}` has no settings beside its degree and its moduli")
+        format!("`{operation}` has no settings besides its degree and its moduli")
     } else {
         format!("the settings of `{operation}` are {}", list.join("; "))
     }

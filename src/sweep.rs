@@ -8,8 +8,8 @@ use crate::signals;
 use clap::Subcommand;
 use diagnostic::counted;
 use diagnostic::input::Content;
-use lab::sweep::outputs::{OutputError, Outputs};
-use lab::sweep::{
+use lab_sweep::outputs::{OutputError, Outputs};
+use lab_sweep::{
     CatchUp, Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, is_sweep,
 };
 use progress::{Phase, Progress, ProgressKind};

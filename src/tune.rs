@@ -10,7 +10,7 @@ use codegen::{PlanChoice, Recipe, Request, choose, compile};
 use diagnostic::input::Content;
 use golden::Operation;
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::tuning::{Cache, CacheError};
+use lab_sweep::tuning::{Cache, CacheError};
 use ring::Degree;
 use sim::Machine;
 use sim::timing::{Cycle, simulate};

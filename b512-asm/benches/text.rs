@@ -1,5 +1,5 @@
-//! Speed of the assembler, the disassembler and the object files on a program as large as the 64K transform's:
-//! 6,000 instructions and 2^17 table words of 128 bits.
+//! Speed of the assembler, the disassembler and the object files on a program as large as the 64K
+//! transform's: 6,000 instructions and 2^17 table words of 128 bits.
 
 use b512_asm::{Image, Instr, MReg, Program, Role, Segment, Space, Symbol, VReg, assemble, object};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

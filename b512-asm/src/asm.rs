@@ -16,13 +16,12 @@
 //! halt
 //! ```
 //!
-//! `.isa vector_length=1024, word_bits=64` selects parameters other than those of B512; `.scratch`
-//! declares working memory. `.computes y = ntt(x), n=1024, modulus=..., root=...` claims a result:
-//! outputs, an operation, inputs and settings. The assembler checks only the symbols of a claim.
-//! The order of lines matters only for instructions and for the placement of symbols. `docs/isa.md`
-//! describes the instructions.
+//! `.isa vector_length=1024, word_bits=64` selects other parameters than B512's; `.scratch` declares working
+//! memory. `.computes y = ntt(x), n=1024, modulus=..., root=...` claims a result: outputs, an operation,
+//! inputs and settings. The assembler checks only the symbols of a claim. The order of lines matters only for
+//! instructions and for the placement of symbols. `docs/isa.md` describes the instructions.
 
-use crate::check::{Defect, Place};
+use crate::check::{Defect, Part};
 use crate::code::Code;
 use crate::grammar::{self, Expr, Kind, Parse, SettingText, Statement};
 use crate::intrinsics::Function;
@@ -32,9 +31,9 @@ use crate::operand::{
     offset_space, operand_count, parse_map, parse_mode, parse_register, prefix, quoted, syntax,
 };
 use crate::parameters::{InvalidIsa, Isa};
-use crate::places::{ClaimPlaces, Places};
 use crate::program::{Claim, Image, Program, Segment, Symbol};
 use crate::reg::{AddressMode, Offset};
+use crate::source_map::{ClaimSpans, SourceMap};
 use crate::space::Space;
 use diagnostic::{Diagnostics, Span, nearest};
 use std::collections::HashMap;
@@ -44,40 +43,40 @@ use std::collections::HashMap;
 /// # Errors
 /// Returns every error in the source, in source order, the first [`Diagnostics::LIMIT`] in full.
 pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
-    assemble_with_places(source).map(|(program, _)| program)
+    assemble_with_source_map(source).map(|(program, _)| program)
 }
 
 /// Assembles a `.b512` source and returns the source location of each part of the program, so that
 /// later checks of the program can point into the source.
 ///
 /// ```
-/// use b512_asm::{ClaimPart, Place, assemble_with_places};
+/// use b512_asm::{ClaimPart, Part, assemble_with_source_map};
 ///
 /// let source = ".input x, 512\n.output y, 512\n.computes y = negate(x), n=512\nhalt\n";
-/// let (program, places) = assemble_with_places(source)?;
+/// let (program, source_map) = assemble_with_source_map(source)?;
 /// assert_eq!(program.claims[0].operation, "negate");
-/// assert_eq!(&source[places.span(Place::Claim(0, ClaimPart::Operation))], "negate");
+/// assert_eq!(&source[source_map.span(Part::Claim(0, ClaimPart::Operation))], "negate");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// Returns the errors of [`assemble`].
-pub fn assemble_with_places(source: &str) -> Result<(Program, Places<'_>), Diagnostics> {
+pub fn assemble_with_source_map(source: &str) -> Result<(Program, SourceMap<'_>), Diagnostics> {
     assemble_with_checks(source, &|_, _| Vec::new())
 }
 
-/// Checks of a program beyond those of this crate. The second argument is false if lines with errors are missing from
-/// the program.
+/// Checks of a program that this crate does not make. The second argument is false if lines with errors are
+/// missing from the program.
 pub type Checks<'c> = &'c dyn Fn(&Program, bool) -> Vec<Defect>;
 
-/// Assembles a `.b512` source with further checks, whose defects are reported with the other errors.
+/// Assembles a `.b512` source with additional checks. Their defects are reported with the other errors.
 ///
 /// # Errors
-/// Returns the errors of [`assemble`] and those of the checks.
+/// Returns the errors of [`assemble`] and of the checks.
 pub fn assemble_with_checks<'a>(
     source: &'a str,
     checks: Checks<'_>,
-) -> Result<(Program, Places<'a>), Diagnostics> {
+) -> Result<(Program, SourceMap<'a>), Diagnostics> {
     run(source, grammar::parse, |assembler| {
         assembler.check(true);
         assembler.check_further(checks);
@@ -94,18 +93,18 @@ pub(crate) fn assemble_calls<'a>(
     source: &'a str,
     read: impl FnOnce(Isa) -> Function<'a>,
     checks: Checks<'_>,
-) -> Result<(Program, Places<'a>), Diagnostics> {
+) -> Result<(Program, SourceMap<'a>), Diagnostics> {
     run(source, grammar::parse_comments, |assembler| {
         let Function { name, instructions, faults } = read(assembler.program.isa);
         if assembler.program.name.is_empty() {
             assembler.program.name = name.to_owned();
-            assembler.places.name = name;
+            assembler.source_map.name = name;
         }
         let complete = faults.is_empty();
         faults.into_iter().for_each(|fault| assembler.report(fault));
         for (instr, text) in instructions {
             assembler.program.instructions.push(instr);
-            assembler.places.instructions.push(text);
+            assembler.source_map.instructions.push(text);
         }
         assembler.check(complete);
         assembler.check_further(checks);
@@ -116,7 +115,7 @@ fn run<'a>(
     source: &'a str,
     parse: fn(&'a str, &mut Diagnostics) -> Parse<'a>,
     check: impl FnOnce(&mut Assembler<'a>),
-) -> Result<(Program, Places<'a>), Diagnostics> {
+) -> Result<(Program, SourceMap<'a>), Diagnostics> {
     let mut diagnostics = Diagnostics::default();
     let Parse { statements, lost } = parse(source, &mut diagnostics);
     let mut assembler = Assembler {
@@ -125,14 +124,14 @@ fn run<'a>(
         program: Program::default(),
         symbols: HashMap::new(),
         free: [0; 2],
-        places: Places { source, ..Places::default() },
+        source_map: SourceMap { source, ..SourceMap::default() },
         has_isa: false,
         lost,
     };
     assembler.statements(statements);
     check(&mut assembler);
-    let Assembler { diagnostics, program, places, .. } = assembler;
-    diagnostics.into_result(source).map(|()| (program, places))
+    let Assembler { diagnostics, program, source_map, .. } = assembler;
+    diagnostics.into_result(source).map(|()| (program, source_map))
 }
 
 struct Assembler<'a> {
@@ -143,7 +142,7 @@ struct Assembler<'a> {
     symbols: HashMap<&'a str, usize>,
     /// For each memory, the first word after the symbols declared so far.
     free: [u64; 2],
-    places: Places<'a>,
+    source_map: SourceMap<'a>,
     /// Whether an `.isa` directive has been read.
     has_isa: bool,
     /// The lines with errors, which are missing from the program.
@@ -182,8 +181,8 @@ impl<'a> Assembler<'a> {
         }
         for (space, mut segments) in Space::ALL.into_iter().zip(segments) {
             segments.sort_by_key(|(segment, _)| segment.start);
-            let (segments, places) = segments.into_iter().unzip();
-            self.places.segments[space as usize] = places;
+            let (segments, spans) = segments.into_iter().unzip();
+            self.source_map.segments[space as usize] = spans;
             match space {
                 Space::Vdm => self.program.vdm = Image { segments },
                 Space::Sdm => self.program.sdm = Image { segments },
@@ -237,7 +236,7 @@ impl<'a> Assembler<'a> {
             words: words as u32,
             role,
         });
-        self.places.symbols.push(name);
+        self.source_map.symbols.push(name);
         Ok(())
     }
 
@@ -249,7 +248,7 @@ impl<'a> Assembler<'a> {
                     return Err(Fault::new(Code::Duplicate, name, message));
                 }
                 self.program.name = (*name).to_owned();
-                self.places.name = name;
+                self.source_map.name = name;
             }
             Kind::Isa { settings } => self.isa(statement.text, settings)?,
             Kind::Modulus { register, value } => {
@@ -257,7 +256,7 @@ impl<'a> Assembler<'a> {
                     return Ok(());
                 };
                 self.program.moduli.push((reg, *value));
-                self.places.moduli.push(statement.text);
+                self.source_map.moduli.push(statement.text);
             }
             Kind::Address { register, at } => {
                 let Operand::AReg(reg) = parse_register(OperandKind::AReg, "a", register)? else {
@@ -271,7 +270,7 @@ impl<'a> Assembler<'a> {
                         .help(format!("the largest address is {:#x}", Space::Vdm.max_words() - 1))
                 })?;
                 self.program.addresses.push((reg, address));
-                self.places.addresses.push(statement.text);
+                self.source_map.addresses.push(statement.text);
             }
             Kind::Computes { outputs, operation, inputs, settings } => {
                 let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
@@ -282,7 +281,7 @@ impl<'a> Assembler<'a> {
                     inputs: names(inputs),
                     settings: settings.iter().map(setting).collect(),
                 });
-                self.places.claims.push(ClaimPlaces {
+                self.source_map.claims.push(ClaimSpans {
                     text: statement.text,
                     outputs: outputs.clone(),
                     operation,
@@ -414,11 +413,9 @@ impl<'a> Assembler<'a> {
             match self.operand(op, spec, operand) {
                 Ok(value) => values.push(value),
                 Err(fault) => self.report(match self.with_such_operands(op, operands) {
-                    Some(other) if fault.code == Code::OperandKind => fault.help(format!(
-                        "`{}` takes such operands: `{}`",
-                        other.info().mnemonic,
-                        syntax(other)
-                    )),
+                    Some(other) if fault.code == Code::OperandKind => {
+                        fault.help(format!("did you mean `{}`?", syntax(other)))
+                    }
                     _ => fault,
                 }),
             }
@@ -429,14 +426,15 @@ impl<'a> Assembler<'a> {
         match op.with_operands(&values) {
             Some(instr) => {
                 self.program.instructions.push(instr);
-                self.places.instructions.push(text);
+                self.source_map.instructions.push(text);
                 true
             }
             None => false,
         }
     }
 
-    /// The instruction of a similar name that takes the operands, such as `vmuls` for `vmul` with a scalar register.
+    /// The instruction with a similar name that accepts the operands, such as `vmuls` for `vmul` with a
+    /// scalar register.
     fn with_such_operands(&self, op: Op, operands: &[&'a str]) -> Option<Op> {
         let takes = |other: Op| {
             let specs = other.info().operands;
@@ -487,15 +485,14 @@ impl<'a> Assembler<'a> {
         })
     }
 
-    /// Checks the program as a whole and locates its defects in the source, without those that
-    /// follow from earlier errors. `complete` is false if instructions are missing for another reason than
-    /// a lost line.
+    /// Checks the program as a whole and locates its defects in the source. Defects that follow from earlier
+    /// errors are not reported. `complete` is false if instructions are missing although no line was lost.
     fn check(&mut self, complete: bool) {
         let Err(invalid) = self.program.check() else { return };
         for defect in invalid.defects {
             let code = defect.code;
-            let is_end = defect.place == Place::Instruction(self.program.instructions.len());
-            let mut diagnostic = self.places.diagnostic(defect);
+            let is_end = defect.part == Part::Instruction(self.program.instructions.len());
+            let mut diagnostic = self.source_map.diagnostic(defect);
             if is_end {
                 diagnostic.span = self.last_line().or(diagnostic.span);
             }
@@ -514,14 +511,14 @@ impl<'a> Assembler<'a> {
     /// The last line with an instruction, also if it has an error.
     fn last_line(&self) -> Option<Span> {
         let lost = self.lost.iter().filter(|line| !line.starts_with('.'));
-        let lines = lost.chain(self.places.instructions.last()).map(|line| span_in(self.source, line));
+        let lines = lost.chain(self.source_map.instructions.last()).map(|line| span_in(self.source, line));
         lines.max_by_key(|span| span.start)
     }
 
-    /// Applies further checks.
+    /// Applies the caller's checks.
     fn check_further(&mut self, checks: Checks<'_>) {
         for defect in checks(&self.program, self.diagnostics.is_empty()) {
-            self.diagnostics.push(self.places.diagnostic(defect));
+            self.diagnostics.push(self.source_map.diagnostic(defect));
         }
     }
 

@@ -25,7 +25,7 @@ use std::fmt;
 
 /// The part of a program that has a [`Defect`]; numbers index the program's lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum Part {
     /// The kernel's name.
     Name,
     /// An instruction; one past the last if one is missing.
@@ -51,7 +51,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl Part {
     /// The index of the instruction; `None` for other parts.
     pub const fn instruction(self) -> Option<usize> {
         match self {
@@ -88,7 +88,7 @@ pub struct Defect {
     /// The error code.
     pub code: Code,
     /// The location.
-    pub place: Place,
+    pub part: Part,
     /// The problem, in one line.
     pub message: String,
     /// The fix.
@@ -174,20 +174,20 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn report(&mut self, code: Code, place: Place, message: String, help: impl Into<Option<String>>) {
-        self.defects.push(Defect { code, place, message, help: help.into() });
+    fn report(&mut self, code: Code, part: Part, message: String, help: impl Into<Option<String>>) {
+        self.defects.push(Defect { code, part, message, help: help.into() });
     }
 
     fn names(&mut self) {
         let program = self.program;
         if !program.name.is_empty() && !is_name(&program.name) {
             let message = format!("invalid kernel name `{}`", program.name.escape_debug());
-            self.report(Code::Syntax, Place::Name, message, NAME_RULE.to_owned());
+            self.report(Code::Syntax, Part::Name, message, NAME_RULE.to_owned());
         }
         for (i, symbol) in program.symbols.iter().enumerate() {
             if !is_name(&symbol.name) {
                 let message = format!("invalid symbol name `{}`", symbol.name.escape_debug());
-                self.report(Code::Syntax, Place::Symbol(i), message, NAME_RULE.to_owned());
+                self.report(Code::Syntax, Part::Symbol(i), message, NAME_RULE.to_owned());
             }
         }
     }
@@ -198,17 +198,17 @@ impl Checker<'_> {
             if !seen.insert(&symbol.name) {
                 let message = format!("symbol `{}` is declared twice", symbol.name);
                 let help = "a name denotes one range of words".to_owned();
-                self.report(Code::Duplicate, Place::Symbol(i), message, help);
+                self.report(Code::Duplicate, Part::Symbol(i), message, help);
             }
             let limit = symbol.space.max_words();
             if symbol.words == 0 {
                 let message = format!("symbol `{}` has no words", symbol.name);
-                self.report(Code::SymbolRange, Place::Symbol(i), message, None);
+                self.report(Code::SymbolRange, Part::Symbol(i), message, None);
             } else if u64::from(symbol.start) + u64::from(symbol.words) > u64::from(limit) {
                 let end = u64::from(symbol.start) + u64::from(symbol.words);
                 let message = format!("symbol `{}` ends at word {end:#x}", symbol.name);
                 let help = format!("the {} has {limit:#x} words at most", symbol.space);
-                self.report(Code::SymbolRange, Place::Symbol(i), message, help);
+                self.report(Code::SymbolRange, Part::Symbol(i), message, help);
             }
         }
     }
@@ -227,7 +227,7 @@ impl Checker<'_> {
                 let (role, name) = (first.role, &self.program.symbols[later].name);
                 let message = format!("{role} `{name}` overlaps {role} `{}`", earlier.name);
                 let help = "leave out `at` to place it after the symbols before it".to_owned();
-                self.report(Code::Overlap, Place::Symbol(later), message, help);
+                self.report(Code::Overlap, Part::Symbol(later), message, help);
             }
         }
     }
@@ -235,19 +235,19 @@ impl Checker<'_> {
     fn image(&mut self, space: Space) {
         let mut free_from = 0;
         for (i, segment) in self.program.image(space).segments.iter().enumerate() {
-            let place = Place::Segment(space, i);
+            let part = Part::Segment(space, i);
             let start = u64::from(segment.start);
             let end = start + segment.words.len() as u64;
             if segment.words.is_empty() {
-                self.report(Code::Image, place, format!("no words for address {start:#x}"), None);
+                self.report(Code::Image, part, format!("no words for address {start:#x}"), None);
             } else if end > u64::from(space.max_words()) {
                 let message = format!("the words end at address {end:#x}");
                 let help = format!("the {space} has {:#x} words at most", space.max_words());
-                self.report(Code::Image, place, message, help);
+                self.report(Code::Image, part, message, help);
             } else if start < free_from {
                 let message = format!("the words from address {start:#x} overlap others");
                 let help = format!("the {space} has contents up to address {free_from:#x} before these");
-                self.report(Code::Image, place, message, help);
+                self.report(Code::Image, part, message, help);
             }
             free_from = free_from.max(end);
         }
@@ -266,7 +266,7 @@ impl Checker<'_> {
         for (segment, (word, value)) in wide.take(Diagnostics::LIMIT) {
             let message = format!("{value:#x} does not fit a word");
             let help = format!("a word has {} bits", isa.word_bits());
-            self.report(Code::Image, Place::Word { space, segment, word }, message, help);
+            self.report(Code::Image, Part::Word { space, segment, word }, message, help);
         }
     }
 
@@ -274,28 +274,28 @@ impl Checker<'_> {
         let program = self.program;
         let mut seen = HashSet::new();
         for (i, &(reg, address)) in program.addresses.iter().enumerate() {
-            let place = Place::Address(i);
+            let part = Part::Address(i);
             if !seen.insert(reg) {
-                self.report(Code::Duplicate, place, format!("`{reg}` has two launch values"), None);
+                self.report(Code::Duplicate, part, format!("`{reg}` has two launch values"), None);
             }
             if address >= MAX_VDM_WORDS {
                 let message = format!("launch value {address:#x} of `{reg}` is outside the VDM");
                 let help = format!("the largest address is {:#x}", MAX_VDM_WORDS - 1);
-                self.report(Code::Address, place, message, help);
+                self.report(Code::Address, part, message, help);
             }
         }
         let mut seen = HashSet::new();
         for (i, &(reg, modulus)) in program.moduli.iter().enumerate() {
-            let place = Place::Modulus(i);
+            let part = Part::Modulus(i);
             if !seen.insert(reg) {
-                self.report(Code::Duplicate, place, format!("`{reg}` has two launch values"), None);
+                self.report(Code::Duplicate, part, format!("`{reg}` has two launch values"), None);
             }
-            self.modulus(place, modulus);
+            self.modulus(part, modulus);
         }
     }
 
     /// Reports an invalid `modulus`; returns whether it is valid.
-    fn modulus(&mut self, place: Place, modulus: u128) -> bool {
+    fn modulus(&mut self, part: Part, modulus: u128) -> bool {
         let isa = self.program.isa;
         let odd = "a modulus is odd and at least 3".to_owned();
         let (what, help) = if modulus < 3 {
@@ -307,7 +307,7 @@ impl Checker<'_> {
         } else {
             return true;
         };
-        self.report(Code::Modulus, place, format!("the modulus {modulus:#x} is {what}"), help);
+        self.report(Code::Modulus, part, format!("the modulus {modulus:#x} is {what}"), help);
         false
     }
 
@@ -319,12 +319,12 @@ impl Checker<'_> {
                 let part = ClaimPart::Output(i);
                 if !seen.insert(output) {
                     let message = format!("`{output}` has two claims");
-                    self.report(Code::Duplicate, Place::Claim(number, part), message, None);
+                    self.report(Code::Duplicate, Part::Claim(number, part), message, None);
                 }
-                self.operand(Place::Claim(number, part), output, Role::Output);
+                self.operand(Part::Claim(number, part), output, Role::Output);
             }
             for (i, input) in claim.inputs.iter().enumerate() {
-                self.operand(Place::Claim(number, ClaimPart::Input(i)), input, Role::Input);
+                self.operand(Part::Claim(number, ClaimPart::Input(i)), input, Role::Input);
             }
             self.claim_text(number, claim);
         }
@@ -332,15 +332,15 @@ impl Checker<'_> {
 
     /// Checks that the claim can be written as text.
     fn claim_text(&mut self, number: usize, claim: &Claim) {
-        let place = |part| Place::Claim(number, part);
+        let within = |part| Part::Claim(number, part);
         if claim.outputs.is_empty() || claim.inputs.is_empty() {
             let message = "a claim has at least one output and one input".to_owned();
-            self.report(Code::Claim, place(ClaimPart::Whole), message, None);
+            self.report(Code::Claim, within(ClaimPart::Whole), message, None);
         }
         let mut name = |part, name: &str| {
             if !is_name(name) {
                 let message = format!("invalid name `{}` in a claim", name.escape_debug());
-                self.report(Code::Syntax, place(part), message, NAME_RULE.to_owned());
+                self.report(Code::Syntax, within(part), message, NAME_RULE.to_owned());
             }
         };
         name(ClaimPart::Operation, &claim.operation);
@@ -353,19 +353,19 @@ impl Checker<'_> {
         for (i, (key, _)) in claim.settings.iter().enumerate() {
             if claim.settings[..i].iter().any(|(earlier, _)| earlier == key) {
                 let message = format!("`{key}` is given twice");
-                self.report(Code::Duplicate, place(ClaimPart::Setting(i)), message, None);
+                self.report(Code::Duplicate, within(ClaimPart::Setting(i)), message, None);
             }
         }
     }
 
-    fn operand(&mut self, place: Place, name: &str, role: Role) {
+    fn operand(&mut self, part: Part, name: &str, role: Role) {
         let program = self.program;
         let Some(symbol) = program.symbol(name) else {
             let near = nearest(name, program.symbols.iter().map(|symbol| symbol.name.as_str()));
             let help = near.map(|near| format!("did you mean `{near}`?"));
             return self.report(
                 Code::UnknownSymbol,
-                place,
+                part,
                 format!("unknown symbol `{name}` in a claim"),
                 help,
             );
@@ -373,7 +373,7 @@ impl Checker<'_> {
         if symbol.role != role || symbol.space != Space::Vdm {
             let message = format!("`{name}` is not an {role} in the VDM");
             let help = format!("declare it with `.{role} {name}, {}`", symbol.words);
-            self.report(Code::Claim, place, message, help);
+            self.report(Code::Claim, part, message, help);
         }
     }
 
@@ -401,8 +401,8 @@ impl Checker<'_> {
                 if let Some(symbol) = owner {
                     let index = address - u64::from(symbol.start);
                     let message = format!("{}[{index}] = {word:#x} is not below the modulus", symbol.name);
-                    let place = Place::Word { space: Space::Vdm, segment: s, word: w };
-                    self.report(Code::NotReduced, place, message, format!("the modulus is {modulus:#x}"));
+                    let part = Part::Word { space: Space::Vdm, segment: s, word: w };
+                    self.report(Code::NotReduced, part, message, format!("the modulus is {modulus:#x}"));
                     reported += 1;
                     if reported == Diagnostics::LIMIT {
                         return;
@@ -419,12 +419,12 @@ impl Checker<'_> {
             None => {
                 let message = "the program has no `halt`".to_owned();
                 let help = "put `halt` after the last instruction".to_owned();
-                self.report(Code::Halt, Place::Instruction(instructions.len()), message, help);
+                self.report(Code::Halt, Part::Instruction(instructions.len()), message, help);
             }
             Some(i) if i + 1 < instructions.len() => {
                 let message = "this instruction comes after `halt` and cannot execute".to_owned();
                 let help = "a program has one `halt`, its last instruction".to_owned();
-                self.report(Code::Halt, Place::Instruction(i + 1), message, help);
+                self.report(Code::Halt, Part::Instruction(i + 1), message, help);
             }
             Some(_) => {}
         }

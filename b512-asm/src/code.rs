@@ -67,8 +67,8 @@ diagnostic::codes! {
     /// extend from `//` or `#` to the end of the line.
     Syntax = "B008", "syntax error";
 
-    /// Numbers are decimal, or hexadecimal after `0x`; digits may be separated by `_`. They have at
-    /// most 128 bits, or fewer in some places.
+    /// Numbers are decimal, or hexadecimal after `0x`; digits may be separated by `_`. They have at most 128
+    /// bits, or fewer where a field is narrower.
     Number = "B009", "invalid number";
 
     /// An address names a symbol that no `.input`, `.output`, `.table` or `.scratch` declares. The
@@ -155,18 +155,19 @@ diagnostic::codes! {
     /// inputs reaches the output. The result is a constant, or depends on other inputs only.
     Independent = "B027", "output independent of its inputs";
 
-    /// Nothing reads the result: another instruction overwrites it, or the program ends, and it is not part of
-    /// an output. The instruction costs time for nothing. `rpu lint` reports it; programs run all the same.
+    /// Nothing reads the result: another instruction overwrites it, or the program ends, and it is not part
+    /// of an output. The instruction costs time for nothing. `rpu lint` reports it; programs run all the
+    /// same.
     Unused = "B028", "result never used";
 
     /// The lanes of a load or store need the same banks of the VDM more often than lanes that are spread
     /// evenly. Each additional round of accesses holds the VBAR. Another stride, `vdm.mapping = "xor"` or
     /// shuffles avoid it. `rpu lint` reports it; programs run all the same.
     BankConflict = "B029", "bank conflicts";
-    /// With `vbar.paths = "split"`, a load does not wait for an earlier store, nor a store for an earlier load. Here the later
-    /// one gets to a word before the earlier one, or in the same cycle, so that the results would not be those of the
-    /// instructions one after the other. Place other instructions between them, or load into a register that the store
-    /// reads: it is busy until the store completes.
+    /// With `vbar.paths = "split"`, a load does not wait for an earlier store, nor a store for an earlier
+    /// load. Here the later one gets to a word before the earlier one, or in the same cycle, so that the
+    /// results would differ from execution in program order. Place other instructions between them, or load
+    /// into a register that the store reads: it is busy until the store completes.
     Overtaking = "B030", "access that overtakes an earlier one";
 }
 

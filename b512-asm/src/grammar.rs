@@ -84,7 +84,7 @@ pub(crate) struct Expr<'a> {
     pub(crate) constant: i128,
 }
 
-/// The directives other than those of [`Role`].
+/// The directives without a [`Role`].
 const DIRECTIVES: [&str; 6] = ["kernel", "isa", "words", "modulus", "address", "computes"];
 
 /// The statements of a source that parse.
@@ -250,21 +250,21 @@ fn space(input: &str) -> Parsed<'_, Space> {
 
 /// `NAME, WORDS [, vdm|sdm] [, at ADDRESS]`
 fn symbol(role: Role, input: &str) -> Parsed<'_, Kind<'_>> {
-    enum Setting<'a> {
+    enum Attribute<'a> {
         Space(Space),
         At(Expr<'a>),
     }
     let (rest, name) = expect("the symbol's name", ws(name))(input)?;
     let size = "the number of words";
     let (rest, words) = preceded(comma, expect(size, ws(consumed(number)))).parse(rest)?;
-    let setting = alt((space.map(Setting::Space), preceded(ws(tag("at")), expr).map(Setting::At)));
+    let setting = alt((space.map(Attribute::Space), preceded(ws(tag("at")), expr).map(Attribute::At)));
     let setting = expect("`vdm`, `sdm` or `at ADDRESS`", setting);
     let (rest, settings) = many0(preceded(ws(char(',')), setting)).parse(rest)?;
     let mut kind = (Space::Vdm, None);
     for setting in settings {
         match setting {
-            Setting::Space(space) => kind.0 = space,
-            Setting::At(at) => kind.1 = Some(at),
+            Attribute::Space(space) => kind.0 = space,
+            Attribute::At(at) => kind.1 = Some(at),
         }
     }
     Ok((rest, Kind::Symbol { role, name, words, space: kind.0, at: kind.1 }))

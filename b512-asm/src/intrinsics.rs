@@ -31,19 +31,19 @@
 //!   1 of the twiddle table, repeated with period 1. A byte offset of 1 is impossible.
 //! * The stride of `_vstores` is in **words**: 2 is the perfect shuffle of the last stage.
 //!
-//! The names of the other instructions are this project's, by analogy; [`CALLS`] has all. The suffix names the
-//! vector length and the word width.
+//! The names of the other instructions are this project's, by analogy; [`CALLS`] has all. The suffix names
+//! the vector length and the word width.
 //!
-//! A kernel in this form has instructions only: the host code, which the paper does not print, sets up tables,
-//! launch values and symbols. Here, comments that begin with `//.` are directives of the assembler, each on a
-//! line. A C compiler ignores them.
+//! A kernel in this form has instructions only: the host code, which the paper does not print, sets up
+//! tables, launch values and symbols. Here, comments that begin with `//.` are directives of the assembler,
+//! each on a line. A C compiler ignores them.
 
 mod print;
 mod read;
 
 pub use print::print;
 pub(crate) use read::Function;
-pub use read::{assemble, assemble_with_checks, assemble_with_places};
+pub use read::{assemble, assemble_with_checks, assemble_with_source_map};
 
 use crate::isa::{Op, OperandKind};
 use crate::reg::{AddressMode, Log2};

@@ -143,8 +143,8 @@ macro_rules! define {
                 }
             }
 
-            /// Calls `visit` with each operand and its direction, in the order of [`OpInfo::operands`]. It is faster
-            /// than [`for_each_operand`](Self::for_each_operand).
+            /// Calls `visit` with each operand and its direction, in the order of [`OpInfo::operands`]. It is
+            /// faster than [`for_each_operand`](Self::for_each_operand).
             #[inline(always)]
             pub fn for_each_directed_operand(&self, mut visit: impl FnMut(Direction, Operand)) {
                 match *self {

@@ -32,17 +32,17 @@ mod lex;
 pub mod object;
 mod operand;
 mod parameters;
-mod places;
 mod print;
 pub mod program;
 mod reference;
 pub mod reg;
+mod source_map;
 mod space;
 #[cfg(any(test, feature = "proptest"))]
 pub mod strategy;
 
-pub use asm::{assemble, assemble_with_checks, assemble_with_places};
-pub use check::{ClaimPart, Defect, InvalidProgram, Place};
+pub use asm::{assemble, assemble_with_checks, assemble_with_source_map};
+pub use check::{ClaimPart, Defect, InvalidProgram, Part};
 pub use code::{Code, UnknownCode};
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
 pub use isa::{
@@ -50,9 +50,9 @@ pub use isa::{
     OperandSpec, PerPipe, Permutation, Pipe, VectorAccess,
 };
 pub use parameters::{InvalidIsa, Isa};
-pub use places::Places;
 pub use print::Listing;
 pub use program::{Claim, Image, Program, Role, Segment, Setting, Symbol};
 pub use reference::reference;
 pub use reg::{AReg, AddressMode, LaneMap, Log2, MReg, Offset, SReg, VReg};
+pub use source_map::SourceMap;
 pub use space::Space;

@@ -15,7 +15,7 @@
 //! its own address space, which begins at 0. `.b512` is authoritative; `.symtab` repeats it for
 //! other tools and may be stripped, but must not contradict it.
 //!
-//! Equal programs give equal bytes: the file does not depend on time, place or host.
+//! Equal programs give equal bytes: the file does not depend on time, path or host.
 
 use crate::asm::assemble_directives;
 use crate::check::InvalidProgram;

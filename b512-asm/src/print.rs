@@ -72,7 +72,7 @@ impl Program {
     }
 }
 
-/// The instructions of a program as text, with its symbols in place of addresses.
+/// The instructions of a program as text, with symbols instead of addresses.
 #[derive(Debug)]
 pub struct Listing<'p> {
     program: &'p Program,
@@ -183,7 +183,7 @@ fn write_segment(f: &mut impl Write, program: &Program, space: Space, segment: &
     let largest = segment.words.iter().copied().max().unwrap_or(0);
     let digits = (u128::BITS - largest.leading_zeros()).div_ceil(4).max(1) as usize;
     f.write_str("\n.words ")?;
-    // Words that go on after the end of a symbol are not those of the symbol.
+    // Words beyond a symbol's end do not belong to it.
     let last = u64::from(segment.start) + (segment.words.len() as u64).saturating_sub(1);
     match symbol_at(program, space, segment.start).filter(|symbol| symbol.contains(last)) {
         Some(symbol) => write_from(f, symbol, segment.start)?,

@@ -21,7 +21,7 @@ pub struct Program {
     pub vdm: Image,
     /// Initial contents of the scalar data memory.
     pub sdm: Image,
-    /// Address registers that the controlling core sets before the start; all others hold 0.
+    /// Address registers that the controlling core sets before the start. Registers without an entry hold 0.
     pub addresses: Vec<(AReg, u32)>,
     /// Modulus registers that the controlling core sets before the start. Each value is odd and
     /// above 1, and fits a word. Using another register before an `mload` is an error of the

@@ -131,8 +131,7 @@ impl LaneMap {
         self.shift
     }
 
-    /// The lane of the source whose word a lane of the result takes. Both lanes are given by their bits in
-    /// reverse order: the map of a lane's number with its bits reversed.
+    /// The source lane from which a result lane gets its word. Both lanes are numbered in bit-reversed order.
     pub fn source(self, lane: usize, vector_length: usize) -> usize {
         let bits = vector_length.ilog2();
         let reversed = |number: usize| number.reverse_bits() >> (usize::BITS - bits);

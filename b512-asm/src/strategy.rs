@@ -172,7 +172,7 @@ fn claim() -> BoxedStrategy<Claim> {
         .boxed()
 }
 
-/// Turns those of the first `count` symbols that share words with another symbol of their role into scratch
+/// Among the first `count` symbols, turns each that shares words with another symbol of its role into scratch
 /// memory, unless symbols of the role may share words.
 fn separate(symbols: &mut [Symbol], count: usize) {
     let overlap = |a: &Symbol, b: &Symbol| {

@@ -5,10 +5,10 @@
 //!
 //! * `mulmod`: one modular multiplication, in a loop over 512 random pairs;
 //! * `vector`: one instruction on registers of 512 elements, with its operands in place;
-//! * `ntt65536`: a forward transform: the host's radix-2 code, a program of 1,024 butterfly instructions whose stages go through
-//!   memory, and the golden model;
-//! * `ntt65536, 60 bits`: the same with a modulus of 60 bits: the host's code for 64-bit words, the program, and the
-//!   program of the plan `best`.
+//! * `ntt65536`: a forward transform: the host's radix-2 code, a program of 1,024 butterfly instructions
+//!   whose stages go through memory, and the golden model;
+//! * `ntt65536, 60 bits`: the same with a modulus of 60 bits: the host's code for 64-bit words, the program,
+//!   and the program of the plan `best`.
 
 use b512_asm::{AReg, AddressMode, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg};
 use codegen::{PlanChoice, Request, generate, testing as support};

@@ -11,8 +11,8 @@
 //!
 //! Instructions of one pipe issue one after the other. If they all issue at cycle h or later, the last one
 //! completes at h plus their occupancies plus the least of their latencies, or later. This holds for the
-//! operands of an instruction, such as two shuffles of the same values. In a program of one pass, it also holds
-//! for all instructions of a pipe.
+//! operands of an instruction, such as two shuffles of the same values. In a program of one pass, it also
+//! holds for all instructions of a pipe.
 
 use crate::code::{Code, ConstantId, InstId};
 use crate::schedule::Addresses;

@@ -53,15 +53,14 @@
 //!           u + v               = (c + e) a + (d + f) b, an element if one of the factors is 0
 //! ```
 //!
-//! *Split* and *join* are the Chinese remainder theorem for
-//! `X^h - psi^2a = (X^(h/2) - psi^a)(X^(h/2) - psi^(a + n))`, as psi^n = -1, which is checked.
-//! *Linear* keeps linear combinations in a normal form, so that their order does not matter.
-//! *Reduce* is the rule of the multiplier, whose multiplicand may be any word: `P reduced` has the
-//! coefficients of P as integers from 0 to A's modulus less one. An operand that may have any words
-//! is such a P in its own tower: no other rule applies to it. In *offset*, all coefficients of J are
-//! one. *Mix* and *unmix* follow elements through exchanges of lanes, which are computed as
-//! `((a + b) + e (a - b))/2` with e = 1 or -1. They apply only if an operation of the claims permutes
-//! coefficients or values, and then take the place of *split* and *join*.
+//! *Split* and *join* are the Chinese remainder theorem for `X^h - psi^2a = (X^(h/2) - psi^a)(X^(h/2) -
+//! psi^(a + n))`, as psi^n = -1, which is checked. *Linear* keeps linear combinations in a normal form, so
+//! that their order does not matter. *Reduce* is the rule of the multiplier, whose multiplicand may be any
+//! word: `P reduced` has the coefficients of P as integers from 0 to A's modulus less one. An operand that
+//! may have any words is such a P in its own tower: no other rule applies to it. In *offset*, all
+//! coefficients of J are one. *Mix* and *unmix* follow elements through exchanges of lanes, which are
+//! computed as `((a + b) + e (a - b))/2` with e = 1 or -1. They replace *split* and *join* if an operation of
+//! the claims permutes coefficients or values, and apply in no other case.
 //!
 //! The operation of a claim gives the abstract values of its operands and results. For a forward
 //! transform, the operand has `(x, n, n, i, 0, 0)` in word i, and the result must have

@@ -46,13 +46,13 @@ pub struct Buffer {
     pub role: Role,
     /// The tower of its words, which are residues modulo the tower's modulus.
     pub tower: TowerId,
-    /// The place of a part of another buffer.
-    pub within: Option<Place>,
+    /// The first word, if this is a part of another buffer.
+    pub within: Option<BufferWord>,
 }
 
 /// A word of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Place {
+pub struct BufferWord {
     /// The buffer, which is no part itself.
     pub buffer: BufferId,
     /// The word, relative to the buffer's start.
@@ -312,22 +312,28 @@ impl Code {
 
     /// Names words of a buffer: the operand or the result of a claim, of that tower. Instructions access the
     /// buffer as a whole. Programs have symbols for the parts, and none for a buffer with parts.
-    pub fn part(&mut self, name: impl Into<String>, place: Place, words: u32, tower: TowerId) -> BufferId {
-        let role = self.buffers[place.buffer.index()].role;
-        self.buffers.push(Buffer { name: name.into(), words, role, tower, within: Some(place) });
+    pub fn part(
+        &mut self,
+        name: impl Into<String>,
+        start: BufferWord,
+        words: u32,
+        tower: TowerId,
+    ) -> BufferId {
+        let role = self.buffers[start.buffer.index()].role;
+        self.buffers.push(Buffer { name: name.into(), words, role, tower, within: Some(start) });
         BufferId(self.buffers.len() as u32 - 1)
     }
 
     /// The first word of a buffer, as a word of the buffer that holds it.
-    pub fn place(&self, buffer: BufferId) -> Place {
-        self.buffers[buffer.index()].within.unwrap_or(Place { buffer, word: 0 })
+    pub fn start(&self, buffer: BufferId) -> BufferWord {
+        self.buffers[buffer.index()].within.unwrap_or(BufferWord { buffer, word: 0 })
     }
 
     /// Whether each buffer has a symbol in programs: those without parts.
     pub fn have_symbols(&self) -> Vec<bool> {
         let mut have_symbols = vec![true; self.buffers.len()];
-        for place in self.buffers.iter().filter_map(|buffer| buffer.within) {
-            have_symbols[place.buffer.index()] = false;
+        for start in self.buffers.iter().filter_map(|buffer| buffer.within) {
+            have_symbols[start.buffer.index()] = false;
         }
         have_symbols
     }
@@ -423,7 +429,7 @@ impl Code {
         results
     }
 
-    /// An instruction of this pass on values alone.
+    /// An instruction of this pass that accesses no memory.
     fn inst(&self, op: Op, sources: impl Into<Sources>, results: impl Into<Results>, tower: TowerId) -> Inst {
         let (sources, results, pass) = (sources.into(), results.into(), self.pass);
         Inst { op, sources, constant: None, scalar: None, results, memory: None, map: None, tower, pass }

@@ -27,8 +27,8 @@ pub fn compile(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<
     compile_within(request, recipe, machine, machine.vdm_words())
 }
 
-/// As [`compile`], for a kernel that takes at most `words` of the VDM if it can: it then saves memory at the cost of
-/// time, and may overwrite its operand. If it cannot, it takes as little as it can.
+/// As [`compile`], for a kernel in at most `words` words of the VDM: it saves memory at the cost of time, and
+/// may overwrite its operand. If `words` is too small, the kernel is as small as possible.
 ///
 /// # Errors
 /// Returns the errors of [`compile`].
@@ -45,8 +45,8 @@ pub fn compile_within(
 
 /// Vector code with its memory map, ready for scheduling.
 ///
-/// It depends on all parts of a recipe but most of the scheduler's settings, see [`Self::serves`], and is the same
-/// on machines with the same extensions, memories and beats. A search schedules it many times.
+/// It depends on all parts of a recipe but most of the scheduler's settings, see [`Self::serves`], and is the
+/// same on machines with the same extensions, memories and beats. A search schedules it many times.
 pub(crate) struct Prepared {
     name: String,
     code: Code,
@@ -64,7 +64,7 @@ impl Prepared {
         Self::within(request, recipe, machine, machine.vdm_words())
     }
 
-    /// The code with the fastest use of memory that takes at most `words`, or else with the smallest.
+    /// The code with the fastest use of memory that fits in `words`, or else with the smallest.
     fn within(request: &Request, recipe: &Recipe, machine: &Machine, words: u32) -> Result<Self, Error> {
         let machine = &recipe.tuning.assumed(machine);
         let (isa, words) = (machine.instruction_set(), words.min(machine.vdm_words()));
@@ -139,7 +139,7 @@ impl Prepared {
     pub(crate) fn outline(&self, machine: &Machine, scheduled: &Scheduled) -> Result<Program, Error> {
         let outline = self.layout.outline(self.name.clone(), &self.code, scheduled);
         machine.check_fits(&outline)?;
-        // Only a run tells how far apart accesses of both paths are.
+        // Only a run tells the distance between accesses of both paths.
         if machine.vbar.paths == VbarPaths::Split
             && let Some(overtaking) = simulate(machine, &outline).overtaking(machine, &outline)
         {
@@ -172,7 +172,7 @@ struct MemoryUse {
 /// The smallest table has 1/16 of the degree for each stage.
 const MOST_HALVINGS: u32 = 4;
 
-/// The binary logarithm of the words that a constant with one number in all lanes takes for loads at full
+/// The binary logarithm of the words that a constant with one number in all lanes needs for loads at full
 /// speed.
 pub(crate) fn longest_factor_bits(machine: &Machine) -> u32 {
     let lanes_per_beat = machine.hple.count.min(machine.vdm.banks);
@@ -200,8 +200,8 @@ fn memory_uses(request: &Request, machine: &Machine) -> impl Iterator<Item = Mem
 
 /// The program of a kernel for another request: for other rings, or with other parameters.
 ///
-/// If its vector code has the same instructions, as that of most operations has, it takes no
-/// scheduling: the program has other moduli, tables and scalars.
+/// If the vector code is unchanged, as for most operations, the schedule is reused: only moduli, tables and
+/// scalars differ.
 ///
 /// # Errors
 /// Returns the errors of [`compile`].

@@ -5,10 +5,9 @@
 //! operand once, keeps intermediate limbs in registers, and stores the results. Moduli and scalars
 //! are launch parameters, so one kernel serves all sequences of one shape.
 //!
-//! A butterfly adds a product in one instruction, so a sum of products takes one instruction per
-//! product. Its factor is a vector. A scalar factor therefore is a constant of the kernel's table, with the
-//! scalar in all lanes. Vectors go through the steps in blocks, so that one load of such a constant
-//! serves a block.
+//! A butterfly adds a product in one instruction, so a sum of products costs one instruction per product. Its
+//! factor is a vector. A scalar factor therefore is a constant of the kernel's table, with the scalar in all
+//! lanes. Vectors go through the steps in blocks, so that one load of such a constant serves a block.
 
 mod tiles;
 
@@ -48,9 +47,9 @@ pub enum StepOp {
     SubtractScalar(Operand),
     /// The product of any word with a scalar.
     MultiplyScalar(Operand),
-    /// The first operand plus the product of the others. The first factor may be any word.
+    /// The first operand plus the product of the second and third. The first factor may be any word.
     MultiplyAdd(Operand, [Operand; 2]),
-    /// The first operand minus the product of the others. The first factor may be any word.
+    /// The first operand minus the product of the second and third. The first factor may be any word.
     MultiplySubtract(Operand, [Operand; 2]),
     /// The first operand plus the product of the second, any word, with a scalar.
     MultiplyAddScalar(Operand, Operand),
@@ -63,7 +62,7 @@ pub enum StepOp {
 pub struct NumberWords {
     /// The memory.
     pub space: Space,
-    /// The words, all of which hold the number.
+    /// The words; each holds the number.
     pub words: Range<u32>,
 }
 
@@ -96,7 +95,7 @@ impl StepOp {
         }
     }
 
-    /// Whether the step takes a scalar.
+    /// Whether the step has a scalar operand.
     pub fn has_scalar(self) -> bool {
         match self {
             Self::AddScalar(_)
@@ -122,12 +121,12 @@ pub struct Step {
     pub modulus: u16,
 }
 
-/// The order in which a kernel takes its steps.
+/// The order in which a kernel executes its steps.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StepOrder {
     /// That of [`Elementwise::steps`].
     Program,
-    /// Tiles of several outputs, the steps of which alternate. The last tile has fewer outputs if they are not equal.
+    /// Tiles of several outputs, whose steps alternate. The last tile may have fewer outputs.
     Tiles {
         /// Whether all tiles have the same number of outputs, or one more.
         equal: bool,
@@ -169,8 +168,8 @@ impl Elementwise {
         usize::from(self.inputs) + self.steps.len() + self.outputs.len()
     }
 
-    /// The orders that may be the fastest. [Tiles](StepOrder::Tiles) load the inputs again, but the registers may hold
-    /// more of their vectors than of those of the whole program.
+    /// The orders that may be the fastest. [Tiles](StepOrder::Tiles) load the inputs again, but more of a
+    /// tile's vectors fit in registers than of the whole program's.
     pub fn orders(&self) -> Vec<StepOrder> {
         let mut orders = vec![StepOrder::Program];
         let whole = Tiles::of(self, StepOrder::Program);
@@ -258,8 +257,8 @@ impl Elementwise {
     }
 }
 
-/// The registers that the vectors of a block may take. The others hold constants, and results on their way
-/// to memory.
+/// The registers for the vectors of a block. The remaining ones hold constants, and results on their way to
+/// memory.
 const BLOCK_REGISTERS: usize = 44;
 
 /// The most vectors that go through the steps together. More would save few loads of constants.
@@ -293,7 +292,7 @@ struct Lowering<'c> {
 }
 
 impl Lowering<'_> {
-    /// An operand. Inputs are loaded where they are used first, so that long sums take few registers.
+    /// An operand. Inputs are loaded at their first use, so that long sums need few registers.
     fn value(&mut self, vector: &mut Vector, operand: Operand) -> ValueId {
         match operand {
             Operand::Step(step) => vector.results[usize::from(step)].expect("operands are earlier steps"),
@@ -363,7 +362,7 @@ mod tests {
     use ring::modular::Modulus;
     use sim::functional::Executor;
 
-    /// A base conversion: for each output, a sum of multiples of all inputs in a ring of its own.
+    /// A base conversion: for each output, a sum of multiples of all inputs in the output's ring.
     pub(super) fn conversion(inputs: u16, outputs: u16) -> Elementwise {
         let mut steps: Vec<Step> = Vec::new();
         for modulus in 0..outputs {

@@ -15,9 +15,9 @@
 //! T^-1    inverse of a diagonal                   prod_{i=0}^{k} (A_i)   A_0 A_1 .. A_k
 //! ```
 //!
-//! Here psi is a primitive 2n-th root of unity and w = psi^2, where n is the size of the term. All
-//! terms take their root of order n from the same power of the ring's root. `bitrev` reverses
-//! log2 n bits. The inverse transforms are unscaled: `1/n iNTT_n NTT_n` is the identity.
+//! Here psi is a primitive 2n-th root of unity and w = psi^2, where n is the size of the term. The root of
+//! order n in every term is the same power of the ring's root. `bitrev` reverses log2 n bits. The inverse
+//! transforms are unscaled: `1/n iNTT_n NTT_n` is the identity.
 //!
 //! A [`Rule`] rewrites a transform; a [`Tree`] of rules expands to a formula. [`of`] returns the
 //! formula of one of the generator's [`Algorithm`]s. The transformed side is in bit-reversed order:
@@ -40,20 +40,20 @@
 //! pass of [`Plan::korn_lambiotte`](crate::plan::Plan::korn_lambiotte) with d stages is the product
 //! of d consecutive factors. The first pass holds the rightmost d factors.
 //!
-//! [`stages`] follows index bits through a formula. Whatever the rules, the butterflies come in the same order,
-//! and only the positions of the stride permutations differ. A [derived plan](crate::plan::derive) takes the
-//! order of the stages from the formula, and places the permutations itself.
+//! [`stages`] follows index bits through a formula. Every rule gives the same order of butterflies; only the
+//! positions of the stride permutations differ. A [derived plan](crate::plan::derive) takes the order of the
+//! stages from the formula, and places the permutations itself.
 //!
 //! # Why each direction has one classical plan
 //!
-//! The Korn-Lambiotte and Pease breakdowns are transposes of each other. A Korn-Lambiotte stage
-//! works on the topmost address bit and ends with `L^n_{n/2}`. A Pease stage begins with `L^n_2`,
-//! which brings the lowest address bit to the top. Both breakdowns can compute both directions, but
-//! `R^n_2` is the leftmost factor of Korn-Lambiotte and the rightmost factor of Pease. The
-//! transformed side is in bit-reversed order, so `R^n_2` cancels in Korn-Lambiotte forward and in
-//! Pease inverse. The other two combinations would need a second `R^n_2`. This bit reversal permutes
-//! all lanes, and the machine has no instruction for it: its shuffles would cost as much as those
-//! of all stages. So Korn-Lambiotte is used forward and Pease inverse; `kl` and `pease` name them.
+//! The Korn-Lambiotte and Pease breakdowns are transposes of each other. A Korn-Lambiotte stage works on the
+//! topmost address bit and ends with `L^n_{n/2}`. A Pease stage begins with `L^n_2`, which brings the lowest
+//! address bit to the top. Both breakdowns can compute both directions, but `R^n_2` is the leftmost factor of
+//! Korn-Lambiotte and the rightmost factor of Pease. The transformed side is in bit-reversed order, so
+//! `R^n_2` cancels in Korn-Lambiotte forward and in Pease inverse. The other two combinations would need a
+//! second `R^n_2`. This bit reversal permutes all lanes, and the machine has no instruction for it: its
+//! shuffles would cost as much as the shuffles of all stages. So Korn-Lambiotte is used forward and Pease
+//! inverse; `kl` and `pease` name them.
 
 mod bits;
 mod matrix;

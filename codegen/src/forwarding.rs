@@ -137,8 +137,8 @@ impl Lives {
     }
 }
 
-/// Removes dead instructions: those whose stored words are neither read later nor results, and
-/// whose values are not read.
+/// Removes dead instructions. A live one stores words that are results or are read later, or computes a value
+/// that is read.
 fn remove_unused(code: &mut Code) {
     let isa = code.isa;
     let needed = |buffer: &crate::code::Buffer| vec![buffer.role == Role::Output; buffer.words as usize];

@@ -47,8 +47,8 @@ impl Kernel {
         Some(NumberWords { space: Space::Vdm, words })
     }
 
-    /// Whether each result may lie in the memory of its operand: no access to the operand follows the first one to the
-    /// result.
+    /// Whether each result may lie in the memory of its operand: no access to the operand follows the first
+    /// one to the result.
     pub fn may_work_in_place(&self) -> bool {
         let accesses = |wanted: BufferId| {
             let origins = self.scheduled.origin.iter().enumerate();

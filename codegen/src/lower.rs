@@ -23,7 +23,7 @@ pub struct Dialect {
     /// beat has lanes would have bank conflicts.
     pub factor_bits: u32,
     /// log2 of the most factors that a stage, or the twist, has in memory. If it has more, its vectors are
-    /// products of one vector for all blocks and a factor for each block, which takes a multiplication more
+    /// products of one vector for all blocks and a factor for each block, which costs one more multiplication
     /// for each vector.
     pub most_factor_bits: u32,
 }
@@ -127,10 +127,10 @@ impl Factored {
 /// and latency of a multiplication are negligible, and memory for factors is scarce.
 const WHOLE_VECTORS: u32 = 5;
 
-/// The number of final stages of [`Algorithm::Inverse`] whose twiddle factors include 1/n. Elements
-/// that are only ever summed take a multiplication of their own. A stage's bit must stay in the
-/// registers, so that a register is scaled as a whole. More than three stages would save little and
-/// need many factors in two versions.
+/// The number of final stages of [`Algorithm::Inverse`] whose twiddle factors include 1/n. Elements that are
+/// only ever summed need their own multiplication. A stage's bit must stay in the registers, so that a
+/// register is scaled as a whole. More than three stages would save little and need many factors in two
+/// versions.
 fn scaling_stages(last: &TracedPass) -> u32 {
     let mut moved = Vec::new();
     let mut stages = 0;
@@ -231,8 +231,8 @@ fn blocks(pass: &TracedPass) -> impl Iterator<Item = u32> {
     (0..1 << pass.blocks.len()).map(|block| scatter(&pass.blocks, block))
 }
 
-/// The exponent of psi that a stage of the forward transform multiplies a block by. Stages and blocks are counted
-/// from 0; stage s has 2^s blocks.
+/// The exponent of psi that a stage of the forward transform multiplies a block by. Stages and blocks are
+/// counted from 0; stage s has 2^s blocks.
 pub(crate) const fn root_of_block(log_n: u32, stage: u32, block: u32) -> u32 {
     u32::reverse_bits(1 << stage | block) >> (32 - log_n)
 }

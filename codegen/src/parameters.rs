@@ -7,8 +7,8 @@ use golden::{Kind, Operation};
 /// Values of the parameters of an operation, such as a scalar, and of its lists of moduli if it works in
 /// several rings.
 ///
-/// If an operation takes one number per ring, a list holds the numbers in the order of the rings. A
-/// single number applies to all rings.
+/// If an operation has one number per ring, a list holds the numbers in the order of the rings. A single
+/// number applies to all rings.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parameters(Vec<(String, Setting)>);
 

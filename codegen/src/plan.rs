@@ -1,9 +1,9 @@
 //! Plans: the passes, stages and data movements of a transform, as data.
 //!
-//! A plan describes data movement by the `log_n` bits of an element's index. At any time, some of
-//! the bits, the *lane bits*, number the elements of a vector register (nine in B512). Some number
-//! the *registers* of the current block. The others number the *blocks*. In memory, a [`Layout`]
-//! assigns each index bit to a bit of the word address.
+//! A plan describes data movement by the `log_n` bits of an element's index. At any time, some of the bits,
+//! the *lane bits*, number the elements of a vector register (nine in B512). Some number the *registers* of
+//! the current block. The remaining bits number the *blocks*. In memory, a [`Layout`] assigns each index bit
+//! to a bit of the word address.
 //!
 //! A transform is a chain of butterfly stages, one for each index bit. A stage only works on a bit
 //! that numbers registers. Every data movement of B512 permutes index bits:
@@ -85,9 +85,9 @@ pub enum Algorithm {
     /// Inverse transform: Gentleman-Sande butterflies from the lowest bit to the highest, with
     /// factors that depend on the bits above; 1/n in the last stage.
     Inverse,
-    /// Inverse transform: Cooley-Tukey butterflies from the lowest bit to the highest, with
-    /// factors that depend on the bits below; then element i is multiplied by psi^-i / n. On a
-    /// machine without a Gentleman-Sande butterfly, it takes fewer instructions than `Inverse`.
+    /// Inverse transform: Cooley-Tukey butterflies from the lowest bit to the highest, with factors that
+    /// depend on the bits below; then element i is multiplied by psi^-i / n. On a machine without a
+    /// Gentleman-Sande butterfly, it needs fewer instructions than `Inverse`.
     InverseTwisted,
 }
 
@@ -139,11 +139,10 @@ pub enum Step {
     Pack(Bit),
     /// Multiplication by the twist of [`Algorithm::InverseTwisted`].
     Twist,
-    /// The last stage of [`Algorithm::InverseTwisted`], on this bit, combined with the twist. With
-    /// twist factors `t` and `u`, the results `t (a + w b)` and `u (a - w b)` are computed as
-    /// `t a + (t w) b` and `u/t (t a - (t w) b)`. The instruction count is that of a stage and a
-    /// twist. The number of factors is two thirds, because `u/t` is the same for all elements, but
-    /// the dependence chain is longer.
+    /// The last stage of [`Algorithm::InverseTwisted`], on this bit, combined with the twist. With twist
+    /// factors `t` and `u`, the results `t (a + w b)` and `u (a - w b)` are computed as `t a + (t w) b` and
+    /// `u/t (t a - (t w) b)`. The instruction count equals a stage plus a twist. The number of factors is two
+    /// thirds, because `u/t` is the same for all elements, but the dependence chain is longer.
     TwistedStage(Bit),
 }
 

@@ -60,7 +60,8 @@ impl Recipe {
         Ok(document.read()?)
     }
 
-    /// The recipe as a TOML document without the settings that have their defaults. Plans are [text](crate::plan::text).
+    /// The recipe as a TOML document without the settings that have their defaults. Plans are
+    /// [text](crate::plan::text).
     pub fn to_toml(&self) -> String {
         let defaults = toml::Table::try_from(Tuning::default()).expect("settings form a table");
         let mut settings = toml::Table::try_from(self).expect("a recipe forms a table");

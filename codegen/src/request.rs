@@ -147,8 +147,9 @@ impl Request {
         Shape { log_n: self.basis.degree().log2(), lanes: isa.lane_bits() }
     }
 
-    /// Checks the request for an instruction set: the degree is at most [`Self::MAX_N`], and at least
-    /// the vector length; the moduli fit a word; the rings have the roots that the operation needs; and the parameters are valid.
+    /// Checks the request for an instruction set: the degree is at most [`Self::MAX_N`], and at least the
+    /// vector length; the moduli fit a word; the rings have the roots that the operation needs; and the
+    /// parameters are valid.
     ///
     /// # Errors
     /// Returns an error if the generator does not cover the request.
@@ -194,7 +195,7 @@ impl Request {
         Ok(())
     }
 
-    /// The number of operands in all rings, of those whose number is a parameter. Each takes an address register.
+    /// The number of operands in all rings whose number is a parameter. Each needs an address register.
     fn counted_operands(&self) -> u128 {
         let sum = |sum: u128, number: &u128| sum.saturating_add(*number);
         let number = |name: &str| match self.parameters.get(name) {

@@ -1,17 +1,16 @@
 //! Combined scheduling and register allocation, driven by the machine's cycle model.
 //!
-//! The front end is in order and a busy register stalls it, so the order of the instructions is the
-//! schedule. The scheduler runs the cycle model along with the program that it emits. In each cycle
-//! it looks for an instruction that can dispatch immediately, starting with the pipe that becomes
-//! idle first. Registers are chosen at dispatch, from those that are free in that cycle, so that
-//! accesses to the SRAMs of the VRF do not conflict. If no instruction can dispatch, time advances.
+//! The front end is in order and a busy register stalls it, so the order of the instructions is the schedule.
+//! The scheduler runs the cycle model along with the program that it emits. In each cycle it looks for an
+//! instruction that can dispatch immediately, starting with the pipe that becomes idle first. Registers are
+//! chosen at dispatch, among the free ones of that cycle, so that accesses to the SRAMs of the VRF do not
+//! conflict. If no instruction can dispatch, time advances.
 //!
-//! Constants are cached in registers that hold no data. A constant is loaded shortly before its
-//! use. If a register is needed, the constant with the furthest next use is evicted. Under the
-//! strict busyboard, two instructions cannot read the same register concurrently, so a constant in
-//! demand is kept in several registers. If a constant is evicted before its first use, its load is dropped
-//! from the finished schedule. Scalars have registers of their own. A scalar is loaded in a cycle in which nothing else
-//! can dispatch.
+//! Constants are cached in registers that hold no data. A constant is loaded shortly before its use. If a
+//! register is needed, the constant with the furthest next use is evicted. Under the strict busyboard, two
+//! instructions cannot read the same register concurrently, so a constant in demand is kept in several
+//! registers. If a constant is evicted before its first use, its load is dropped from the finished schedule.
+//! Scalars have registers of their own. A scalar is loaded in a cycle in which nothing else can dispatch.
 //!
 //! *Program order* is the order of the instructions in the [`Code`]. Every dependence points
 //! backwards in it, so the first undispatched instruction never waits for another undispatched one.
@@ -47,20 +46,20 @@ use sim::timing::scheduling::{Decoder, Engine, Expectations, MicroOp, Template};
 pub struct Scheduled {
     /// The instructions, in dispatch order.
     pub instructions: Vec<Instr>,
-    /// For each instruction, its instruction in the code; `None` for loads of constants and scalars, spills and
-    /// reloads.
+    /// For each instruction, its instruction in the code; `None` for loads of constants and scalars, spills
+    /// and reloads.
     pub origin: Vec<Option<InstId>>,
     /// The size of the spill memory, in words.
     pub spill_words: u32,
-    /// The steps of the scheduler, which measure its time: one for each instruction, and one for each time that it weighed
-    /// one, or several if that instruction holds its pipe for long.
+    /// Work units of the scheduler: one per emitted instruction and per candidate considered, more for
+    /// candidates that occupy their pipe for long.
     pub steps: u64,
 }
 
 /// Orders the instructions of `code` and allocates their registers.
 ///
-/// `graph` is the [`Graph`] of the code; schedules of one code share it. `launch` holds the initial values of the address
-/// registers.
+/// `graph` is the [`Graph`] of the code; schedules of one code share it. `launch` holds the initial values of
+/// the address registers.
 ///
 /// # Errors
 /// Returns an error if a buffer is too large for the address field.
@@ -101,7 +100,7 @@ fn in_parts(partial: &mut Partial<'_>, tuning: &Tuning) -> Result<(), ScheduleEr
 
 /// The location of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum Location {
     /// Not computed yet, or without remaining readers.
     Nowhere,
     Register(VReg),
@@ -192,7 +191,7 @@ impl Srams {
 #[derive(Clone)]
 struct Ready {
     stores: IdSet,
-    /// All others, by pipe.
+    /// All other instructions, by pipe.
     others: PerPipe<IdSet>,
 }
 
@@ -213,7 +212,7 @@ impl Ready {
 /// The state of the scheduler. Between two dispatches, these invariants hold:
 ///
 /// * An instruction is in `ready` if and only if its `blocked` is 0 and its `done` is false.
-/// * `place[v]` is `Register(r)` if and only if `registers` records value v in register r.
+/// * `location[v]` is `Register(r)` if and only if `registers` records value v in register r.
 /// * A value leaves its register at the dispatch of its last reader (`reads_left` becomes 0).
 /// * `left` is the number of instructions whose `done` is false.
 #[derive(Clone)]
@@ -238,7 +237,7 @@ struct Scheduler<'a> {
     /// The number of undispatched readers of each value.
     reads_left: Vec<u32>,
     /// The location of each value.
-    place: Vec<Place>,
+    location: Vec<Location>,
     registers: Registers,
     srams: Srams,
     /// True for each instruction that has been dispatched.
@@ -256,8 +255,8 @@ struct Scheduler<'a> {
     used: Vec<usize>,
     /// Undispatched instructions with a constant operand, in program order.
     wants_constant: IdSet,
-    /// The constants of the first of them, as many as the tuning looks ahead, in the order of their first
-    /// users. Stale after a dispatch of one of them.
+    /// The constants of the next instructions, as many as the tuning looks ahead, in the order of their first
+    /// users. Stale after the dispatch of such an instruction.
     ahead: Vec<Upcoming>,
     ahead_is_stale: bool,
     ready: Ready,
@@ -319,7 +318,7 @@ impl<'a> Scheduler<'a> {
             out: Scheduled { instructions: Vec::new(), origin: Vec::new(), spill_words: 0, steps: 0 },
             blocked: graph.predecessors.clone(),
             reads_left: (0..code.values).map(|value| graph.readers(ValueId(value)).len() as u32).collect(),
-            place: vec![Place::Nowhere; code.values as usize],
+            location: vec![Location::Nowhere; code.values as usize],
             registers: Registers::new(code.constants.len()),
             srams: Srams::of(machine),
             done: vec![false; count],
@@ -351,9 +350,9 @@ impl<'a> Scheduler<'a> {
     }
 
     fn register_of(&self, value: ValueId) -> Option<VReg> {
-        match self.place[value.index()] {
-            Place::Register(reg) => Some(reg),
-            Place::Nowhere | Place::Spilled(_) => None,
+        match self.location[value.index()] {
+            Location::Register(reg) => Some(reg),
+            Location::Nowhere | Location::Spilled(_) => None,
         }
     }
 
@@ -401,14 +400,14 @@ impl<'a> Scheduler<'a> {
                 self.registers.note_load(reg, self.out.instructions.len() - 1);
             }
             Action::Reload(value, reg) => {
-                if let Place::Spilled(slot) = self.place[value.index()] {
+                if let Location::Spilled(slot) = self.location[value.index()] {
                     self.free_slots.push(slot);
                     self.spilled -= 1;
                     if self.spilled == 0 {
                         self.wanted.clear();
                     }
                 }
-                self.place[value.index()] = Place::Register(reg);
+                self.location[value.index()] = Location::Register(reg);
                 self.set(reg, Content::Value(value));
             }
             Action::Inst(id, sources, results) => {
@@ -435,7 +434,7 @@ impl<'a> Scheduler<'a> {
             if *left == 0
                 && let Some(reg) = self.register_of(value)
             {
-                self.place[value.index()] = Place::Nowhere;
+                self.location[value.index()] = Location::Nowhere;
                 self.registers.set(reg, Content::Free);
             }
         }
@@ -457,7 +456,7 @@ impl<'a> Scheduler<'a> {
                 self.set(reg, Content::Free);
                 continue;
             }
-            self.place[value.index()] = Place::Register(reg);
+            self.location[value.index()] = Location::Register(reg);
             self.set(reg, Content::Value(value));
         }
         for &successor in self.graph.successors(id) {

@@ -40,7 +40,7 @@ pub(crate) fn bit_reverse(value: usize, bits: u32) -> usize {
     (0..bits).fold(0, |reversed, bit| reversed << 1 | value >> bit & 1)
 }
 
-/// The value at place i moves to place `bit_reverse(i)`.
+/// The value at index i moves to index `bit_reverse(i)`.
 pub(crate) fn bit_reversed(values: &[BigUint]) -> Vec<BigUint> {
     let bits = values.len().ilog2();
     (0..values.len()).map(|i| values[bit_reverse(i, bits)].clone()).collect()

@@ -80,7 +80,7 @@ impl<'c> Settings<'c> {
     pub(crate) fn count_faults(&self) -> Vec<ClaimFault> {
         let Signature { name, inputs, outputs, .. } = self.signature;
         let mut faults = Vec::new();
-        // Every vector takes memory.
+        // Every vector costs memory.
         let most = u128::from(MAX_VDM_WORDS);
         for operand in inputs.iter().chain(outputs) {
             let Some(count) = operand.count else { continue };

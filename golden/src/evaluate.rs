@@ -65,7 +65,7 @@ pub fn evaluate(claim: &Claim, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, Gol
 }
 
 impl Operation {
-    /// The result in one ring, of an operation whose settings are those of [`Self::in_ring`].
+    /// The result in one ring of an operation with the settings of [`Self::in_ring`].
     ///
     /// # Errors
     /// Returns the errors of [`evaluate`].

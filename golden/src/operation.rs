@@ -34,7 +34,7 @@ pub trait Definition: Sync {
         Vec::new()
     }
 
-    /// Checks rules beyond those of each setting's [`Kind`].
+    /// Checks rules that no setting's [`Kind`] can express.
     ///
     /// # Errors
     /// Returns the violations if the settings define no result.

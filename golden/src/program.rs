@@ -3,7 +3,7 @@
 use crate::claim::{ClaimFault, Settings};
 use crate::operation::Operation;
 use crate::signature::Range;
-use b512_asm::{Claim, ClaimPart, Code, Defect, Diagnostics, InvalidProgram, Place, Program, Space, Symbol};
+use b512_asm::{Claim, ClaimPart, Code, Defect, Diagnostics, InvalidProgram, Part, Program, Space, Symbol};
 use diagnostic::counted;
 
 /// Checks every claim of a program: operations are known, settings are valid, operands have n
@@ -19,15 +19,15 @@ pub fn check(program: &Program) -> Result<(), InvalidProgram> {
     if defects.is_empty() { Ok(()) } else { Err(InvalidProgram { defects }) }
 }
 
-/// The violations that [`check`] reports. If lines are missing from the program, since they have errors, those that
-/// may follow from it are left out: `complete` is false then.
+/// The violations that [`check`] reports. `complete` is false if lines with errors are missing from the
+/// program; violations that may follow from that are left out.
 pub fn defects(program: &Program, complete: bool) -> Vec<Defect> {
     let mut defects = Vec::new();
     let mut inputs = Inputs::default();
     for (number, claim) in program.claims.iter().enumerate() {
         let place = |fault: ClaimFault| {
             let ClaimFault { code, part, message, help } = fault;
-            Defect { code, place: Place::Claim(number, part), message, help }
+            Defect { code, part: Part::Claim(number, part), message, help }
         };
         match settings(claim) {
             Err(faults) => defects.extend(faults.into_iter().map(place)),
@@ -137,7 +137,7 @@ fn symbol_words<'p>(program: &'p Program, symbol: &'p Symbol, modulus: u128) -> 
         let index = address - u64::from(symbol.start);
         Defect {
             code: Code::NotReduced,
-            place: Place::Word { space: Space::Vdm, segment, word },
+            part: Part::Word { space: Space::Vdm, segment, word },
             message: format!("{}[{index}] = {value:#x} is not below the modulus", symbol.name),
             help: Some(format!("the modulus is {modulus:#x}")),
         }

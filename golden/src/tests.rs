@@ -251,7 +251,7 @@ fn scalars_and_words_are_reduced() {
         assert_eq!(evaluate(&claim(operation, by), &[&x]).unwrap(), [y], "{operation} {by:#x}");
     }
     assert_eq!(evaluate(&NEG.in_ring(4, Q, 0), &[&x]).unwrap(), [[0, Q - 1, Q - 2, 1]]);
-    // Only products take words that are not reduced.
+    // Only products accept words that are not reduced.
     assert!(matches!(evaluate(&claim(ADDS, 0), &[&words]), Err(GoldenError::NotReduced { index: 2, .. })));
     let missing = evaluate(&MULS.in_ring(4, Q, 0), &[&x]).unwrap_err().to_string();
     assert_eq!(missing, "the claim does not give `by` (add `, by=...`)");

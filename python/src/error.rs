@@ -1,8 +1,8 @@
 //! Errors as Python exceptions that carry their diagnostics.
 
 use diagnostic::{Diagnostic, Diagnostics, render};
-use lab::program::ProgramFile;
-use lab::run::RunError;
+use lab_run::RunError;
+use lab_run::program::ProgramFile;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;

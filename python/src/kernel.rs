@@ -6,8 +6,8 @@ use crate::program::PyProgram;
 use b512_asm::Setting;
 use codegen::{Parameters, choose, compile};
 use golden::Operation;
-use lab::kernel::{self, RingsSpec};
-use lab::program::ProgramFile;
+use lab_run::kernel::{self, RingsSpec};
+use lab_run::program::ProgramFile;
 use pyo3::prelude::*;
 use std::path::Path;
 

@@ -2,8 +2,8 @@
 
 use crate::error::{raise, wrong};
 use diagnostic::Diagnostics;
-use lab::sweep::outputs::Outputs;
-use lab::sweep::{Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, execute, generate};
+use lab_sweep::outputs::Outputs;
+use lab_sweep::{Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, execute, generate};
 use pyo3::prelude::*;
 use sim::Override;
 use std::path::{Path, PathBuf};

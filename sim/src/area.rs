@@ -1,8 +1,8 @@
 //! The area of a machine, by component.
 //!
-//! The constants of the technology give the area of the paper's machine, and of others with its keys
-//! and other numbers of HPLEs and banks. Other keys change a component by the ratio of its logic to the
-//! paper's ([`gates`]), and macros by their bytes, words and ports.
+//! The constants of the technology give the area of the paper's machine, at any number of HPLEs and banks.
+//! Any other key changes a component by the ratio of its logic to the paper's ([`gates`]), and macros by
+//! their bytes, words and ports.
 
 use crate::gates::{self, FrontEnd, LanePermuter, Law, Vbar};
 use crate::machine::{Machine, SRAMS};
@@ -26,8 +26,8 @@ pub struct Area {
     pub vbar: f64,
     /// The shuffle crossbar, and the lane permuter.
     pub sbar: f64,
-    /// The logic of the front end beyond that of the paper's, which the fit includes in other
-    /// components; negative for a smaller one.
+    /// The logic of the front end minus the paper's front end, which the fit includes in other components;
+    /// negative for a smaller one.
     #[serde(default)]
     pub front_end: f64,
 }
@@ -45,7 +45,7 @@ impl Area {
         let more_banks = (vdm_banks / 128.0).log2();
         let sbar_growth =
             if more_hples <= 0.0 { constants.sbar_growth_to_128 } else { constants.sbar_growth_beyond_128 };
-        // The logic of each part over that of the paper's machine with as many HPLEs and banks.
+        // The logic of each part, as a ratio to the paper's machine with the same HPLEs and banks.
         let given_law = Law::given(&machine.technology).gates().total();
         let law = Law::of(machine).gates().total() / given_law;
         let vbar = Vbar::of(machine).gates().total() / Vbar::paper(lanes, banks).gates().total();
@@ -100,8 +100,8 @@ impl Area {
 }
 
 impl AreaConstants {
-    /// The area of a single-port SRAM macro. The part independent of its size is that of its columns,
-    /// one a bit of its words.
+    /// The area of a single-port SRAM macro. The columns, one per bit of a word, are the part that does not
+    /// depend on its size.
     fn sram_mm2(&self, bytes: f64, word_bits: f64) -> f64 {
         (self.sram_macro_um2 * (word_bits / 128.0) + self.sram_um2_per_byte * bytes) * 1e-6
     }

@@ -1,9 +1,9 @@
-//! The clock of a machine: that of its slowest part.
+//! The clock of a machine: its slowest part limits it.
 //!
-//! Banks of the VDM have printed clocks, which set that of the paper's machines. All other limits are
-//! estimates from the levels of logic between registers, in FO4, the delay of an inverter that drives
-//! four others, and from the length of wires. Their constants are assumed: they order designs, and no
-//! printed number checks them beyond the fact that they do not limit the paper's machines.
+//! Banks of the VDM have printed clocks, which set the clock of the paper's machines. All other limits are
+//! estimates from the levels of logic between registers, in FO4 (the delay of an inverter with a fan-out of
+//! four), and from the length of wires. Their constants are assumed: they order designs. The only printed
+//! fact that checks them is that they do not limit the paper's machines.
 
 use crate::gates::{Adder, BusyboardPorts, FrontEnd, Law, Multiplier};
 use crate::machine::Machine;
@@ -21,7 +21,7 @@ const FETCH_FO4: f64 = 52.0;
 /// The check of an instruction's registers: its decoders, a level for each bit of a register number, and the
 /// combination of five registers.
 const BUSYBOARD_FO4: f64 = 16.0;
-/// The release of sources before that of destinations.
+/// The release of sources, before the release of destinations.
 const EARLY_RELEASE_FO4: f64 = 4.0;
 /// The arbitration of the three queues for the SRAMs of the VRF.
 const ARBITRATION_FO4: f64 = 10.0;

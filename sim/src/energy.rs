@@ -15,9 +15,9 @@ const MEMORY_SHARE: f64 = 0.41;
 
 /// Event counts: elements that pass each unit, and instructions that pass the front end.
 ///
-/// A vector of L elements counts L times for each unit that it passes. A shuffle of two sources reads half of the
-/// elements of each. Lanes of a load that share an access (`vdm.multicast`) count as accesses of their own. Scalar
-/// instructions and `halt` count as instructions only.
+/// A vector of L elements counts L times for each unit that it passes. A shuffle of two sources reads half of
+/// the elements of each. Lanes of a load that share an access (`vdm.multicast`) count as accesses of their
+/// own. Scalar instructions and `halt` count as instructions only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Events {
     /// Modular multiplications.
@@ -125,9 +125,9 @@ pub struct Energy {
 impl Energy {
     /// The energy of `events` on a machine.
     ///
-    /// The constants of the technology give the energies of the paper's machine. Those of another
-    /// differ by the ratio of the gates that an event uses ([`gates`]), and those of memories by the
-    /// bits and the number of their words.
+    /// The constants of the technology give the energies of the paper's machine. On another machine, an event
+    /// scales with the gates that it uses ([`gates`]), an access to a memory with the bits and the number of
+    /// its words.
     pub fn of(machine: &Machine, events: &Events) -> Self {
         let constants = &machine.technology.energy;
         let (law, given) = (Law::of(machine), Law::given(&machine.technology));

@@ -1,8 +1,8 @@
 //! The sizes of the machine's logic, from its structure.
 //!
-//! Sizes are in NAND2 equivalents: transistors of static CMOS, divided by the four of a NAND2. The models
-//! of area and energy use ratios of sizes only: the fitted constants of a technology are those of the
-//! paper's machine, and other machines differ by the ratio of their logic to the paper's.
+//! Sizes are in NAND2 equivalents: transistors of static CMOS, divided by the four of a NAND2. The models of
+//! area and energy use ratios of sizes only: the constants of a technology are fitted to the paper's machine,
+//! and any other machine scales with the ratio of its logic to the paper's.
 //!
 //! The structures are synthesised as well: `reports/synthesis.md` compares the ratios.
 
@@ -57,8 +57,8 @@ pub struct Multiplier {
 }
 
 impl Multiplier {
-    /// The stages that shorten the logic between registers. The others are cycles in which the three
-    /// multiplications wait for their last digits.
+    /// The stages that shorten the logic between registers. In the remaining ones, the three multiplications
+    /// wait for their last digits.
     pub fn working_stages(self) -> u32 {
         self.stages.saturating_sub(3 * (self.interval - 1)).max(1)
     }
@@ -73,7 +73,7 @@ impl Multiplier {
         let (adder_bits, mux_bits, register_bits) = if self.interval == 1 {
             (6.0 * word, word, staged)
         } else {
-            // Digits feed back into sums of two words; both operands and the modulus wait beside them.
+            // Digits feed back into sums of two words; both operands and the modulus wait in registers.
             (8.0 * word, 18.0 * word, (17.0 * word).max(staged * (1.0 + 1.0 / interval) / 2.0))
         };
         Gates {
@@ -117,8 +117,8 @@ pub struct Law {
 }
 
 impl Law {
-    /// The LAW engine whose area and energy the technology gives: that of the paper's machine, with as
-    /// many stages as `technology.law_stages`.
+    /// The LAW engine whose area and energy the technology gives: the paper's, with `technology.law_stages`
+    /// stages.
     pub const fn given(technology: &Technology) -> Self {
         Self {
             multiplier: Multiplier { word_bits: 128, stages: technology.law_stages, interval: 1 },
@@ -299,8 +299,8 @@ impl LanePermuter {
         let [lanes, lane_bits, word, stages] =
             [self.lanes, self.lane_bits, self.word_bits, self.stages].map(f64::from);
         let layers = lanes.log2();
-        // The low bits of a lane's number are constants, and the network uses up those of its target. The others are
-        // the row of the register file: they travel with the element.
+        // The low bits of a lane's number are constants, and the network uses up the low bits of its target.
+        // The remaining bits are the row of the register file: they travel with the element.
         let row_bits = (lane_bits - layers).max(0.0);
         let bits = word + row_bits;
         let target = PRODUCT_BIT * row_bits * (row_bits + 1.0) / 2.0 + ADDER_BIT * lane_bits;
@@ -310,7 +310,8 @@ impl LanePermuter {
         }
     }
 
-    /// The gates that one element passes: a multiplexer in each layer of the network, and the logic of a lane's number.
+    /// The gates that one element passes: a multiplexer in each layer of the network, and the logic of a
+    /// lane's number.
     pub fn work(self) -> f64 {
         self.gates().total() / f64::from(self.lanes)
     }
@@ -336,7 +337,8 @@ impl BusyboardPorts {
     /// The size.
     pub fn gates(self) -> Gates {
         let width = f64::from(self.width);
-        // Five registers of each instruction; each of the three pipes releases two destinations, and three sources.
+        // Five registers of each instruction; each of the three pipes releases two destinations, and three
+        // sources.
         let ports = 5.0 * width + if self.early { 15.0 } else { 6.0 };
         let registers = REGISTERS as f64;
         let (counters, bits) = (registers * 48.0, f64::from(self.count_bits));

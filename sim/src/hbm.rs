@@ -124,7 +124,7 @@ pub struct Stream {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bottleneck {
-    /// The compute side: its occupancy is at least that of the channel.
+    /// The compute side: it is occupied at least as long as the channel.
     Compute,
     /// The channel: its occupancy is higher.
     Hbm,

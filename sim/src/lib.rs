@@ -34,9 +34,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`clock`], [`area`] and [`energy`] follow from the machine's [`tech`]nology and the size of its logic ([`gates`]). [`hbm`] schedules the off-chip
-//! transfers of many consecutive runs. [`lint`] finds faults of a program. [`trace`] exports a run to pipeline viewers. The crate does no
-//! terminal input or output.
+//! [`clock`], [`area`] and [`energy`] follow from the machine's [`tech`]nology and the size of its logic
+//! ([`gates`]). [`hbm`] schedules the off-chip transfers of many consecutive runs. [`lint`] finds faults of a
+//! program. [`trace`] exports a run to pipeline viewers. The crate does no terminal input or output.
 
 // A new instruction or pipe must not compile before every match over them treats it.
 #[cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]

@@ -22,12 +22,13 @@ mod tests;
 
 use crate::machine::{Machine, VbarPaths};
 use crate::timing::{Overtaking, Timing, bank_rounds, simulate};
-use b512_asm::{Claim, Code, Defect, Place, Program, Role, Space, Symbol};
+use b512_asm::{Claim, Code, Defect, Part, Program, Role, Space, Symbol};
 use flow::{Flow, Follow, word_of};
 
 /// The faults of a program on a machine, in the order of the program: values that are read before they are
 /// written, accesses outside the memories, unset moduli, outputs that overlap inputs, outputs that are not
-/// written or do not depend on the inputs of their claim. With split paths, the first access that overtakes another.
+/// written or do not depend on the inputs of their claim. With split paths, the first access that overtakes
+/// another.
 pub fn errors(program: &Program, machine: &Machine) -> Vec<Defect> {
     let mut flow = Flow::new(program, machine, Follow::Origins);
     flow.run();
@@ -47,14 +48,14 @@ pub fn overtaking(program: &Program, machine: &Machine, timing: &Timing) -> Opti
     let (word, earlier) = (word_of(program, Space::Vdm, word), &program.instructions[earlier]);
     Some(Defect {
         code: Code::Overtaking,
-        place: Place::Instruction(later),
+        part: Part::Instruction(later),
         message: format!("it gets to {word} before an earlier `{earlier}` on the other path"),
         help: Some("place other loads or stores between them".into()),
     })
 }
 
-/// What costs time for nothing, in the order of the program: results that nothing reads, and bank conflicts of
-/// the machine.
+/// What costs time for nothing, in the order of the program: results that nothing reads, and bank conflicts
+/// of the machine.
 pub fn warnings(program: &Program, machine: &Machine) -> Vec<Defect> {
     let mut flow = Flow::new(program, machine, Follow::Uses);
     flow.run();
@@ -65,13 +66,13 @@ pub fn warnings(program: &Program, machine: &Machine) -> Vec<Defect> {
         if rounds.needed > rounds.least {
             warnings.push(Defect {
                 code: Code::BankConflict,
-                place: Place::Instruction(access.instruction),
+                part: Part::Instruction(access.instruction),
                 message: format!("{} rounds of bank accesses instead of {}", rounds.needed, rounds.least),
                 help: None,
             });
         }
     }
-    warnings.sort_by_key(|defect| defect.place.instruction());
+    warnings.sort_by_key(|defect| defect.part.instruction());
     warnings
 }
 
@@ -86,7 +87,7 @@ fn overlaps(program: &Program) -> Vec<Defect> {
             }
             defects.push(Defect {
                 code: Code::Overlap,
-                place: Place::Symbol(number),
+                part: Part::Symbol(number),
                 message: format!("output `{}` overlaps input `{}`", output.name, input.name),
                 help: Some("place it elsewhere, or claim an operation in place".into()),
             });

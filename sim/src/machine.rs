@@ -80,7 +80,7 @@ impl Machine {
         self.vdm.size_mib as f64 * 1024.0 * 1024.0 / self.vdm.banks as f64
     }
 
-    /// The clock, in GHz: that of the slowest part.
+    /// The clock, in GHz; the slowest part limits it.
     pub fn frequency_ghz(&self) -> f64 {
         Clock::of(self).ghz()
     }
@@ -90,17 +90,17 @@ impl Machine {
         !self.ideal.vrf_ports
     }
 
-    /// Whether the VRF's SRAMs have a port for writes beside the one for reads.
+    /// Whether the VRF's SRAMs have a port for reads and another one for writes.
     pub const fn sram_writes_have_a_port(&self) -> bool {
         matches!(self.vrf.ports, VrfPorts::TwoPort)
     }
 
-    /// The size of a macro of the VRF over that of one with a single port.
+    /// The size of a macro of the VRF, as a ratio to a macro with a single port.
     pub(crate) const fn vrf_second_port(&self) -> f64 {
         if self.sram_writes_have_a_port() { self.technology.area.sram_second_port } else { 1.0 }
     }
 
-    /// The size of a macro of the VDM over that of one with a single port.
+    /// The size of a macro of the VDM, as a ratio to a macro with a single port.
     pub(crate) const fn vdm_second_port(&self) -> f64 {
         if self.vdm.ports == 2 { self.technology.area.sram_second_port } else { 1.0 }
     }
@@ -167,8 +167,8 @@ impl Machine {
             .collect()
     }
 
-    /// True if every program that fits both machines takes as many cycles on one as on the other: the
-    /// machines differ at most in name, technology, HBM and the sizes of memories.
+    /// True if every program that fits both machines takes the same cycles on both: the machines differ at
+    /// most in name, technology, HBM and the sizes of memories.
     pub fn has_the_timing_of(&self, other: &Self) -> bool {
         let same_otherwise = Self {
             name: other.name.clone(),
@@ -186,7 +186,7 @@ impl Machine {
     pub fn extrapolated(&self) -> Vec<&'static str> {
         let values = self.to_value();
         let number = |key: &Key| match schema::value_at(&values, key.path) {
-            toml::Value::String(text) => key.kind.place(text),
+            toml::Value::String(text) => key.kind.number(text),
             value => value.as_integer().and_then(|value| u64::try_from(value).ok()),
         };
         let outside = |key: &&Key| number(key).is_some_and(|value| key.extrapolates(value));

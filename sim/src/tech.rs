@@ -8,7 +8,7 @@ pub use crate::machine::{AreaConstants, ClockPoint, DelayConstants, EnergyConsta
 const PRINTED_VDM_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
 
 impl Technology {
-    /// The clock of an SRAM of `bytes` bytes with one port, in GHz: that of a bank of this size.
+    /// The clock of a single-port SRAM of `bytes` bytes, in GHz.
     pub fn sram_ghz(&self, bytes: f64) -> f64 {
         self.bank_ghz(PRINTED_VDM_BYTES / bytes)
     }

@@ -1,4 +1,5 @@
-//! Random programs and machines, the comparison of the two timing models, and a slow engine. For tests and fuzzing.
+//! Random programs and machines, the comparison of the two timing models, and a slow engine. For tests and
+//! fuzzing.
 
 mod slow;
 

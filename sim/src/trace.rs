@@ -64,7 +64,7 @@ impl<'a> Trace<'a> {
         Self { program, listing: program.listing(), timing, micro_ops, waits }
     }
 
-    /// The text of an instruction, with the program's symbols in place of addresses.
+    /// The text of an instruction, with the program's symbols instead of addresses.
     ///
     /// # Panics
     /// Panics if the program has no such instruction.

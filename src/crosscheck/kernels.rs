@@ -6,7 +6,7 @@ use gpu_ref::crosscheck::{self as cuda, Change, KeyRings, Ring};
 use gpu_ref::inner_product::Fusion;
 use gpu_ref::multi::Partition;
 use gpu_ref::{Device, Direction, Strategy, Sync as Synchronisation};
-use lab::crosscheck::{KeySwitch, Operands};
+use lab_run::crosscheck::{KeySwitch, Operands};
 use std::error::Error;
 
 pub(super) type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;

@@ -3,8 +3,8 @@
 use super::SearchArgs;
 use crate::failure::Failure;
 use crate::job_array::{ArrayArgs, arguments};
-use lab::sweep::explore::Space;
-use lab::sweep::{Journal, Shard};
+use lab_sweep::explore::Space;
+use lab_sweep::{Journal, Shard};
 
 #[derive(clap::Args)]
 pub(super) struct Args {

@@ -6,7 +6,7 @@ use crate::numbers::wide_degree;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use diagnostic::input::Content;
 use diagnostic::nearest;
-use programs::{DATAFLOWS, Dataflow, Error, Options, PROGRAMS, ParameterSet, Program, Rescale, SETS};
+use programs::{DATAFLOWS, Dataflow, Error, Generator, Options, PROGRAMS, ParameterSet, Rescale, SETS};
 use ring_program::Manifest;
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Args {
     /// Program
     #[arg(value_name = "NAME", value_parser = names(PROGRAMS, |program| (program.name, program.definition)))]
-    program: Program,
+    program: Generator,
     /// Parameter set: ark, bts1, bts2, bts3, dprive, or a TOML file
     #[arg(long, value_name = "SET")]
     set: String,
@@ -90,8 +90,8 @@ fn names<T: Copy + Send + Sync + 'static>(
 
 pub(super) fn main(args: &Args) -> Result<(), Failure> {
     if args.output.extension().is_none_or(|extension| extension != "fhetch") {
-        let message = format!("`{}` is not the name of a ring program", args.output.display());
-        return Err(Failure::wrong(message, "end it in .fhetch"));
+        let message = format!("invalid file name `{}` of a ring program", args.output.display());
+        return Err(Failure::wrong(message, "it must end in `.fhetch`"));
     }
     let set = set(&args.set, args.n)?;
     let options = Options {

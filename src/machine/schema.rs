@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use lab::schema::Format;
+use lab_sweep::schema::Format;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -18,7 +18,7 @@ pub(super) struct Args {
 
 /// Every format.
 fn formats() -> impl Iterator<Item = &'static Format> {
-    lab::schema::FORMATS.iter().chain(reproduction::schema::FORMATS)
+    lab_sweep::schema::FORMATS.iter().chain(reproduction::schema::FORMATS)
 }
 
 fn format_name() -> impl TypedValueParser<Value = Format> {

@@ -4,7 +4,7 @@ use super::{Args, Format, json};
 use crate::debug;
 use crate::failure::Failure;
 use debugger::{Format as Number, Location, Stop, Target, rows};
-use lab::program::ProgramFile;
+use lab_run::program::ProgramFile;
 use serde_json::{Map, Value};
 use sim::Machine;
 

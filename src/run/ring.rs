@@ -8,8 +8,8 @@ use crate::numbers::wide_degree;
 use crate::program::{is_ring_program, without_compression};
 use clap::ValueEnum;
 use diagnostic::nearest;
-use lab::program::Axes;
-use lab::run::ring_page;
+use lab_run::program::Axes;
+use lab_run::ring_page;
 use ring_program::data::{Words, write_data};
 use ring_program::{Inputs, Interface, Manifest, RingProgram, read_file};
 use runtime::{Keys, RunError, Runtime};
@@ -64,7 +64,7 @@ pub(super) fn is_meant(args: &Args) -> Result<bool, Failure> {
         return Ok(true);
     }
     if args.ring.any() {
-        let message = format!("`{}` is not the name of a ring program", args.file.display());
+        let message = format!("`{}` is not a ring program", args.file.display());
         let help =
             "`--manifest`, `--n` and `--keys` are for ring programs: `.fhetch`, `.fhetch.gz` or `.fhetch.xz`";
         return Err(Failure::wrong(message, help));

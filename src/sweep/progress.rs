@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::sweep::{Batch, Record, Status};
+use lab_sweep::{Batch, Record, Status};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 

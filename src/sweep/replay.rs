@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use lab::sweep::{Difference, PointKey, Replay, ReplayError, Replayed, Verdict, generate};
+use lab_sweep::{Difference, PointKey, Replay, ReplayError, Replayed, Verdict, generate};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]

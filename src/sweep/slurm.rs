@@ -4,8 +4,8 @@ use super::{SweepArgs, pool};
 use crate::failure::Failure;
 use crate::job_array::{ArrayArgs, arguments};
 use diagnostic::counted;
-use lab::sweep::slurm::{self, Division};
-use lab::sweep::{Journal, Plan, Shard, Spent, execute, generate};
+use lab_sweep::slurm::{self, Division};
+use lab_sweep::{Journal, Plan, Shard, Spent, execute, generate};
 use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]

@@ -5,7 +5,7 @@ use super::progress::{Phase, Progress, ProgressKind};
 use super::replay::differs;
 use crate::failure::Failure;
 use crate::files;
-use lab::sweep::{Record, Verification, generate, verify};
+use lab_sweep::{Record, Verification, generate, verify};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 

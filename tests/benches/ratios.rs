@@ -7,9 +7,9 @@
 
 use b512_asm::{AReg, AddressMode, Instr, MReg, Offset, Program, Role, Space, Symbol, VReg, assemble};
 use codegen::{PlanChoice, Request, generate, testing as support};
-use lab::sweep::{self, Definition, FIG4, Plan};
+use lab_sweep::{Definition, FIG4, Plan};
 use num_bigint::BigUint;
-use ring::host::{Fast, Kernel, Ntt, Ntt64};
+use ring::host::{Fast, Implementation, Ntt, Ntt64};
 use ring::modular::Modulus;
 use ring::prime::largest_prime;
 use ring::root::smallest_root;
@@ -124,7 +124,7 @@ impl<'a> Table<'a> {
     /// The table in Markdown.
     fn print(&self) -> String {
         let mut text = format!(
-            "On one core of {}. The last three columns say how many times as long others take for the same work.\n\n\
+            "On one core of {}. The last three columns: how many times as long other code takes for the same work.\n\n\
              | work | time | rate | num-bigint | plain `u128` | `tfhe-ntt` |\n|---|--:|--:|--:|--:|--:|\n",
             processor()
         );
@@ -169,8 +169,8 @@ fn processor() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let name = name.map_or("an unknown processor", |(_, name)| name.trim());
-    let kernel = Kernel::ALL.into_iter().find(|kernel| kernel.is_available(N, u128::MAX));
-    format!("{name} ({})", kernel.expect("one always is"))
+    let implementation = Implementation::ALL.into_iter().find(|chosen| chosen.is_available(N, u128::MAX));
+    format!("{name} ({})", implementation.expect("one always is"))
 }
 
 /// Pseudo-random numbers below `q`.
@@ -314,16 +314,20 @@ fn transforms(table: &mut Table<'_>, kernels: &[(&str, &Program)], (q, root): (u
     let plain = Candidate::new(MANY, move || ntt.forward(&mut plain_x));
     let num_bigint = Some(table.candidate(num_bigint));
     let others = Others { num_bigint, plain: Some(table.candidate(plain)), tfhe_ntt: None };
-    for kernel in Kernel::ALL.into_iter().filter(|&kernel| kernel != Kernel::Plain) {
-        // The lazy kernel needs moduli two bits shorter.
-        let (bits, (q, root)) = if kernel.is_available(N, q) { (128, (q, root)) } else { (125, ring(125)) };
-        if !kernel.is_available(N, q) {
+    for implementation in
+        Implementation::ALL.into_iter().filter(|&implementation| implementation != Implementation::Plain)
+    {
+        // The lazy one needs moduli two bits shorter.
+        let (bits, (q, root)) =
+            if implementation.is_available(N, q) { (128, (q, root)) } else { (125, ring(125)) };
+        if !implementation.is_available(N, q) {
             continue;
         }
-        let fast = Fast::with_kernel(kernel, N, q, root).expect("an available kernel");
+        let fast =
+            Fast::with_implementation(implementation, N, q, root).expect("an available implementation");
         let mut x: Vec<u128> = x.iter().map(|value| value % q).collect();
         let run = Candidate::new(MANY, move || fast.forward(&mut x));
-        table.row(format!("transform on the host, {bits} bits, {kernel}"), 1, run, others);
+        table.row(format!("transform on the host, {bits} bits, {implementation}"), 1, run, others);
     }
     let vdm_words = Machine::rpu_128x128().vdm_words();
     for (name, program) in kernels {
@@ -419,7 +423,7 @@ fn tools<'a>(
     let plan = Plan::new(&definition.expect("the built-in sweep")).expect("the built-in sweep");
     let points = plan.len();
     let run = Candidate::new(FEW, move || {
-        black_box(sweep::records(&plan, &sweep::generate));
+        black_box(lab_sweep::records(&plan, &lab_sweep::generate));
     });
     table.row(format!("the built-in sweep, {points} points, all cores"), 1, run, Others::default());
 }

@@ -3,7 +3,7 @@
 use crate::common::{names, repository, rpu, succeed};
 use crate::schema::validate;
 use diagnostic::document::Format as DocumentFormat;
-use lab::schema::Format;
+use lab_sweep::schema::Format;
 use serde_json::Value;
 use sim::{Machine, MachineFile, Override};
 use std::fs;
@@ -74,7 +74,7 @@ fn checking_reports_each_machine() {
 
 /// Every format.
 fn formats() -> impl Iterator<Item = &'static Format> {
-    lab::schema::FORMATS.iter().chain(reproduction::schema::FORMATS)
+    lab_sweep::schema::FORMATS.iter().chain(reproduction::schema::FORMATS)
 }
 
 /// The schema of a format.

@@ -1,5 +1,6 @@
 //! The command line as scripts and people use it.
 
+mod architecture;
 mod book;
 mod common;
 mod crosscheck;

@@ -9,9 +9,9 @@ use crate::isa::{Instr, Operand, OperandKind};
 use crate::lex::{Fault, Parsed, expect, fault, first_token, number, span_in, token};
 use crate::operand::{operand_count, parse_register};
 use crate::parameters::Isa;
-use crate::places::Places;
 use crate::program::Program;
 use crate::reg::{LaneMap, Log2, Offset};
+use crate::source_map::SourceMap;
 use diagnostic::{Diagnostics, nearest};
 use nom::Parser;
 use nom::bytes::complete::tag;
@@ -24,25 +24,25 @@ use nom::sequence::{delimited, preceded, terminated};
 /// # Errors
 /// Returns every error in the source, in source order.
 pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
-    assemble_with_places(source).map(|(program, _)| program)
+    assemble_with_source_map(source).map(|(program, _)| program)
 }
 
 /// Reads a kernel, and returns the source location of each part of the program.
 ///
 /// # Errors
 /// Returns the errors of [`assemble`].
-pub fn assemble_with_places(source: &str) -> Result<(Program, Places<'_>), Diagnostics> {
+pub fn assemble_with_source_map(source: &str) -> Result<(Program, SourceMap<'_>), Diagnostics> {
     assemble_with_checks(source, &|_, _| Vec::new())
 }
 
-/// Reads intrinsics with further checks, as [`assemble_with_checks`](crate::assemble_with_checks) does.
+/// Reads intrinsics with additional checks, as [`assemble_with_checks`](crate::assemble_with_checks) does.
 ///
 /// # Errors
-/// Returns the errors of [`assemble`] and those of the checks.
+/// Returns the errors of [`assemble`] and of the checks.
 pub fn assemble_with_checks<'a>(
     source: &'a str,
     checks: Checks<'_>,
-) -> Result<(Program, Places<'a>), Diagnostics> {
+) -> Result<(Program, SourceMap<'a>), Diagnostics> {
     assemble_calls(source, |isa| kernel(source, isa), checks)
 }
 

@@ -1,5 +1,5 @@
-//! Sources as test cases. Each `.b512` file in `accept` assembles to the program of the `.out` file
-//! beside it; each in `refuse` has the errors of its `.err` file.
+//! Sources as test cases. Each `.b512` file in `accept` assembles to the program in its `.out` file; each in
+//! `refuse` has the errors of its `.err` file.
 
 use b512_asm::{Code, assemble};
 use diagnostic::render;

@@ -1,4 +1,4 @@
-//! Kinds of error, each with a code such as `D001` and a longer explanation; and those of documents: files of
+//! Kinds of error, each with a code such as `D001` and a longer explanation, and the codes for documents:
 //! machines, technologies, sweeps, plans, parameter sets and the like.
 
 /// Declares the kinds of error of one family as `Code`, with their names, titles and explanations. The
@@ -75,8 +75,8 @@ pub fn explanation(name: &str, title: &str, lines: &[&str]) -> String {
 }
 
 codes! {
-    /// The text is not TOML, or not JSON, or it has a key twice. The error points at the first character that cannot be read. In
-    /// TOML, texts are in quotes, sections in brackets, and each key has its own line:
+    /// The text is not TOML, or not JSON, or it has a key twice. The error points at the first character that
+    /// cannot be read. In TOML, texts are in quotes, sections in brackets, and each key has its own line:
     ///
     /// ```text
     /// name = "mine"
@@ -86,8 +86,8 @@ codes! {
     Syntax = "D001", "invalid syntax";
 
     /// The format has no such key. `rpu machine schema FORMAT` prints the keys of a format as a JSON schema,
-    /// and `rpu machine list --keys` those of machines with their meaning. Editors complete keys in a file
-    /// that names its schema in the first line:
+    /// and `rpu machine list --keys` prints the keys of machines with their meaning. Editors complete keys in
+    /// a file that names its schema in the first line:
     ///
     /// ```text
     /// #:schema configs/schemas/machine.json

@@ -1,4 +1,4 @@
-//! TOML and JSON documents with the place of each part.
+//! TOML and JSON documents with the span of each part.
 //!
 //! [`Document::toml`] and [`Document::json`] read a text as a tree of [`Item`]s. A [`Schema`] checks the tree
 //! and reports all errors at once. [`Document::read`] then gives the typed value. So the schema that editors
@@ -51,7 +51,7 @@ pub struct Document<'t> {
     root: Item<'t>,
 }
 
-/// A value with its place.
+/// A value with its span.
 #[derive(Clone, Debug)]
 pub struct Item<'t> {
     /// The bytes of the text.
@@ -144,7 +144,7 @@ impl<'t> Document<'t> {
         self.text.get(span.clone()).unwrap_or_default()
     }
 
-    /// The place of some bytes of a text value. The whole value if its notation has escapes.
+    /// The span of some bytes of a text value, or of the whole value if its notation has escapes.
     pub fn part(&self, item: &Item<'_>, part: &Span) -> Span {
         let Some(value) = item.text() else { return item.span.clone() };
         match self.source(&item.span).find(value) {
@@ -156,7 +156,7 @@ impl<'t> Document<'t> {
     /// The value of the document as a type.
     ///
     /// # Errors
-    /// Returns an error if the document does not fit the type. A [`Schema`] has better errors.
+    /// Returns an error if the document does not fit the type. A [`Schema`] explains errors better.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, Diagnostic> {
         match self.syntax {
             Syntax::Toml => ::toml::from_str(self.text)
@@ -201,7 +201,7 @@ impl<'t> Item<'t> {
         }
     }
 
-    /// The value without its place; `None` for one that no format has.
+    /// The value without its span; `None` for a type that no format has.
     pub fn value(&self) -> Option<::toml::Value> {
         use ::toml::Value;
         Some(match &self.node {

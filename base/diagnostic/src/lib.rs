@@ -1,9 +1,9 @@
 //! Errors in text files as values: the position, the message, and help.
 //!
-//! All files share one type: programs, machines, sweeps, plans, claims and JSON documents. A
-//! [`Diagnostic`] carries no layout; the feature `render` has a renderer for terminals. [`input`] reads the
-//! files within limits, and [`printable`] makes their text safe to show. The feature `document` reads TOML
-//! and JSON with the place of each part, and checks them against schemas.
+//! All files share one type: programs, machines, sweeps, plans, claims and JSON documents. A [`Diagnostic`]
+//! carries no layout; the feature `render` has a renderer for terminals. [`input`] reads the files within
+//! limits, and [`printable`] makes their text safe to show. The feature `document` reads TOML and JSON with
+//! the span of each part, and checks them against schemas.
 //!
 //! ```
 //! use diagnostic::Diagnostic;
@@ -173,7 +173,7 @@ impl Diagnostics {
         self.list.iter()
     }
 
-    /// The number of further errors, which are not listed.
+    /// The number of errors that are not listed.
     pub fn omitted(&self) -> usize {
         self.omitted
     }
@@ -187,12 +187,12 @@ impl Diagnostics {
         }
     }
 
-    /// True if further errors will only be counted: their help is of no use.
+    /// True if errors from now on are only counted: nobody reads their help.
     pub fn is_full(&self) -> bool {
         self.list.len() == Self::LIMIT
     }
 
-    /// The number of errors, with those that are not listed.
+    /// The number of errors, listed or not.
     pub fn len(&self) -> usize {
         self.list.len() + self.omitted
     }
@@ -295,7 +295,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let near = |candidate: &'a str| {
         let other = candidate.chars().count();
         let most = length.max(other).max(3) / 3;
-        // The distance takes time and memory in proportion to both lengths; words may be very long.
+        // Time and memory are proportional to the product of both lengths, and words may be very long.
         if length.abs_diff(other) > most {
             return None;
         }

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-/// The text with escapes such as `\u{1b}` in place of characters that a terminal obeys or that XML
-/// forbids: control characters except line ends and tabs, and those that reverse the direction of text.
+/// The text with escapes such as `\u{1b}` for characters that a terminal obeys or XML forbids: control
+/// characters except line ends and tabs, and characters that reverse the direction of text.
 ///
-/// Names and titles come from files of others. A terminal that shows them must not be controlled by them.
+/// Names and titles come from untrusted files and must not control the terminal that shows them.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_harmful) {
         return Cow::Borrowed(text);

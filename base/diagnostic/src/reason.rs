@@ -1,4 +1,5 @@
-//! Errors of `serde` in the words of JSON: a reader of a file knows objects and lists, not the types of a program.
+//! Errors of `serde` in the words of JSON: a reader of a file knows objects and lists, not the types of a
+//! program.
 
 /// The kinds of values as `serde` names them, and as JSON does.
 const KINDS: [(&str, &str); 22] = [
@@ -14,7 +15,7 @@ const KINDS: [(&str, &str); 22] = [
     ("tuple", "a list"),
     ("struct", "an object"),
     ("enum", "a name in quotes"),
-    ("a string", "a text in quotes"),
+    ("a string", "a quoted string"),
     ("a boolean", "true or false"),
     ("unit", "null"),
     ("u8", "a whole number"),

@@ -8,10 +8,10 @@
 //! b w mod q = b w - floor(b w' / 2^156) q, less a few q
 //! ```
 //!
-//! Limbs of b w' that hardly reach above 2^156 are left out. The quotient is therefore up to 6 too
-//! small, and the difference below 7 q; [`modulus`] covers rounded quotients. Only the lowest
-//! 156 bits of the other two products are formed, the second with 2^156 - q in place of -q: their
-//! sum is correct modulo 2^156, and it is small.
+//! Limbs of b w' with little above 2^156 are left out. The quotient is therefore up to 6 too small, and the
+//! difference below 7 q; [`modulus`] covers rounded quotients. Only the lowest 156 bits of the other two
+//! products are formed, the second with 2^156 - q in place of -q: their sum is correct modulo 2^156, and it
+//! is small.
 //!
 //! The latency of the multiplier is four cycles, and the limbs of a product depend on each other.
 //! Therefore every step works on two vectors of eight elements: while one waits, the other is

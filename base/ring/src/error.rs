@@ -1,6 +1,6 @@
 //! Errors of this crate.
 
-use crate::host::Kernel;
+use crate::host::Implementation;
 use crate::modular::ModulusError;
 use thiserror::Error;
 
@@ -87,11 +87,14 @@ pub enum Error {
         /// The other modulus.
         other: u128,
     },
-    /// The processor lacks the kernel, or the kernel does not support this transform.
-    #[error("the kernel `{kernel}` is not available on this processor for {n} points modulo {modulus:#x}")]
-    Kernel {
-        /// The requested kernel.
-        kernel: Kernel,
+    /// The processor lacks the implementation's instructions, or the implementation does not support this
+    /// transform.
+    #[error(
+        "the implementation `{implementation}` is not available on this processor for {n} points modulo {modulus:#x}"
+    )]
+    Implementation {
+        /// The requested implementation.
+        implementation: Implementation,
         /// The number of points.
         n: usize,
         /// The modulus.

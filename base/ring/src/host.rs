@@ -22,14 +22,14 @@
 //! ```
 
 mod fast;
-mod kernel;
+mod implementation;
 mod lazy;
 mod ntt64;
 #[cfg(test)]
 mod tests;
 
 pub use fast::{Fast, forward_all};
-pub use kernel::Kernel;
+pub use implementation::Implementation;
 pub use ntt64::Ntt64;
 
 use crate::modular::{Modulus, Prepared};
@@ -38,8 +38,8 @@ use crate::{Degree, Error, Ring};
 
 /// A negacyclic number-theoretic transform of n points with its tables.
 ///
-/// Forward takes natural order to bit-reversed order, `y[i] = x(psi^(2 bitrev(i) + 1))`, without
-/// scaling; inverse undoes it.
+/// Forward maps natural order to bit-reversed order, `y[i] = x(psi^(2 bitrev(i) + 1))`, without scaling;
+/// inverse undoes it.
 #[derive(Clone, Debug)]
 pub struct Ntt {
     modulus: Modulus,

@@ -1,7 +1,7 @@
 //! Arithmetic in polynomial rings Z_q\[X\]/(X^n + 1): the ground types of the workspace.
 //!
 //! * [`Degree`], [`Modulus`], [`Ring`] and [`Basis`] (several rings of one degree) are validated on
-//!   construction; functions that take them have nothing left to check.
+//!   construction, so that functions need not check them again.
 //! * [`prime`], [`root`] and [`bits`] find primes, find roots of unity, and reverse bits.
 //! * [`modular`] computes modulo any odd number of up to 128 bits, and [`vector`] does so on vectors
 //!   of words, with AVX-512 if the processor has it.

@@ -11,9 +11,9 @@
 //! addition of q completes the reduction. No intermediate value exceeds q, so no modulus is a
 //! special case; the usual lazy bound of 2q would overflow above 2^127.
 //!
-//! The product of two plain residues takes two reductions. A factor that is used often can be
-//! [prepared](Modulus::prepare): in Montgomery form, `b R mod q`, its product with a plain residue
-//! takes one reduction and is a plain residue again.
+//! The product of two plain residues costs two reductions. A factor that is used often can be
+//! [prepared](Modulus::prepare): in Montgomery form, `b R mod q`, its product with a plain residue costs one
+//! reduction and is a plain residue again.
 //!
 //! Reduction accepts every product below q R. Therefore one factor may be any word of 128 bits, if
 //! the other one is below q.

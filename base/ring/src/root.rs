@@ -50,7 +50,7 @@ pub fn smallest_root(modulus: u128, degree: Degree) -> Result<u128, Error> {
         .map(|base| q.pow(base, (modulus - 1) / degree.order()))
         .find(|&candidate| q.pow(candidate, degree.get().into()) == modulus - 1)
         .ok_or(Error::NotPrime(modulus))?;
-    // The others are its odd powers.
+    // The other primitive roots are its odd powers.
     let step = q.prepare(q.mul(root, root));
     let powers = std::iter::successors(Some(root), |&power| Some(q.mul_prepared(power, step)));
     Ok(powers.take(degree.len()).fold(root, u128::min))

@@ -1,8 +1,8 @@
 //! Arithmetic modulo q on vectors of 128-bit words, lane by lane.
 //!
-//! A [`Vector`] owns its lanes. Its length is a multiple of [`GRANULE`]; vector processors use powers
-//! of two from 64 to 4096. Every operation takes slices of one length and writes each lane of its
-//! results, which are below q.
+//! A [`Vector`] owns its lanes. Its length is a multiple of [`GRANULE`]; vector processors use powers of two
+//! from 64 to 4096. Every operation needs slices of equal length and writes each lane of its results, which
+//! are below q.
 //!
 //! Multipliers that are used often are [`Factors`]: a vector prepared for one modulus.
 //! Multiplications by them use AVX-512 (IFMA, or the fused multiply-add of AVX-512F) if the processor
@@ -49,7 +49,7 @@ struct Line([u128; WORDS_PER_LINE]);
 
 const WORDS_PER_LINE: usize = 4;
 
-/// A vector of 128-bit words on the heap, or of 64-bit words in the same place.
+/// A vector of 128-bit words on the heap, or of 64-bit words in the same memory.
 ///
 /// It starts at a cache line, so that no load of the processor crosses two.
 #[derive(Clone)]
@@ -67,7 +67,8 @@ impl Vector {
         Self { lines: vec![Line([0; WORDS_PER_LINE]); lanes / WORDS_PER_LINE].into() }
     }
 
-    /// The lanes as words of 64 bits, in the first half of the vector. They are what [`Self::narrow_mut`] wrote.
+    /// The lanes as words of 64 bits, in the first half of the vector. They are what [`Self::narrow_mut`]
+    /// wrote.
     #[inline]
     pub fn narrow(&self) -> &[u64] {
         &self.halves()[..self.len()]
@@ -83,7 +84,8 @@ impl Vector {
     /// The vector as twice as many words of 64 bits.
     #[inline]
     fn halves(&self) -> &[u64] {
-        // SAFETY: a line is eight words of 64 bits in order, without padding, and at least as aligned as these.
+        // SAFETY: a line is eight words of 64 bits in order, without padding, and at least as aligned as
+        // these.
         unsafe {
             std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.lines.len() * WORDS_PER_LINE * 2)
         }

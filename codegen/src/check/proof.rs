@@ -81,10 +81,10 @@ impl<'c> Proof<'c> {
 
     /// Fills a buffer. Returns whether it was empty or had this content before.
     fn assume(&mut self, buffer: BufferId, words: Words) -> bool {
-        let (mut agree, place) = (true, self.code.place(buffer));
+        let (mut agree, start) = (true, self.code.start(buffer));
         let size = self.code.buffers[buffer.index()].words;
-        let words_of_buffer = place.word as usize..(place.word + size) as usize;
-        for (word, content) in self.memory[place.buffer.index()][words_of_buffer].iter_mut().enumerate() {
+        let words_of_buffer = start.word as usize..(start.word + size) as usize;
+        for (word, content) in self.memory[start.buffer.index()][words_of_buffer].iter_mut().enumerate() {
             let element = self.domain.element(words, word as u32);
             agree &= content.replace(element).is_none_or(|before| before == element);
         }
@@ -260,8 +260,8 @@ impl<'c> Proof<'c> {
         (0..self.lanes).map(|lane| result(self, lane)).collect()
     }
 
-    /// The sums and differences of an instruction, including those of butterflies with a
-    /// multiplication before or after.
+    /// The sums and differences of an instruction, butterflies with a multiplication before or after
+    /// included.
     fn sums(
         &mut self,
         number: u32,
@@ -342,8 +342,8 @@ impl<'c> Proof<'c> {
 
     /// Compares a buffer with its required content.
     fn require(&self, operation: &'static str, output: BufferId, words: Words) -> Result<(), LoweringFault> {
-        let (place, size) = (self.code.place(output), self.code.buffers[output.index()].words);
-        let found = &self.memory[place.buffer.index()][place.word as usize..(place.word + size) as usize];
+        let (start, size) = (self.code.start(output), self.code.buffers[output.index()].words);
+        let found = &self.memory[start.buffer.index()][start.word as usize..(start.word + size) as usize];
         for (word, &found) in found.iter().enumerate() {
             let expected = self.domain.element(words, word as u32);
             if found != Some(expected) {

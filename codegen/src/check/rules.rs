@@ -131,8 +131,8 @@ impl Domain {
         Some([sum, self.mixed([(a, modulus.sub(p, r)), (b, modulus.sub(q, s))])])
     }
 
-    /// A combination of two elements of one tower, with factors from 0 to q - 1. Without one of them, it
-    /// is a multiple of the other.
+    /// A combination of two elements of one tower, with factors from 0 to q - 1. With one element only, it is
+    /// its multiple.
     fn mixed(&mut self, mut terms: [(Element, u128); 2]) -> Element {
         match terms {
             [(u, factor), (_, 0)] | [(_, 0), (u, factor)] => {

@@ -94,8 +94,8 @@ pub fn schedule(code: &Code, program: &Program) -> Result<(), ScheduleFault> {
         let Some(symbol) = program.symbol(&buffer.name).filter(|_| buffer.role == Role::Output) else {
             continue;
         };
-        let place = code.place(BufferId(number as u32));
-        let expected = &expected[place.buffer.index()][place.word as usize..];
+        let start = code.start(BufferId(number as u32));
+        let expected = &expected[start.buffer.index()][start.word as usize..];
         for (word, &expected) in expected.iter().take(buffer.words as usize).enumerate() {
             let found = memory[symbol.start as usize + word].content;
             if expected != Word::Undefined && expected != found {
@@ -171,9 +171,9 @@ impl<'a> Run<'a> {
                 });
             };
             if buffer.role == Role::Input {
-                let place = code.place(BufferId(number as u32));
+                let start = code.start(BufferId(number as u32));
                 for word in 0..buffer.words {
-                    let content = Word::Input(place.buffer, place.word + word);
+                    let content = Word::Input(start.buffer, start.word + word);
                     initialise(symbol.start + word, content, true, &buffer.name)?;
                 }
             }

@@ -33,8 +33,8 @@ impl Code {
                 producer[value.index()] = Some(InstId(number as u32));
             }
         }
-        // The predecessors of an instruction by number: its operands come first, then its memory dependences. Some operands
-        // have no producer.
+        // The predecessors of an instruction by number: its operands come first, then its memory dependences.
+        // Some operands have no producer.
         let before = |id: InstId, number: usize| -> Option<Option<InstId>> {
             let operands = self.insts[id.index()].sources.as_slice();
             let operand = operands.get(number).map(|value| producer[value.index()]);
@@ -97,9 +97,9 @@ impl Code {
         #[derive(Clone, Copy)]
         struct Read(u32);
 
-        // The elements of an access are all sums of some bits: those of the last element.
+        // The elements of an access are all sums of some bits: the bits of the last element.
         let bits = |memory: &MemRef| memory.mode.element(self.isa.vector_length() - 1);
-        // Bits in which all accesses to a buffer have all words: the first of these words stands for the others.
+        // Bits in which all accesses to a buffer have all words: the first of these words stands for all.
         let mut common = vec![u32::MAX; self.buffers.len()];
         for memory in self.insts.iter().filter_map(|inst| inst.memory.as_ref()) {
             let is_aligned = memory.word & bits(memory) == 0;

@@ -57,9 +57,9 @@ impl Layout {
         let mut end = 0;
         let (mut starts, mut bases, mut buffers) = (Vec::new(), Vec::new(), Vec::new());
         for buffer in &code.buffers {
-            if let Some(place) = buffer.within {
-                starts.push(starts[place.buffer.index()] + place.word);
-                buffers.push(buffers[place.buffer.index()]);
+            if let Some(start) = buffer.within {
+                starts.push(starts[start.buffer.index()] + start.word);
+                buffers.push(buffers[start.buffer.index()]);
             } else {
                 starts.push(end);
                 buffers.push(AReg::at(bases.len()));
@@ -226,7 +226,8 @@ impl<'c> Values<'c> {
     }
 }
 
-/// The first `count` powers of a root. Twice as many in each step: products of one step do not wait for each other.
+/// The first `count` powers of a root. Twice as many in each step: products of one step do not wait for each
+/// other.
 fn powers(modulus: &Modulus, root: u128, count: usize) -> Vec<u128> {
     let mut powers = vec![1; count];
     let (mut known, mut next) = (1, root);

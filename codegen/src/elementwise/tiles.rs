@@ -1,16 +1,17 @@
-//! The order in which a kernel takes its steps.
+//! The order in which a kernel executes its steps.
 //!
-//! A base conversion has a sum of many multiples for each output. In the order of the program, one sum follows the
-//! other: each step waits for the one before, and all inputs are alive. In tiles, some sums grow together, so that
-//! their steps do not wait for each other. Few values are alive, and so more vectors share the load of a constant.
-//! Inputs are loaded again in each tile.
+//! A base conversion has a sum of many multiples for each output. In the order of the program, one sum
+//! follows the other: each step waits for the one before, and all inputs are alive. In tiles, some sums grow
+//! together, so that their steps do not wait for each other. Few values are alive, and so more vectors share
+//! the load of a constant. Inputs are loaded again in each tile.
 
 use super::{BLOCK_REGISTERS, Elementwise, LONGEST_BLOCK, Operand, StepOrder};
 
-/// The most outputs of a tile. With an input and a result on its way, their values leave room for the longest block.
+/// The most outputs of a tile. With an input and a result on its way, their values leave room for the longest
+/// block.
 const OUTPUTS: usize = 8;
 
-/// The steps of a kernel, by index, in the order in which it takes them.
+/// The steps of a kernel, by index, in the order of execution.
 pub(super) struct Tiles {
     /// The steps of each tile.
     pub(super) tiles: Vec<Vec<usize>>,

@@ -3,12 +3,12 @@
 use super::{Formula, Transform};
 use crate::plan::Bit;
 
-/// The index bits in the order in which the butterflies of a formula work on them. The bits are those of
-/// the index of the input, or of the output if the formula starts with a bit reversal.
+/// The index bits in the order in which the butterflies of a formula work on them. The bits belong to the
+/// index of the input, or of the output if the formula starts with a bit reversal.
 ///
-/// A term of size n acts on the log2 n lowest places of an index, in a tensor product with identities on
-/// higher places. `NTT_2` is a butterfly at its place. `L^n_m` and `R^n_2` move bits between places, and
-/// diagonals move none.
+/// A term of size n acts on the log2 n lowest positions of an index, in a tensor product with identities on
+/// higher positions. `NTT_2` is a butterfly at its position. `L^n_m` and `R^n_2` move bits between positions,
+/// and diagonals move none.
 ///
 /// # Panics
 /// Panics if the formula has an error or contains a transform that is not a butterfly.
@@ -20,7 +20,7 @@ pub fn stages(formula: &Formula) -> Vec<Bit> {
     stages
 }
 
-/// Follows the bits through a formula that acts on the places from `low` on.
+/// Follows the bits through a formula that acts on the positions from `low` on.
 fn follow(formula: &Formula, low: usize, places: &mut [Bit], stages: &mut Vec<Bit>) {
     let log = |n: usize| n.ilog2() as usize;
     match formula {
@@ -31,7 +31,7 @@ fn follow(formula: &Formula, low: usize, places: &mut [Bit], stages: &mut Vec<Bi
             assert!(*n == 2, "{formula} is no butterfly");
             stages.push(places[low]);
         }
-        // y[i n/m + j] = x[j m + i]: the places of i, the lowest log m, become the topmost.
+        // y[i n/m + j] = x[j m + i]: the positions of i, the lowest log m, become the topmost.
         Formula::Stride { n, m } => places[low..low + log(*n)].rotate_left(log(*m)),
         Formula::Reversal(n) => places[low..low + log(*n)].reverse(),
         Formula::Tensor(parts) => {

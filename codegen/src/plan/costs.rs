@@ -36,8 +36,9 @@ impl<'a> Costs<'a> {
         u64::from(self.decoder.least_occupancy(Op::Vmul))
     }
 
-    /// The cycles for which a plan keeps each pipe busy, without loads of constants. Without forwarding, no program of the plan
-    /// takes fewer. Of two paths to memory, the busier one counts. An invalid plan has no program and no cycles.
+    /// The cycles for which a plan keeps each pipe busy, without loads of constants. Without forwarding, no
+    /// program of the plan needs fewer. Of two paths to memory, the busier one counts. An invalid plan has no
+    /// program and no cycles.
     pub(crate) fn busy(&mut self, plan: &Plan) -> PerPipe<u64> {
         let Ok(passes) = plan.trace() else { return PerPipe::default() };
         let vectors = plan.vectors();
@@ -101,8 +102,8 @@ mod tests {
     use sim::machine::BankMapping;
     use sim::timing::simulate;
 
-    /// Programs load constants as well. If registers of one instruction share an SRAM of the VRF, it also holds its pipe for
-    /// longer; free ports leave this out.
+    /// Programs load constants as well. If registers of one instruction share an SRAM of the VRF, it also
+    /// holds its pipe for longer; free ports leave this out.
     #[test]
     fn programs_keep_pipes_busy_as_plans_do() {
         let request = Request::with_primes(golden::NTT, Degree::try_from(4096u32).unwrap(), 60, 1).unwrap();

@@ -13,7 +13,7 @@
 //!   topmost ones go; contiguous stores with loads at stride 2^m do the opposite.
 //!
 //! The cost of a pass is the occupancy of its busiest pipe: loads and stores with bank conflicts and
-//! constants, shuffles, or butterflies; or its dependence chain if that takes longer. Placements with equal
+//! constants, shuffles, or butterflies; or its dependence chain if that is longer. Placements with equal
 //! stages done and an equal number of passes compete.
 
 use super::costs::Costs;
@@ -31,9 +31,9 @@ const PASSES: usize = 4;
 const REGISTERS: usize = 5;
 /// The fewest, unless fewer bits are outside the lanes.
 const SMALLEST: usize = 4;
-/// One in so many states goes on to a new pass: each has many successors.
+/// One state of this many goes on to a new pass, since a new pass has many successors.
 const LEADERS: usize = 4;
-/// The most unpacks between two stages beyond those that the next stage needs.
+/// The most unpacks between two stages, besides the ones that the next stage needs.
 const EARLY: usize = 2;
 
 /// The cycles of instructions on a machine.
@@ -158,8 +158,8 @@ impl Search {
         most.max(chain) + (sum - most) / 8
     }
 
-    /// What a vector pays at least until it is in natural order. Bits that stay in the lanes are at their
-    /// final distances; the others go by unpacks or by a transposition between two passes, and the stores
+    /// The least cost of bringing a vector into natural order. Bits that stay in the lanes are at their final
+    /// distances. Unpacks, or a transposition between two passes, move the remaining bits, and the stores
     /// have the stride that is left.
     fn movement(&self, state: &State) -> u64 {
         let (lanes, left, memory) = (&state.lanes, self.left(state), &self.cycles.memory);
@@ -269,7 +269,7 @@ impl Search {
     /// The starts of a pass, with blocks of several sizes, after stores and with loads at these strides.
     fn loaded(&self, state: &State, [store, load]: [usize; 2], layout: &[Bit]) -> Vec<State> {
         let lanes = &layout[load..load + self.shape.lanes as usize];
-        // The bits of the next stages, then the others from the top.
+        // The bits of the next stages, then the remaining ones from the top.
         let left = self.left(state);
         let others = self.natural.iter().rev().filter(|bit| !left.contains(bit));
         let outside = left.iter().chain(others).filter(|bit| !lanes.contains(bit)).copied();

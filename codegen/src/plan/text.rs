@@ -1,7 +1,7 @@
 //! Plans as text.
 //!
-//! The first line has the algorithm, the ring degree and the plan's name. Each further line is a pass:
-//! the placement of the index bits after its loads, its steps, and the layout of its stores.
+//! The first line has the algorithm, the ring degree and the plan's name. Each line after it is a pass: the
+//! placement of the index bits after its loads, its steps, and the layout of its stores.
 //!
 //! ```text
 //! forward 2^16 windowed-4-2
@@ -9,7 +9,7 @@
 //! [11..7 | 6..0 13 12] S11 S10 S9 S8 U8 S7 U7 S6 U6 S5 U5 S4 U4 S3 U3 S2 U2 S1 U1 S0 U0 -> 15..0
 //! ```
 //!
-//! All lists name index bits, most significant place first. `8..0` stands for `8 7 6 5 4 3 2 1 0`.
+//! All lists name index bits, most significant position first. `8..0` stands for `8 7 6 5 4 3 2 1 0`.
 //!
 //! | text | meaning |
 //! |---|---|
@@ -44,7 +44,7 @@ pub struct PlanTextError {
     pub span: Range<usize>,
     /// The error.
     pub problem: String,
-    /// What is valid in its place.
+    /// What would be valid there.
     pub expected: &'static str,
 }
 
@@ -56,7 +56,7 @@ struct Wrong<'t> {
 }
 
 impl Wrong<'_> {
-    /// The error with its place in a text of which the word is a part.
+    /// The error with its span in the text that contains the word.
     fn within(self, text: &str, line: usize) -> PlanTextError {
         let Self { word, problem, expected } = self;
         let start = word.as_ptr().addr() - text.as_ptr().addr();
@@ -104,7 +104,7 @@ fn steps(text: &str) -> Result<Vec<Step>, Wrong<'_>> {
 /// The shortest descending run of bits that is written with its ends only.
 const RUN: usize = 3;
 
-/// Writes bits, most significant place first.
+/// Writes bits, most significant position first.
 fn write_bits(f: &mut fmt::Formatter<'_>, bits: &[Bit]) -> fmt::Result {
     let mut left = bits;
     while let Some(first) = left.first() {
@@ -123,7 +123,7 @@ fn write_bits(f: &mut fmt::Formatter<'_>, bits: &[Bit]) -> fmt::Result {
     Ok(())
 }
 
-/// Reads bits, most significant place first.
+/// Reads bits, most significant position first.
 fn bits(text: &str) -> Result<Vec<Bit>, Wrong<'_>> {
     let mut bits = Vec::new();
     for word in text.split_whitespace() {
@@ -159,7 +159,7 @@ impl fmt::Display for Pass {
     }
 }
 
-/// Reads a pass. An error in one of its parts does not hide those in the others.
+/// Reads a pass. An error in one of its parts hides no error in another part.
 fn pass(line: &str) -> Result<Pass, Vec<Wrong<'_>>> {
     let parts = || {
         let (placement, rest) = line.trim().strip_prefix('[')?.split_once(']')?;

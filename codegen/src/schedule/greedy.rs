@@ -3,7 +3,7 @@
 use super::id_set::IdSet;
 use super::registers::{Content, RegSet};
 use super::{
-    Action, Candidate, Chosen, Place, ResultRegs, ScheduleError, Scheduler, SourceRegs, SramCare, Upcoming,
+    Action, Candidate, Chosen, Location, ResultRegs, ScheduleError, Scheduler, SourceRegs, SramCare, Upcoming,
 };
 use crate::code::{ConstantId, Inst, InstId, ValueId};
 use arrayvec::ArrayVec;
@@ -13,8 +13,8 @@ use sim::machine::{Busyboard, VbarPaths};
 use sim::timing::Cycle;
 use sim::timing::scheduling::MicroOp;
 
-/// The number of cycles without progress after which the scheduler falls back to program order. The
-/// slowest instruction of the slowest machine takes a few thousand cycles.
+/// The number of cycles without progress after which the scheduler falls back to program order. The slowest
+/// instruction of the slowest machine needs a few thousand cycles.
 const STUCK_AFTER: u64 = 10_000;
 
 /// The occupancy of an instruction that is weighed in one step.
@@ -55,7 +55,7 @@ impl Scheduler<'_> {
         self.engine.advance_to(Cycle(due).max(now + (self.beats() / 4).max(1)));
     }
 
-    /// The cycles in which the HPLEs take the elements of a vector.
+    /// The cycles in which the HPLEs accept the elements of a vector.
     fn beats(&self) -> u32 {
         self.code.isa.vector_length() / self.machine.hple.count
     }
@@ -141,7 +141,7 @@ impl Scheduler<'_> {
     fn load_or_store(&mut self) -> Result<Option<Candidate>, ScheduleError> {
         let free = self.pipe_free[Pipe::LoadStore][0];
         for value in std::mem::take(&mut self.wanted) {
-            if let Place::Spilled(_) = self.place[value.index()]
+            if let Location::Spilled(_) = self.location[value.index()]
                 && let Some(reg) = self.allocate(None, &[])
             {
                 return self.reload(value, reg).map(Some);
@@ -233,14 +233,14 @@ impl Scheduler<'_> {
         }
         let (mut sources, mut readable) = (SourceRegs::new(), true);
         for &value in inst.sources.as_slice() {
-            match self.place[value.index()] {
-                Place::Register(reg) if self.readable.contains(reg) => sources.push(reg),
-                Place::Register(_) => readable = false,
-                Place::Spilled(_) => {
+            match self.location[value.index()] {
+                Location::Register(reg) if self.readable.contains(reg) => sources.push(reg),
+                Location::Register(_) => readable = false,
+                Location::Spilled(_) => {
                     self.wanted.push(value);
                     return Ok(None);
                 }
-                Place::Nowhere => unreachable!("the producer of {value:?} has been dispatched"),
+                Location::Nowhere => unreachable!("the producer of {value:?} has been dispatched"),
             }
         }
         if !readable {
@@ -361,7 +361,7 @@ impl Scheduler<'_> {
         self.srams.registers(taken)
     }
 
-    /// The registers in the SRAMs of those that other instructions than `by` will read together with
+    /// The registers whose SRAMs hold a register that an instruction other than `by` will read together with
     /// `value`.
     fn beside_partners(&self, by: InstId, value: ValueId) -> RegSet {
         let mut beside = RegSet::default();

@@ -6,14 +6,13 @@ use b512_asm::{AReg, PerPipe, Pipe};
 use sim::Machine;
 use sim::timing::Cycle;
 
-/// A schedule of which a part is done. Its clones can continue with different settings.
+/// A schedule in progress. Its clones can continue with different settings.
 #[derive(Clone)]
 pub(crate) struct Partial<'a> {
     scheduler: Scheduler<'a>,
 }
 
-/// An estimate of the cycles of a schedule in progress: of two at the same point of the same code, the
-/// smaller is the better one.
+/// An estimate of the cycles of a schedule in progress, comparable at the same point of the same code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Outlook {
     /// The cycle in which the busiest pipe can have done its work.

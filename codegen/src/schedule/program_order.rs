@@ -3,7 +3,7 @@
 
 use super::addresses::offset;
 use super::registers::Content;
-use super::{Action, Candidate, Place, ResultRegs, ScheduleError, Scheduler, SourceRegs};
+use super::{Action, Candidate, Location, ResultRegs, ScheduleError, Scheduler, SourceRegs};
 use crate::code::{InstId, ValueId};
 use b512_asm::reg::REGISTERS;
 use b512_asm::{AddressMode, Instr, Op, Operand, VReg};
@@ -36,7 +36,7 @@ impl Scheduler<'_> {
         let slot = self.free_slots.pop().unwrap_or(self.out.spill_words);
         self.out.spill_words = self.out.spill_words.max(slot + self.code.isa.vector_length());
         let instr = self.spill_access(Op::Vstore, slot, reg)?;
-        self.place[value.index()] = Place::Spilled(slot);
+        self.location[value.index()] = Location::Spilled(slot);
         self.spilled += 1;
         self.registers.set(reg, Content::Free);
         self.emit(instr, None);
@@ -51,7 +51,7 @@ impl Scheduler<'_> {
 
     /// The instruction that loads a spilled value into a register.
     pub(super) fn reload_of(&self, value: ValueId, reg: VReg) -> Result<Instr, ScheduleError> {
-        let Place::Spilled(slot) = self.place[value.index()] else {
+        let Location::Spilled(slot) = self.location[value.index()] else {
             unreachable!("only spilled values are reloaded");
         };
         self.spill_access(Op::Vload, slot, reg)
@@ -70,7 +70,7 @@ impl Scheduler<'_> {
         let mut sources = SourceRegs::new();
         let mut taken: Vec<VReg> = inst.sources.iter().filter_map(|value| self.register_of(value)).collect();
         for value in inst.sources.iter() {
-            if let Place::Spilled(_) = self.place[value.index()] {
+            if let Location::Spilled(_) = self.location[value.index()] {
                 let reg = self.first_register(&taken)?;
                 taken.push(reg);
                 let candidate = self.reload(value, reg)?;

@@ -48,7 +48,7 @@ impl RegSet {
         self.into_iter().next()
     }
 
-    /// The set without `others`, or the whole set if nothing would be left.
+    /// The set without `others`, or the whole set if the difference is empty.
     pub(super) fn preferably_without(self, others: Self) -> Self {
         let rest = self.without(others);
         if rest.is_empty() { self } else { rest }

@@ -35,9 +35,9 @@ pub struct Tuning {
     /// one path for loads and stores.
     #[serde(skip_serializing_if = "is_off")]
     pub plain: bool,
-    /// Values of machine keys to assume in place of the machine's own: the program is that for a machine with these
-    /// values. The best program for a slower machine can be the best for this one, too. Values that break a rule over
-    /// several keys are ignored together.
+    /// Values of machine keys to assume in place of the machine's own: the program is that for a machine with
+    /// these values. The best program for a slower machine can be the best for this one, too. Values that
+    /// break a rule over several keys are ignored together.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assume: Vec<Assignment>,
     /// Settings for parts of the code, which replace those above: each for an equal share of the
@@ -72,7 +72,7 @@ impl Part {
         Self { constants_ahead, candidates, patience, early, reserve, copies }
     }
 
-    /// Settings of the whole code with these in place of their own.
+    /// Settings of the whole code, overridden by these.
     pub(crate) fn of(self, tuning: Tuning) -> Tuning {
         let Self { constants_ahead, candidates, patience, early, reserve, copies } = self;
         Tuning { constants_ahead, candidates, patience, early, reserve, copies, ..tuning }
@@ -155,12 +155,12 @@ pub enum SramCare {
     /// Conflicts between operands, and conflicts of result writes with other instructions.
     Schedule,
     /// These, and conflicts with the expected accesses of instructions in the queues. On a machine with a
-    /// delay between dispatch and issue, the others avoid these conflicts as well.
+    /// delay between dispatch and issue, every choice avoids these conflicts.
     Queues,
 }
 
-/// The machine under the placement of the VRF that the scheduler and the library know. Placements differ in the names of registers
-/// only: a recipe gives programs of the same cycles under each.
+/// The machine under the placement of the VRF that the scheduler and the library know. Placements differ in
+/// the names of registers only: a recipe gives programs of the same cycles under each.
 pub(crate) fn under_one_placement(machine: &Machine) -> Machine {
     let mut machine = machine.clone();
     machine.vrf.placement = Placement::Mod;
@@ -168,7 +168,7 @@ pub(crate) fn under_one_placement(machine: &Machine) -> Machine {
 }
 
 impl Tuning {
-    /// The settings of the whole code, unless its parts have others.
+    /// The settings of the whole code; parts may override them.
     pub(crate) const fn whole(&self) -> Part {
         let &Self { constants_ahead, candidates, patience, early, reserve, copies, .. } = self;
         Part { constants_ahead, candidates, patience, early, reserve, copies }
@@ -198,10 +198,9 @@ impl Tuning {
         machine
     }
 
-    /// The paper's scheduler, as far as its results reveal it. It reorders greedily, places the
-    /// operands of an instruction in different SRAMs, fills the queues early, and leaves margins for
-    /// longer latencies and a slower multiplier, because the paper finds its program insensitive to
-    /// them.
+    /// The paper's scheduler, as inferred from its results. It reorders greedily, places the operands of an
+    /// instruction in different SRAMs, fills the queues early, and leaves margins for longer latencies and a
+    /// slower multiplier, because the paper finds its program insensitive to them.
     pub fn spiral() -> Self {
         Self {
             srams: SramCare::Operands,

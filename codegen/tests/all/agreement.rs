@@ -4,7 +4,7 @@ use b512_asm::Program;
 use codegen::testing as support;
 use num_bigint::BigUint;
 use ring::Degree;
-use ring::host::{Fast, Kernel, Ntt, Ntt64};
+use ring::host::{Fast, Implementation, Ntt, Ntt64};
 use ring::modular::Modulus;
 use ring::prime::largest_prime;
 use ring::root::smallest_root;
@@ -127,7 +127,7 @@ fn a_transform_modulo_a_product_of_primes_agrees() {
 }
 
 #[test]
-fn every_kernel_of_the_host_is_the_golden_model() {
+fn every_implementation_of_the_host_is_the_golden_model() {
     // The last step of these lengths has radix 2 or 4.
     for n in [2, 4, 8, 16, 32, 64, 512, 2048] {
         for bits in [20, 62, 64, 126, 127, 128] {
@@ -135,10 +135,11 @@ fn every_kernel_of_the_host_is_the_golden_model() {
             let root = smallest_root(q, Degree::try_from(n).unwrap()).unwrap();
             for (name, x) in inputs(q, n) {
                 let expected = golden::NTT.result(&[&x], n, q, root).unwrap();
-                for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available(n, q)) {
+                let available = Implementation::ALL.into_iter().filter(|chosen| chosen.is_available(n, q));
+                for implementation in available {
                     let mut y = x.clone();
-                    Fast::with_kernel(kernel, n, q, root).unwrap().forward(&mut y);
-                    assert!(y == expected, "{kernel}: {n} points, {bits} bits, {name}");
+                    Fast::with_implementation(implementation, n, q, root).unwrap().forward(&mut y);
+                    assert!(y == expected, "{implementation}: {n} points, {bits} bits, {name}");
                 }
                 if bits <= 64 {
                     let mut y: Vec<u64> = x.iter().map(|&x| x as u64).collect();

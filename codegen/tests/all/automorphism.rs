@@ -74,7 +74,7 @@ fn prove(kernel: &Kernel, machine: &Machine) {
     compute(kernel, machine, |i| u128::from(i == 3));
 }
 
-/// 1, rotations by one slot and by several, conjugation, and others.
+/// 1, rotations by one slot and by several, conjugation, and arbitrary exponents.
 fn exponents(n: u32) -> Vec<u32> {
     let power = |exponent: u32| (0..exponent).fold(1u32, |power, _| power.wrapping_mul(5) % (2 * n));
     vec![
@@ -152,7 +152,7 @@ fn methods_that_do_not_apply_are_errors() {
     );
 }
 
-/// With the extension, the lane permuter takes one shuffle for each vector, and no other method is preferred.
+/// With the extension, the lane permuter needs one shuffle for each vector, and no other method is preferred.
 #[test]
 fn lane_permuters_equal_the_golden_model() {
     let mut machine = Machine::rpu_128x128();
@@ -184,8 +184,8 @@ fn lane_permuters_equal_the_golden_model() {
     prove(&kernel(1024, 60, 5, "coefficients", &machine), &machine);
 }
 
-/// A transform with the root psi^g is that with psi and the automorphism after it. It takes no longer than
-/// another transform.
+/// A transform with the root psi^g equals the transform with psi, followed by the automorphism. It is as fast
+/// as any transform.
 #[test]
 fn transforms_with_other_roots_are_automorphisms() {
     let machine = Machine::rpu_128x128();
@@ -248,8 +248,8 @@ fn wrong_networks_are_refused() {
     }
 }
 
-/// The network takes ten shuffles for each vector, and at most as many other instructions; the identity
-/// takes none.
+/// The network costs ten shuffles for each vector, and at most as many other instructions; the identity costs
+/// none.
 #[test]
 fn the_number_of_instructions_is_bounded() {
     let machine = Machine::rpu_128x128();

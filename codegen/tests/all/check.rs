@@ -200,7 +200,7 @@ fn spills_are_proved() {
     assert!(check::schedule(&code, &broken).is_err());
 }
 
-/// The claims of a program are those of its proved code: no other operation, setting or symbol.
+/// The claims of a program equal the claims of its proved code: no other operation, setting or symbol.
 #[test]
 fn other_claims_are_refused() {
     let kernel = generate(&request(golden::NTT, 1024), &large(), &PlanChoice::Classical).unwrap();

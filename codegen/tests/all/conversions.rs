@@ -105,8 +105,8 @@ fn ends(operand: u128, i: u128, q: u128) -> u128 {
     [0, q - 1, q / 2, q / 2 + 1][((i + operand) % 4) as usize]
 }
 
-/// Every operation at every degree, modulo primes of every size. Beyond the smallest degree, each operation has one size
-/// and one of the inputs; all of them if `RPU_EVERY_SIZE` is set, as in `.ci/long`.
+/// Every operation at every degree, modulo primes of every size. Beyond the smallest degree, each operation
+/// has one size and one of the inputs; all of them if `RPU_EVERY_SIZE` is set, as in `.ci/long`.
 #[test]
 fn every_operation_equals_the_golden_model_at_every_size() {
     const SIZES: [u32; 5] = [30, 60, 100, 127, 128];
@@ -301,7 +301,7 @@ fn wrong_conversions_are_refused() {
                 });
             if is_sum || inst.scalar.is_some() {
                 let sources: Vec<_> = inst.sources.iter().collect();
-                // The first source in place of the result.
+                // The first source instead of the result.
                 let result = inst.results.iter().next().unwrap();
                 for inst in &mut code.insts[number + 1..] {
                     inst.sources = inst.sources.map(|value| if value == result { sources[0] } else { value });

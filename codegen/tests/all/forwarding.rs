@@ -18,7 +18,7 @@ enum Step {
     Add { left: Index, right: Index },
 }
 
-/// A memory operand at one of few places, so that operands often overlap.
+/// A memory operand at one of few addresses, so that operands often overlap.
 fn place(buffers: std::ops::Range<u32>) -> BoxedStrategy<MemRef> {
     let log2 = |value| Log2::new(value).unwrap();
     let mode = prop_oneof![

@@ -1,5 +1,5 @@
-//! Operations without a transform, and methods without plans, on random and extreme words, for degrees and moduli
-//! of all sizes.
+//! Operations without a transform, and methods without plans, on random and extreme words, for degrees and
+//! moduli of all sizes.
 
 use b512_asm::{Claim, Op, Setting};
 use codegen::schedule::Tuning;
@@ -47,7 +47,7 @@ fn random(operand: u128, i: u128) -> u128 {
     (state ^ state >> 61).wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15).rotate_right(64)
 }
 
-/// The request with each of several scalars; the request itself if it takes none.
+/// The request with each of several scalars; the request itself if the operation has none.
 fn with_scalars(request: Request) -> Vec<Request> {
     let q = request.basis.rings()[0].q();
     let parameters: Vec<&str> = request.operation.parameters().map(|spec| spec.name).collect();
@@ -58,7 +58,7 @@ fn with_scalars(request: Request) -> Vec<Request> {
         let values = parameters.iter().map(|&name| (name.to_owned(), Setting::Number(scalar)));
         Request { parameters: Parameters::new(values.collect()), ..request.clone() }
     };
-    // Large kernels take long.
+    // Large kernels are slow to check.
     let scalars = [random(9, 9), 0, 1, q - 1, q];
     scalars.into_iter().take(if request.n() == 65536 { 1 } else { 5 }).map(with).collect()
 }
@@ -212,7 +212,7 @@ fn a_copy_is_a_sum_with_zero_but_no_reduction() {
         let request = Request { parameters: Parameters::new(values), ..request(operation, 1024, 60) };
         let mut code = generate(&request, &machine, &PlanChoice::Classical).unwrap().code;
         check::lowering(&code).unwrap();
-        // The stores take what the loads give.
+        // The stores accept what the loads deliver.
         let loaded: Vec<_> = code.insts.iter().filter(|inst| inst.op == Op::Vload).cloned().collect();
         let stores = code.insts.iter_mut().filter(|inst| inst.op == Op::Vstore);
         for (store, load) in stores.zip(&loaded) {
@@ -239,8 +239,8 @@ fn generated_programs_have_no_defects() {
     }
 }
 
-/// Products in four times the memory of a polynomial: the operands, the result and the tables. They take about
-/// as long as in a large memory.
+/// Products in four times the memory of a polynomial: the operands, the result and the tables. They are about
+/// as fast as in a large memory.
 #[test]
 fn products_need_four_times_the_memory_of_a_polynomial() {
     let mut machine = Machine::rpu_128x128();
@@ -272,8 +272,8 @@ fn products_need_four_times_the_memory_of_a_polynomial() {
     }
 }
 
-/// The result of a kernel that may work in place is right in the memory of its operand; with large tables and small
-/// ones.
+/// The result of a kernel that may work in place is right in the memory of its operand; with large tables and
+/// small ones.
 #[test]
 fn kernels_that_may_work_in_place_equal_the_golden_model_there() {
     let machine = Machine::rpu_128x128();

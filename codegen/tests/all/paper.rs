@@ -102,8 +102,8 @@ fn every_recipe_of_the_library_takes_the_cycles_that_it_claims() {
     });
 }
 
-/// The library's program for 1,024 points, by streams, takes the bound of its code, which is less than the bound of any
-/// derived plan of one pass. So no other schedule of these is faster.
+/// The library's program for 1,024 points, by streams, reaches the bound of its code, which is below the
+/// bound of any derived plan of one pass. So no schedule of such a plan is faster.
 #[test]
 fn no_program_by_a_plan_is_as_fast_as_streams_of_two_vectors() {
     let machine = Machine::rpu_128x128();
@@ -187,9 +187,9 @@ fn the_best_programs_come_close_to_the_bounds_of_their_plans() {
     });
 }
 
-/// With a Gentleman-Sande butterfly, the inverse is almost as fast as the forward transform. The library holds
-/// the forward transform for many more machines, and each search starts from the recipes of those before; at
-/// 16,384 points this is worth 5.2%.
+/// With a Gentleman-Sande butterfly, the inverse is almost as fast as the forward transform. The library
+/// holds the forward transform for many more machines, and each search starts from the recipes of those
+/// before; at 16,384 points this is worth 5.2%.
 #[test]
 fn inverse_transforms_take_as_long_as_forward_ones() {
     let forward = Machine::rpu_128x128();

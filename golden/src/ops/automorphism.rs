@@ -3,8 +3,8 @@
 //! It permutes the values of a polynomial, and the coefficients up to signs. Rotations of ciphertexts are
 //! automorphisms by powers of 5, conjugation is the one by 2n - 1.
 //!
-//! Next to a transform, it needs no kernel: the transform of x with the root psi^g is that of x(X^g) with
-//! the root psi.
+//! Next to a transform, it needs no kernel: the transform of x with the root psi^g equals the transform of
+//! x(X^g) with the root psi.
 
 use crate::arithmetic::bit_reverse;
 use crate::signature::settings::{MODULUS, N};

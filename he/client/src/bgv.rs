@@ -12,7 +12,7 @@ use ring::{Degree, Error, Ring, bits};
 pub struct Slots {
     ring: Ring,
     ntt: Ntt,
-    /// The place of each slot among the values of the transform.
+    /// The index of each slot among the values of the transform.
     places: Vec<usize>,
 }
 
@@ -46,8 +46,8 @@ impl Slots {
         values.into_iter().map(|word| word as i128).collect()
     }
 
-    /// The slots of a polynomial, times `factor`: a switch to fewer moduli divides the plaintext by those
-    /// that it drops, modulo t.
+    /// The slots of a polynomial, times `factor`: a switch to fewer moduli divides the plaintext by the
+    /// dropped moduli, modulo t.
     pub fn decode(&self, coefficients: &[BigInt], factor: u128) -> Vec<u128> {
         let t = BigInt::from(self.ring.q());
         let residue = |x: &BigInt| u128::try_from(((x % &t) + &t) % &t).expect("a residue");

@@ -146,7 +146,7 @@ impl Client {
         self.switch_key(&from, &to)
     }
 
-    /// b_j = -a_j `to` + t e_j + F_j `from`, with F_j = P in digit j's towers and 0 in all others.
+    /// b_j = -a_j `to` + t e_j + F_j `from`, with F_j = P in digit j's towers and 0 elsewhere.
     fn switch_key(&mut self, from: &[Words], to: &[Words]) -> SwitchKey {
         let (all, levels) = (0..self.towers.len(), self.set.levels());
         let size = levels.div_ceil(self.set.digits());

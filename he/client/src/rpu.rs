@@ -2,7 +2,7 @@
 
 use crate::{Ciphertext, SwitchKey};
 use diagnostic::Diagnostic;
-use programs::{Error, Options, ParameterSet, Program, generate};
+use programs::{Error, Generator, Options, ParameterSet, generate};
 use ring_program::Inputs;
 use ring_program::data::Words;
 use runtime::{Keys, Report, RunError, Runtime};
@@ -64,16 +64,15 @@ impl Rpu {
         Self { machine }
     }
 
-    /// Generates a program and runs it on data and in time. The results are compared with those of the
-    /// executor on big integers. Arguments that the program does not have, such as digits that are not in
-    /// use at its level, are left out.
+    /// Generates a program and runs it on data and in time. The results are compared with the executor's on
+    /// big integers. Arguments that the program lacks, such as digits beyond its level, are left out.
     ///
     /// # Errors
     /// Returns an error if the program cannot be generated, an input is missing or does not fit, or the run
     /// fails.
     pub fn run(
         &self,
-        program: &Program,
+        program: &Generator,
         set: &ParameterSet,
         options: &Options,
         arguments: Arguments,

@@ -3,7 +3,7 @@
 use ring::{Basis, Ring};
 use std::ops::Range;
 
-/// The index of a modulus among those in use: q_0, .., q_(l-1), then p_0, ..
+/// The index of a modulus in use: q_0, .., q_(l-1), then p_0, ..
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Tower(pub(crate) usize);
 
@@ -97,8 +97,8 @@ impl Base {
         &self.rings[tower.0]
     }
 
-    /// The place of each tower in a key, which has the moduli of the highest level, and the number of all
-    /// of them.
+    /// The index of each tower in a key, which has the moduli of the highest level, and the number of the
+    /// key's towers.
     pub(crate) fn key_places(&self) -> (Vec<usize>, usize) {
         let dropped = self.levels.0 - self.levels.1;
         let place = |tower: Tower| tower.0 + if tower.0 < self.level() { 0 } else { dropped };
@@ -141,12 +141,12 @@ impl Conversion {
         &self.sources
     }
 
-    /// (S/s)^-1 modulo the source s at a place.
+    /// (S/s)^-1 modulo the source s with an index.
     pub(crate) fn scale(&self, place: usize) -> u128 {
         self.basis.inverse_cofactor(place)
     }
 
-    /// S/s modulo a target, with the source s at a place.
+    /// S/s modulo a target, for the source s with an index.
     pub(crate) fn weight(&self, place: usize, target: &Ring) -> u128 {
         self.basis.cofactor_modulo(place, target.modulus())
     }

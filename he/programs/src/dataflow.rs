@@ -18,8 +18,7 @@ pub struct Dataflow {
     pub definition: &'static str,
     /// Whether the dataflow works in tiles of several output limbs.
     pub has_tiles: bool,
-    /// Whether an input that is a product is computed when it is needed, each time anew. Otherwise it is
-    /// computed once and kept.
+    /// Whether an input that is a product is recomputed at each use. Otherwise it is computed once and kept.
     recomputes: bool,
     /// Runs all pieces of a switch, with tiles of a given number of limbs.
     run: fn(&mut Switch<'_>, Option<NonZeroUsize>),

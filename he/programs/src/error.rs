@@ -1,4 +1,4 @@
-//! Errors of this crate, except those of parameter sets, which have a place in a file.
+//! Errors of this crate. Errors of parameter sets are diagnostics, since they have a location in a file.
 
 use thiserror::Error;
 
@@ -47,7 +47,7 @@ pub enum Error {
         /// The name of the dataflow.
         dataflow: &'static str,
     },
-    /// A rotation that leaves all slots in place, or is beyond them.
+    /// A rotation by zero slots, or by more than there are.
     #[error("invalid rotation {rotation}: not from 1 to {} in either direction", slots - 1)]
     Rotation {
         /// The slots to rotate by.

@@ -1,7 +1,7 @@
 //! Generators of ring programs for homomorphic encryption.
 //!
-//! * A [`ParameterSet`] names the moduli of ciphertexts and of key switching. [`SETS`] are built in;
-//!   others are read from TOML.
+//! * A [`ParameterSet`] names the moduli of ciphertexts and of key switching. [`SETS`] are built in; TOML
+//!   files define more.
 //! * [`PROGRAMS`] are the generators: key switch, product, rotation, rescale, hoisted rotations, and
 //!   layers of linear transforms and squares for programs of any size.
 //! * [`DATAFLOWS`] are the orders of a key switch. They differ in the limbs that are alive at a time,
@@ -38,5 +38,5 @@ mod switch;
 
 pub use dataflow::{DATAFLOWS, Dataflow, find_dataflow};
 pub use error::Error;
-pub use program::{Options, PROGRAMS, Program, Rescale, comment, find_program, generate};
+pub use program::{Generator, Options, PROGRAMS, Rescale, comment, find_program, generate};
 pub use set::{ParameterSet, SETS};

@@ -9,7 +9,7 @@ use ring_program::Limb;
 pub(crate) enum Polynomial {
     /// Limbs with values.
     Limbs(Vec<Limb>),
-    /// The sum of the products of pairs of polynomials. Each use computes it anew.
+    /// The sum of the products of pairs of polynomials, recomputed at each use.
     Products(Vec<[Vec<Limb>; 2]>),
 }
 

@@ -54,7 +54,7 @@ impl Default for Options {
 
 /// A generator of programs.
 #[derive(Clone, Copy)]
-pub struct Program {
+pub struct Generator {
     /// The name on the command line.
     pub name: &'static str,
     /// Inputs, outputs and meaning, in one line.
@@ -69,14 +69,14 @@ pub struct Program {
     emit: fn(&mut Emitter, &Options) -> Result<(), Error>,
 }
 
-impl std::fmt::Debug for Program {
+impl std::fmt::Debug for Generator {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
     }
 }
 
 /// All programs.
-pub const PROGRAMS: &[Program] = &[
+pub const PROGRAMS: &[Generator] = &[
     keyswitch::KEY_SWITCH,
     hmult::PRODUCT,
     hrot::ROTATION,
@@ -86,7 +86,7 @@ pub const PROGRAMS: &[Program] = &[
 ];
 
 /// The program with this name.
-pub fn find_program(name: &str) -> Option<Program> {
+pub fn find_program(name: &str) -> Option<Generator> {
     PROGRAMS.iter().copied().find(|program| program.name == name)
 }
 
@@ -97,7 +97,7 @@ pub fn find_program(name: &str) -> Option<Program> {
 ///
 /// # Errors
 /// Returns an error if the set lacks the level, or the program does not have one of the options.
-pub fn generate(program: &Program, set: &ParameterSet, options: &Options) -> Result<RingProgram, Error> {
+pub fn generate(program: &Generator, set: &ParameterSet, options: &Options) -> Result<RingProgram, Error> {
     let refused = [
         ("rotations", options.rotations.is_some() && !program.rotates),
         ("rescale", options.rescale.is_some() && !program.rescales_products),
@@ -115,7 +115,7 @@ pub fn generate(program: &Program, set: &ParameterSet, options: &Options) -> Res
 }
 
 /// A comment for the head of a program's text: what it is, and the origin of its parameters.
-pub fn comment(program: &Program, set: &ParameterSet, options: &Options) -> String {
+pub fn comment(program: &Generator, set: &ParameterSet, options: &Options) -> String {
     let level = options.level.unwrap_or(set.levels());
     let mut text = format!("{}: {}\n", program.name, program.definition);
     text += &format!(

@@ -30,8 +30,8 @@ sets! { "ark" "bts1" "bts2" "bts3" "dprive" }
 /// n = "assumed"
 /// ```
 ///
-/// A modulus is a number in quotes. `{ bits, count }` are the largest primes of that size that are 1 mod
-/// 2n; p takes the largest of them, so that P exceeds each digit if the sizes are equal.
+/// A modulus is a number in quotes. `{ bits, count }` are the largest primes of that size that are 1 mod 2n;
+/// p has the largest of them, so that P exceeds each digit if the sizes are equal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParameterSet {
     name: String,
@@ -45,8 +45,8 @@ pub struct ParameterSet {
 }
 
 impl ParameterSet {
-    /// The built-in set with this name, for polynomials of degree `n` in place of its own degree if that is
-    /// given. `None` if there is no such set.
+    /// The built-in set with this name. A given `n` overrides its ring degree. `None` if there is no such
+    /// set.
     ///
     /// # Errors
     /// Returns an error if `n` is no degree of ring programs, or too large for the sizes of the moduli.
@@ -55,12 +55,11 @@ impl ParameterSet {
         Some(Self::parse(name, &format!("{name}.toml"), text, n))
     }
 
-    /// The set `name` in `text`, from the file `file`, for polynomials of degree `n` in place of its own
-    /// degree if that is given.
+    /// The set `name` in `text`, from the file `file`. A given `n` overrides its ring degree.
     ///
     /// # Errors
-    /// Returns all errors: of syntax; else of keys and values; else a degree that ring programs do not have, moduli
-    /// that are no primes that are 1 mod 2n, or occur twice, an empty digit, invalid roots.
+    /// Returns all errors: of syntax; else of keys and values; else a degree that ring programs do not have,
+    /// moduli that are no primes that are 1 mod 2n, or occur twice, an empty digit, invalid roots.
     pub fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Result<Self, Diagnostics> {
         document::parse(name, file, text, n)
     }

@@ -1,7 +1,7 @@
 //! Key switches of one polynomial, in pieces that dataflows put in order.
 //!
-//! Each piece computes limbs from those of other pieces, which must have run before. All dataflows
-//! use the same pieces, so their results are equal.
+//! Each piece computes limbs from the limbs of pieces that ran before it. All dataflows use the same pieces,
+//! so their results are equal.
 
 use crate::base::{Base, Conversion, Digit, Tower};
 use crate::emitter::Emitter;
@@ -19,7 +19,7 @@ pub(crate) struct Sum {
 /// A key, and what follows its switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
-    /// The limbs by component, digit and place in the key.
+    /// The limbs by component, digit and index in the key.
     limbs: [Vec<Vec<Limb>>; 2],
     /// Polynomials to add to the results.
     pub(crate) addends: [Option<Polynomial>; 2],
@@ -48,7 +48,7 @@ pub(crate) struct Switch<'e> {
     base: Base,
     input: Polynomial,
     keys: Vec<Key>,
-    /// The place of each tower in a key.
+    /// The index of each tower in a key.
     key_places: Vec<usize>,
     /// The conversion of each digit, and of the mod-down.
     up: Vec<Conversion>,
@@ -95,7 +95,7 @@ impl<'e> Switch<'e> {
         }
     }
 
-    /// Computes the input and the addends now, so that no later piece computes them anew.
+    /// Computes the input and the addends now, so that no later piece recomputes them.
     pub(crate) fn compute_polynomials(&mut self) {
         self.input = self.input.computed(self.e);
         for addend in self.keys.iter_mut().flat_map(|key| &mut key.addends).flatten() {

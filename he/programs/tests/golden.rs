@@ -1,7 +1,7 @@
 //! All programs in all dataflows compute what the formulas say, on integers of any size.
 
 use num_bigint::BigUint;
-use programs::{DATAFLOWS, Options, ParameterSet, Program, Rescale, find_program, generate};
+use programs::{DATAFLOWS, Generator, Options, ParameterSet, Rescale, find_program, generate};
 use proptest::prelude::*;
 use ring::host::Ntt;
 use ring::{Degree, Ring};
@@ -305,7 +305,7 @@ fn key(data: &BTreeMap<String, Limbs>, name: &str) -> [Vec<Limbs>; 2] {
     })
 }
 
-fn program(name: &str) -> Program {
+fn program(name: &str) -> Generator {
     find_program(name).unwrap()
 }
 
@@ -410,7 +410,7 @@ proptest! {
     }
 }
 
-/// The product of some moduli modulo each of others.
+/// The product of `moduli` modulo each of `modulo_each`.
 fn product_modulo(moduli: &[u128], modulo_each: &[u128]) -> Vec<u128> {
     let all = product(moduli);
     modulo_each.iter().map(|&q| modulo(&all, q)).collect()

@@ -109,8 +109,8 @@ impl Builder {
     /// As [`push`](Self::push), for an operation from the text's line `line`, from 1.
     ///
     /// # Errors
-    /// Returns an error if an operand is invalid, or if inputs were declared and a source has no
-    /// value. Then the destination counts as written, so that one error does not cause others.
+    /// Returns an error if an operand is invalid, or if inputs were declared and a source has no value. Then
+    /// the destination counts as written, so that one error causes no other error.
     pub fn push_from_line(&mut self, operation: Operation, line: u32) -> Result<(), Fault> {
         let checked = check(&operation, &mut self.program, &mut self.roots);
         let checked = checked.and_then(|()| self.check_sources(&operation));

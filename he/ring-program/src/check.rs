@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 /// The roots that were found valid.
 pub(crate) type Roots = FxHashSet<(ModulusIndex, ConstantIndex)>;
 
-/// The rules of one shape, beyond those that types enforce.
+/// The rules of one shape that types do not enforce.
 trait Rules {
     fn check(&self, program: &mut RingProgram, roots: &mut Roots) -> Result<(), Fault>;
 }

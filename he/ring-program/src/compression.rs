@@ -38,7 +38,7 @@ fn buffered<'r>(format: &'static str, inner: impl Read + 'r) -> Box<dyn BufRead 
     Box::new(BufReader::with_capacity(BUFFER, Explained { format, inner }))
 }
 
-/// A decoder whose errors say what is wrong for users.
+/// A decoder whose errors are written for users.
 struct Explained<R> {
     format: &'static str,
     inner: R,

@@ -182,8 +182,8 @@ fn with_scalar(operands: &Scalar, line: &Line<'_>, f: impl Fn(&Integers, u128, u
     line.source(operands.a).iter().map(|&a| f(ring, a, scalar)).collect()
 }
 
-/// The values at the powers of w: place i has the value at w^(2 brv(i) + 1), and gets the one at
-/// w^(k (2 brv(i) + 1)).
+/// The values at the powers of w: index i has the value at w^(2 brv(i) + 1), and gets the value at w^(k (2
+/// brv(i) + 1)).
 fn permuted(operands: &Galois, line: &Line<'_>) -> Words {
     let (n, a, k) = (line.n(), line.source(operands.a), operands.k as usize);
     let bits = n.ilog2();

@@ -6,11 +6,11 @@
 //! {"ring_dimension": 1024, "inputs": {"d": [1, 2, 3], "evk": [25, 26]}, "outputs": {"ks0": [90, 91]}}
 //! ```
 //!
-//! The key `seeded`, which may be absent, lists the random limbs of keys that a seed can replace, by the names of
-//! inputs or by ids: `"seeded": ["evk.a.0", 26]`.
+//! The key `seeded`, which may be absent, lists the random limbs of keys that a seed can replace, by the
+//! names of inputs or by ids: `"seeded": ["evk.a.0", 26]`.
 //!
-//! Niobium's manifest, `fhetch_replay.json`, is recognised by its key `crypto_context`. It names
-//! further files, which are taken from its folder.
+//! Niobium's manifest, `fhetch_replay.json`, is recognised by its key `crypto_context`. It names other files,
+//! which are read from its folder.
 
 mod niobium;
 
@@ -45,8 +45,8 @@ pub struct Manifest {
     /// The outputs in order; `None` if the manifest does not say. Then they are the limbs that the
     /// program never reads after it last writes them.
     pub outputs: Option<Vec<NamedIds>>,
-    /// The limbs of inputs that are random, so that a seed on the chip can replace them; `None` if the manifest does
-    /// not say. Then the names of inputs tell.
+    /// The limbs of inputs that are random, so that a seed on the chip can replace them; `None` if the
+    /// manifest does not say. Then the names of inputs tell.
     pub seeded: Option<Vec<LimbId>>,
     /// The moduli without the sentinel, if the manifest lists them.
     pub moduli: Option<Vec<u128>>,
@@ -68,7 +68,7 @@ impl Manifest {
         Self::parse(&path.display().to_string(), &text, folder)
     }
 
-    /// The manifest in `text`, from the file `file`. Niobium's further files are in `folder`.
+    /// The manifest in `text`, from the file `file`. The files that Niobium's manifest names are in `folder`.
     ///
     /// # Errors
     /// Returns all errors of the text or of a file that it names.
@@ -214,7 +214,7 @@ impl NameOrId {
     }
 }
 
-/// The place of a key in a JSON text, after some position. Best effort: the first equal string.
+/// The span of a key in a JSON text, after some position. Best effort: the first equal string.
 fn key_span(text: &str, from: usize, key: &str) -> Option<Span> {
     let quoted = serde_json::Value::from(key).to_string();
     let start = from + text[from..].find(&quoted)?;

@@ -11,8 +11,8 @@ macro_rules! operations {
         idioms { $(($Idiom:ident, $IdiomShape:ident, $written:literal, $case:literal))* }
         refused { $(($refused:literal, $reason:literal))* }
     ) => {
-        /// One operation on limbs. All sources are read before the destination is written, which
-        /// may be one of them.
+        /// One operation on limbs. All sources are read before the destination is written; the destination
+        /// may be a source.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum Operation {
             $(#[doc = concat!("`", $opcode, "`:\n\n```text\n", $meaning, "\n```")] $Name($Shape),)*

@@ -16,7 +16,7 @@
 //!
 //! * Opcodes may have capitals. Operands with names may stand in any order. Commas are required,
 //!   blanks after them are not.
-//! * Numbers are decimal or hexadecimal. Leading zeros are errors: one reader takes them for octal.
+//! * Numbers are decimal or hexadecimal. Leading zeros are errors: some readers would read octal.
 //! * The indices of the table of moduli must be right. Moduli are distinct primes that are 1 mod 2n.
 //! * A program ends with one `halt` or two, so a truncated text is an error.
 //! * `sr_addps` of 0 with a real modulus is an addition, not a copy.
@@ -38,8 +38,8 @@ use token::{Span, first_word, number, significant, text};
 /// The origin of what the text does not say: the ring degree, and the names of inputs and outputs.
 #[derive(Clone, Copy, Debug)]
 pub enum Interface<'m> {
-    /// The ring degree only. Inputs are the limbs that are read before they are written; outputs
-    /// are those that are never read after their last write. The limb `%7` has the name `id7`.
+    /// The ring degree only. Inputs are the limbs that are read before they are written; outputs are the
+    /// limbs that are never read after their last write. The limb `%7` has the name `id7`.
     Degree(u64),
     /// A manifest.
     Manifest(&'m Manifest),
@@ -291,7 +291,7 @@ impl<'m> Reader<'m> {
             Err(fault) => {
                 let span = operands.span(fault.part);
                 self.report_fault(fault, line, span);
-                // So that one error does not cause others.
+                // So that one error causes no other error.
                 if let Ok(d) = operands.limb(Part::Destination, &mut self.builder) {
                     self.builder.define(d);
                 }

@@ -11,8 +11,7 @@ use crate::{Limb, ModulusIndex, Operation, RingProgram, Shape};
 pub enum Demand {
     /// Residues below the modulus.
     Residues,
-    /// Factors of an exact product. No real program multiplies limbs that are not reduced, but the
-    /// result is beyond doubt.
+    /// Factors of an exact product. Unreduced limbs are rare in practice, but their product is well defined.
     Factors,
     /// Any words.
     Words,

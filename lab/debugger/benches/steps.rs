@@ -1,8 +1,9 @@
-//! Speed of the debugger: a step and a step back near the end of the 64K transform, where a step back executes the most.
+//! Speed of the debugger: a step and a step back near the end of the 64K transform, where a step back
+//! executes the most.
 
 use codegen::{PlanChoice, Request, generate};
 use criterion::{Criterion, criterion_group, criterion_main};
-use debugger::{Session, Source, Stop};
+use debugger::{Listing, Session, Stop};
 use ring::Degree;
 use sim::Machine;
 use sim::timing::Cycle;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 const N: u32 = 65536;
 const CYCLE: Cycle = Cycle(6000);
 
-/// The time of one movement, repeated. The other movement, which is not timed, takes it back.
+/// The time of one movement, repeated. The other movement, which is not timed, undoes it.
 fn time(
     session: &mut Session,
     times: u64,
@@ -35,7 +36,7 @@ fn bench(criterion: &mut Criterion) {
     let request = Request::with_primes(golden::NTT, degree, 128, 1).expect("there are primes of 128 bits");
     let program = generate(&request, &machine, &PlanChoice::Best).expect("a kernel").program;
     let inputs = BTreeMap::from([("x".to_owned(), (0..N.into()).collect())]);
-    let mut session = Session::new(Source::new(program, None), &machine, inputs).expect("the program fits");
+    let mut session = Session::new(Listing::new(program, None), &machine, inputs).expect("the program fits");
     assert_eq!(session.go_to_cycle(CYCLE), Stop::Done);
     let mut group = criterion.benchmark_group("ntt65536");
     group.sample_size(20);

@@ -282,7 +282,7 @@ impl App {
         Ok(())
     }
 
-    /// Several steps, or fewer if one of them has a reason to stop.
+    /// Several steps, until the last one or a reason to stop.
     fn steps(&mut self, count: u64, step: fn(&mut Session) -> Stop) {
         let mut stop = Stop::Done;
         for _ in 0..count {

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 const BUDGET: usize = 512 << 20;
 /// The most states of a session.
 const MOST: usize = 128;
-/// The fewest instructions from one state to the next: saving a state takes as long as executing some hundred.
+/// The fewest instructions between two states: saving a state costs as much as executing some hundred
+/// instructions.
 const LEAST_INTERVAL: usize = 1024;
 
 /// The state at a position.
@@ -27,7 +28,7 @@ pub(crate) struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// The checkpoints of a program that ends at position `end`, with that of its beginning.
+    /// The checkpoints of a program that ends at position `end`; its beginning is one.
     pub(crate) fn new(start: Checkpoint, end: usize) -> Self {
         let number = (BUDGET / start.state.bytes().max(1)).clamp(2, MOST);
         Self::every(end.div_ceil(number).max(LEAST_INTERVAL), start)

@@ -1,16 +1,16 @@
 //! A debugger of B512 programs.
 //!
-//! A [`Session`] executes a program instruction by instruction, forwards and backwards, and knows what each cycle
-//! of its run has in queues, pipes and busy registers. [`Location`] and [`Target`] are places and values as a user
-//! writes them. An [`App`] is the state of the screen: it turns keys into actions of the session, and draws itself
-//! with `ratatui`. The crate neither reads keys nor writes to a terminal.
+//! A [`Session`] executes a program instruction by instruction, forwards and backwards, and knows what each
+//! cycle of its run has in queues, pipes and busy registers. [`Location`] and [`Target`] are positions and
+//! values as a user writes them. An [`App`] is the state of the screen: it turns keys into actions of the
+//! session, and draws itself with `ratatui`. The crate neither reads keys nor writes to a terminal.
 //!
 //! # Time
 //!
-//! A program has no branches, so a position in it is a point in time. Values are those of execution in program
-//! order: what every instruction before the position has computed. The machine's pipes show the cycle in which the
-//! instruction at the position dispatches, or any other cycle. Steps backwards execute the program again from the
-//! last saved state: at most some thousand instructions of a long program.
+//! A program has no branches, so a position in it is a point in time. Values follow from execution in program
+//! order: every instruction before the position has computed its results. The machine's pipes show the cycle
+//! in which the instruction at the position dispatches, or any other cycle. Steps backwards execute the
+//! program again from the last saved state: at most some thousand instructions of a long program.
 
 // A new instruction or pipe must not compile before every match over them treats it.
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
@@ -31,5 +31,5 @@ pub use location::Location;
 pub use number::{Format, rows};
 pub use pipeline::{Holder, Pipeline};
 pub use session::{Session, SessionError, Stop};
-pub use source::Source;
+pub use source::Listing;
 pub use target::Target;

@@ -1,13 +1,13 @@
-//! Places in a program, as a user writes them.
+//! Locations in a program, as a user writes them.
 
-use crate::source::Source;
+use crate::source::Listing;
 use diagnostic::{Diagnostic, nearest};
 use std::str::FromStr;
 
-/// A place in a program: before an instruction, or at the end.
+/// A location in a program: before an instruction, or at the end.
 ///
-/// A user writes `31`, a line of the text; `#15`, the index of an instruction from 0; the name of a symbol, for
-/// every instruction that accesses it; or `end`.
+/// A user writes `31`, a line of the text; `#15`, the index of an instruction from 0; the name of a symbol,
+/// for every instruction that accesses it; or `end`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Location {
     /// The first instruction on this line of the text or after it.
@@ -43,12 +43,12 @@ impl FromStr for Location {
 }
 
 impl Location {
-    /// The indices of the instructions at this place, in ascending order; at least one. The end has the index
-    /// after the last instruction.
+    /// The indices of the instructions at this location, in ascending order; at least one. The end has the
+    /// index after the last instruction.
     ///
     /// # Errors
-    /// Returns an error if the program has no such place.
-    pub fn resolve(&self, source: &Source) -> Result<Vec<usize>, Diagnostic> {
+    /// Returns an error if the program has no such location.
+    pub fn resolve(&self, source: &Listing) -> Result<Vec<usize>, Diagnostic> {
         let length = source.program.instructions.len();
         match self {
             Self::End => Ok(vec![length]),
@@ -63,7 +63,7 @@ impl Location {
     }
 }
 
-fn line_of(source: &Source, line: usize) -> Result<usize, Diagnostic> {
+fn line_of(source: &Listing, line: usize) -> Result<usize, Diagnostic> {
     let Some(lines) = source.lines() else {
         let error = Diagnostic::new("an object has no lines");
         return Err(error.with_help(format!("write #{line} for the instruction with this index")));
@@ -79,7 +79,7 @@ fn line_of(source: &Source, line: usize) -> Result<usize, Diagnostic> {
     })
 }
 
-fn accesses_of(source: &Source, name: &str) -> Result<Vec<usize>, Diagnostic> {
+fn accesses_of(source: &Listing, name: &str) -> Result<Vec<usize>, Diagnostic> {
     let symbols = &source.program.symbols;
     let Some(symbol) = source.program.symbol(name) else {
         let names = || symbols.iter().map(|symbol| symbol.name.as_str());

@@ -41,8 +41,8 @@ impl Format {
     }
 }
 
-/// Words in lines: each begins with the index of its first word. As many to a line as fit `width` characters, a
-/// power of two, at least one.
+/// Words in lines: each begins with the index of its first word. As many to a line as fit `width` characters,
+/// a power of two, at least one.
 pub fn rows(words: &[u128], modulus: Option<u128>, format: Format, width: usize) -> Vec<String> {
     let texts: Vec<String> = words.iter().map(|&word| format.text(word, modulus)).collect();
     let longest = texts.iter().map(String::len).max().unwrap_or(0);

@@ -110,7 +110,7 @@ impl App {
         let source = self.session.source();
         let instructions = &source.program.instructions;
         let height = usize::from(area.height.saturating_sub(2));
-        // The chosen instruction is in the middle, as far as there are others.
+        // The chosen instruction is in the middle, if there are enough instructions around it.
         let first = self.cursor.saturating_sub(height / 2).min(instructions.len().saturating_sub(height));
         let listing = source.program.listing();
         let last = source.line(instructions.len().saturating_sub(1)).unwrap_or(instructions.len());

@@ -2,7 +2,7 @@
 
 use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::pipeline::Pipeline;
-use crate::source::Source;
+use crate::source::Listing;
 use crate::target::Target;
 use b512_asm::reg::REGISTERS;
 use b512_asm::{Class, Instr, MReg, Operand, VReg};
@@ -17,7 +17,7 @@ use thiserror::Error;
 /// Its position is the number of executed instructions: the instruction with this index is the next one.
 #[derive(Debug)]
 pub struct Session {
-    source: Source,
+    source: Listing,
     executor: Executor,
     checkpoints: Checkpoints,
     pipeline: Pipeline,
@@ -70,7 +70,7 @@ impl Session {
     /// # Errors
     /// Returns an error if the program does not fit the machine, or an input does not fit the program.
     pub fn new(
-        source: Source,
+        source: Listing,
         machine: &Machine,
         inputs: BTreeMap<String, Vec<u128>>,
     ) -> Result<Self, SessionError> {
@@ -102,7 +102,7 @@ impl Session {
     }
 
     /// The program.
-    pub fn source(&self) -> &Source {
+    pub fn source(&self) -> &Listing {
         &self.source
     }
 
@@ -167,7 +167,8 @@ impl Session {
     /// Goes back to the last position before this one at which [`resume`](Self::resume) would stop, or to the
     /// beginning.
     pub fn reverse(&mut self) -> Stop {
-        // The last position that comes into question. All instructions before it have been executed without a fault.
+        // The last position that comes into question. All instructions before it have been executed without a
+        // fault.
         let mut limit = self.position.saturating_sub(1);
         if self.watches.is_empty() {
             let last = (limit > 0).then(|| self.breakpoints.range(1..=limit).next_back().copied()).flatten();
@@ -215,7 +216,8 @@ impl Session {
         stop
     }
 
-    /// Shows a cycle: goes to the first instruction that does not dispatch before it. Beyond the run, to its end.
+    /// Shows a cycle: goes to the first instruction that does not dispatch before it. Beyond the run, to its
+    /// end.
     pub fn go_to_cycle(&mut self, cycle: Cycle) -> Stop {
         let cycle = cycle.min(self.pipeline.cycles());
         let stop = self.go_to(self.pipeline.dispatched_before(cycle));
@@ -251,8 +253,8 @@ impl Session {
         }
     }
 
-    /// The modulus of a value. A vector register takes it from the instruction that wrote it; a shuffle passes
-    /// on the modulus of its sources. Other values have the program's modulus if it has only one.
+    /// The modulus of a value. A vector register has the modulus of the instruction that wrote it; a shuffle
+    /// passes on the modulus of its sources. Any other value has the program's modulus if there is only one.
     pub fn modulus(&self, target: &Target) -> Option<u128> {
         let only = || self.source.program.only_modulus();
         match target {
@@ -262,8 +264,8 @@ impl Session {
         }
     }
 
-    /// The modulus register and the modulus of the instruction that wrote a vector register, or of the registers
-    /// that a shuffle moved there.
+    /// The modulus register and the modulus of the instruction that wrote a vector register, or of the
+    /// registers that a shuffle moved there.
     pub fn ring(&self, register: VReg) -> Option<(MReg, u128)> {
         self.origins[register.index()]?.ring
     }
@@ -302,7 +304,7 @@ impl Session {
         Ok(())
     }
 
-    /// The ring of an instruction's results: that of its modulus register, or of its sources.
+    /// The ring of an instruction's results, from its modulus register or its sources.
     fn ring_of_result(&self, instr: &Instr) -> Option<(MReg, u128)> {
         let mut named = None;
         instr.for_each_operand(|_, operand| {

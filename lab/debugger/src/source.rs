@@ -4,7 +4,7 @@ use b512_asm::{AddressMode, Class, Instr, Operand, Program, Space, Symbol};
 
 /// A program with the lines of its file.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct Listing {
     /// The program.
     pub program: Program,
     /// The line of each instruction, from 1; `None` for a program that is not from a text.
@@ -19,7 +19,7 @@ enum Access {
     Sdm { word: u32 },
 }
 
-impl Source {
+impl Listing {
     /// A program and the line of each of its instructions, if it is from a text.
     ///
     /// # Panics

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 /// A register, or consecutive words of a symbol.
 ///
-/// A user writes `v3`, `s0`, `a1`, `m2`, `v0..v7` for several registers, `y` for a symbol, `y+5` for one of its
-/// words, `y+0..7` for several. Both ends of a range are included.
+/// A user writes `v3`, `s0`, `a1`, `m2`, `v0..v7` for several registers, `y` for a symbol, `y+5` for one of
+/// its words, `y+0..7` for several. Both ends of a range are included.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
     /// A vector register.
@@ -36,7 +36,7 @@ const FORMS: &str = "write a register such as v3, s0, a1 or m2, several as v0..v
                      y+0..7";
 
 impl Target {
-    /// The registers or words of a program with this name: one, or those of a range of registers.
+    /// The registers or words of a program with this name: one, or a range of registers.
     ///
     /// # Errors
     /// Returns an error if there are none.

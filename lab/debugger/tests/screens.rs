@@ -1,11 +1,11 @@
 //! The screen after scripted keys, and the session behind it.
 //!
-//! Each script is a list of keys; the screen after it is a file in `tests/screens`. `BLESS=1` writes the files, and
-//! the figure of the book.
+//! Each script is a list of keys; the screen after it is a file in `tests/screens`. `BLESS=1` writes the
+//! files, and the figure of the book.
 
 mod svg;
 
-use debugger::{App, Format, Key, Location, Session, Source, Stop, Target, rows};
+use debugger::{App, Format, Key, Listing, Location, Session, Stop, Target, rows};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
@@ -39,14 +39,15 @@ fn lines(text: &str) -> Vec<usize> {
 fn session_of(text: &str, machine: &Machine) -> Session {
     let program = b512_asm::assemble(text).unwrap();
     let inputs = BTreeMap::from([("x".to_owned(), (0..512).map(|i| i * i % 0x3001).collect())]);
-    Session::new(Source::new(program, Some(lines(text))), machine, inputs).unwrap()
+    Session::new(Listing::new(program, Some(lines(text))), machine, inputs).unwrap()
 }
 
 fn session() -> Session {
     session_of(PROGRAM, &Machine::rpu_128x128())
 }
 
-/// The screen after keys: `\n` is Return, `\t` Tab, `^` and `_` the arrows up and down, `{` and `}` left and right.
+/// The screen after keys: `\n` is Return, `\t` Tab, `^` and `_` the arrows up and down, `{` and `}` left and
+/// right.
 fn screen(keys: &str) -> (App, Buffer) {
     let mut app = App::new(session(), "scale.b512 | rpu-128x128");
     let mut terminal = Terminal::new(TestBackend::new(110, 30)).unwrap();

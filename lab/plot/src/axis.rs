@@ -47,7 +47,7 @@ impl Axis {
         Some(Self { scale: Scale::Linear, low: low - MARGIN * span, high: high + MARGIN * span })
     }
 
-    /// A logarithmic axis for positive values; `None` if there are none, or others.
+    /// A logarithmic axis; `None` without values, or if a value is not positive.
     pub(super) fn logarithmic(values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
         let axis = Self::linear(values.clone().map(f64::log10))?;
         values.clone().all(|value| value > 0.0).then_some(Self { scale: Scale::Logarithmic, ..axis })
@@ -152,8 +152,8 @@ impl Ranged for Axis {
 impl ValueFormatter<f64> for Axis {
     /// The label of a tick.
     fn format_ext(&self, value: &f64) -> String {
-        // All ticks of a linear axis have the digits of its step; those of a logarithmic axis have
-        // only the necessary digits.
+        // All ticks of a linear axis have the digits of its step; ticks of a logarithmic axis have only the
+        // necessary digits.
         match self.scale {
             Scale::Linear => {
                 let decimals = (-(self.step() * 1.0001).log10().floor()).max(0.0) as usize;

@@ -47,7 +47,7 @@ pub enum Stacking {
     OnTop,
 }
 
-/// Share of a category that its bars take.
+/// Share of a category that its bars occupy.
 const GROUP: f64 = 0.82;
 
 /// Draws bars in `region`.

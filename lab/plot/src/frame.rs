@@ -25,7 +25,7 @@ pub(super) struct Texts<'a> {
     pub(super) x_label: &'a str,
     /// Lines of tick labels between the axis and its label, at least 1.
     pub(super) tick_lines: usize,
-    /// The label beside the vertical axis.
+    /// The label of the vertical axis.
     pub(super) y_label: &'a str,
     /// The heading of the legend; empty without.
     pub(super) legend: &'a str,
@@ -183,7 +183,7 @@ impl Notes {
         Ok(Self { start: (region.x + canvas.pixels(MARGIN), top + canvas.pixels(NOTE / 2.0)), lines })
     }
 
-    /// The height at which the first remark begins; the lower end of the region without any.
+    /// The height at which the first remark begins, or the lower end of the region.
     pub(super) fn top(&self) -> f64 {
         self.start.1
     }

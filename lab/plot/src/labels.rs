@@ -1,4 +1,4 @@
-//! Placement of labels beside their points, so that none covers a marker, a line or another label.
+//! Placement of labels next to their points, so that none covers a marker, a line or another label.
 
 /// A rectangle in pixels; `y` grows downwards.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -31,13 +31,13 @@ impl Rect {
 pub(super) struct Page {
     bounds: Rect,
     taken: Vec<Rect>,
-    /// Those that a label covers rather than have no place.
+    /// Rectangles that a label may cover if no free placement exists.
     avoided: Vec<Rect>,
 }
 
-/// The place of a label.
+/// The placement of a label.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Place {
+pub(super) struct Placement {
     pub(super) rect: Rect,
     /// Whether it covers a line that it should avoid.
     pub(super) covers: bool,
@@ -66,16 +66,16 @@ impl Page {
         self.avoided.extend(along(from, to, step));
     }
 
-    /// Finds the free position for a label of `size` that is nearest to `point`, at least `gap`
-    /// away, and reserves it. Diagonal positions come first, because they avoid axis-parallel
-    /// lines. If all positions cover an avoided line, it is the nearest one of these. The distance is at most `farthest` gaps.
+    /// Finds the free position for a label of `size` that is nearest to `point`, at least `gap` away, and
+    /// reserves it. Diagonal positions come first, because they avoid axis-parallel lines. If all positions
+    /// cover an avoided line, it is the nearest one of these. The distance is at most `farthest` gaps.
     pub(super) fn place(
         &mut self,
         point: (f64, f64),
         size: (f64, f64),
         gap: f64,
         farthest: f64,
-    ) -> Option<Place> {
+    ) -> Option<Placement> {
         const DIRECTIONS: [(f64, f64); 8] = [
             (1.0, -1.0),
             (-1.0, 1.0),
@@ -116,7 +116,7 @@ impl Page {
         if let Some(end) = leader {
             self.avoid_line(point, end, gap / 4.0);
         }
-        Some(Place { rect, covers, leader })
+        Some(Placement { rect, covers, leader })
     }
 
     fn is_free(&self, place: &Rect) -> bool {
@@ -163,7 +163,7 @@ mod tests {
         let (point, size, gap) = ((150.0, 150.0), (60.0, 12.0), 8.0);
         let first = empty.clone().place(point, size, gap, 4.0).unwrap();
         assert_eq!((first.covers, first.leader), (false, None));
-        // A line through the first place.
+        // A line through the first placement.
         let mut page = empty.clone();
         page.avoid_line((150.0, 140.0), (300.0, 140.0), 2.0);
         let second = page.place(point, size, gap, 4.0).unwrap();
@@ -173,7 +173,7 @@ mod tests {
         (0..60).for_each(|i| page.avoid_line((0.0, 5.0 * f64::from(i)), (300.0, 5.0 * f64::from(i)), 2.0));
         let covering = page.place(point, size, gap, 4.0).unwrap();
         assert!(covering.covers && covering.rect == first.rect);
-        // All near places are taken.
+        // All near placements are occupied.
         let mut page = empty;
         page.take(Rect::around(point, 2.1 * gap));
         let far = page.place(point, size, gap, 4.0).unwrap();

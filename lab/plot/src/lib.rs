@@ -393,7 +393,7 @@ mod tests {
     fn the_legend_tells_what_labels_list_if_there_are_any() {
         let mut chart = chart();
         (chart.name_label, chart.short_name_label) = ("HPLEs, banks".into(), "HPLEs".into());
-        // The point beside the front has no name.
+        // The point off the front has no name.
         let svg_of = |chart: &Chart| svg(chart).unwrap();
         assert!(svg_of(&chart).contains("labels: HPLEs, banks") && !svg_of(&chart).contains("small labels"));
         chart.series[0].points[2].short_name = "64".into();

@@ -2,17 +2,17 @@
 
 use std::cmp::Ordering;
 
-/// Whether a design with some costs is at least as good as one with others in all of them.
+/// Whether no cost of the first design exceeds the second one's.
 fn is_as_good(costs: &[f64], others: &[f64]) -> bool {
     costs.iter().zip(others).all(|(cost, other)| cost <= other)
 }
 
-/// The indices of the designs that no other one dominates, in ascending order of their first costs, then of the
-/// next ones. Lower costs are better. A design dominates another if it is at least as good in all costs and
-/// better in one. All designs have equally many costs.
+/// The indices of the designs that no other one dominates, in ascending order of their first costs, then of
+/// the next ones. Lower costs are better. A design dominates another if none of its costs is higher and one
+/// is lower. All designs have the same number of costs.
 ///
-/// The first of several designs with equal costs represents all of them. Designs with a cost that is not a number
-/// are omitted.
+/// The first of several designs with equal costs represents all of them. Designs with a cost that is not a
+/// number are omitted.
 pub fn front<D: AsRef<[f64]>>(designs: &[D]) -> Vec<usize> {
     let costs = |i: usize| designs[i].as_ref();
     let mut order: Vec<usize> =
@@ -21,7 +21,8 @@ pub fn front<D: AsRef<[f64]>>(designs: &[D]) -> Vec<usize> {
         // They are numbers. Zeros of either sign are equal.
         costs(a).partial_cmp(costs(b)).unwrap_or(Ordering::Equal).then(a.cmp(&b))
     });
-    // A design that is as good as another one comes before it. The last ones on the front are the most similar.
+    // A design that is as good as another one comes before it. The last ones on the front are the most
+    // similar.
     let mut front: Vec<usize> = Vec::new();
     for i in order {
         if !front.iter().rev().any(|&better| is_as_good(costs(better), costs(i))) {

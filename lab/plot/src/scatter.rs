@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::canvas::{Canvas, FINE_GRID, FRONT, GRID, INK, MARKERS, MUTED, Pixel, Shape, backend};
-use super::labels::{Page, Place, Rect};
+use super::labels::{Page, Placement, Rect};
 use super::{Chart, MAX_SERIES, PlotError, Point};
 use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
@@ -169,7 +169,7 @@ pub(super) fn draw<DB: DrawingBackend>(
         }
         let font = name_font.resize(canvas.pixels(size));
         let place = page.place(at, canvas.size(text, &font)?, canvas.pixels(gap), farthest);
-        if let Some(Place { rect, covers, leader }) = place {
+        if let Some(Placement { rect, covers, leader }) = place {
             if let Some(end) = leader {
                 // It begins at the edge of the marker.
                 let (across, down) = (end.0 - at.0, end.1 - at.1);
@@ -201,7 +201,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     entries(canvas, chart, has_short_names).iter().try_for_each(|entry| legend.draw(entry))
 }
 
-/// The style of names beside points.
+/// The style of names next to points.
 #[derive(Clone, Copy)]
 struct Style {
     /// The size of the font, in points.
@@ -270,7 +270,7 @@ struct Entry<'c> {
     space: (f64, f64),
 }
 
-/// The start of the texts beside symbols, in points from the plot.
+/// The start of the texts next to symbols, in points from the plot.
 const TEXT: f64 = 44.0;
 /// The start of headings and remarks, in points from the plot.
 const HEADING: f64 = 20.0;
@@ -281,7 +281,7 @@ const MARGIN: f64 = 12.0;
 /// The space for the title above the legend, and below the legend, in points.
 const HEAD: f64 = 60.0;
 
-/// The entries of a chart's legend. Points beside the front may have names.
+/// The entries of a chart's legend. Points off the front may have names.
 fn entries<'c, DB: DrawingBackend>(
     canvas: &Canvas<'_, DB>,
     chart: &'c Chart,

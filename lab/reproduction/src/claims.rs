@@ -74,7 +74,7 @@ const POINTS: f64 = 2.0;
 pub(super) enum Basis {
     /// A constant of area or energy that was fitted to this number, or the shape of such a model.
     Fitted,
-    /// Printed values alone.
+    /// Only printed values.
     Derived,
     /// Models in which nothing was chosen for this number, or for a number that implies it.
     Predicted,
@@ -177,7 +177,7 @@ pub struct Assessment {
     pub remark: Option<String>,
 }
 
-/// A number of the paper beside ours.
+/// A number of the paper, and ours.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Comparison {
     /// The quantity.
@@ -326,7 +326,7 @@ impl Claim {
     }
 }
 
-/// The origin of a claim, from those of its numbers; `None` without numbers.
+/// The origin of a claim, from the origins of its numbers; `None` without numbers.
 fn origin(parts: impl Iterator<Item = Origin> + Clone) -> Option<Origin> {
     let has = |origin| parts.clone().any(|part| part == origin);
     [Origin::Fitted, Origin::Predicted, Origin::Derived].into_iter().find(|&origin| has(origin))

@@ -75,7 +75,7 @@ impl Measurements {
         Ok(Self { processor: processor(), timings })
     }
 
-    /// The table of the measurements, with the simulated times beside them.
+    /// The table of the measurements and the simulated times.
     pub(super) fn table(&self, evaluation: &Evaluation) -> Table {
         let header = vec![
             "code",
@@ -153,7 +153,7 @@ fn transform_us(code: &str, bits: u32, n: u32, threads: usize) -> Result<(String
     if code.starts_with("fastest") {
         let ntt = Fast::new(points, q, root).map_err(|error| text(&error))?;
         let us = measure(&|x: &mut [u128]| ntt.forward(x), values, threads);
-        return Ok((format!("{code} ({})", ntt.kernel()), us));
+        return Ok((format!("{code} ({})", ntt.implementation()), us));
     }
     let modulus = Modulus::new(q).map_err(|error| text(&error))?;
     let ntt = Ntt::new(modulus, points, root).map_err(|error| text(&error))?;

@@ -1,12 +1,12 @@
 //! The simulations behind the figures and claims.
 
 use super::Error;
-use super::setting::Setting;
+use super::setting::PaperSetting;
 use b512_asm::{Pipe, Program};
 use codegen::{PlanChoice, Request};
-use lab::kernel::{ModulusSpec, RequestSpec};
-use lab::run::{ProgramFacts, RunReport, TimingReport};
-use lab::sweep::{self, Definition, Status};
+use lab_run::kernel::{ModulusSpec, RequestSpec};
+use lab_run::{ProgramFacts, RunReport, TimingReport};
+use lab_sweep::{Definition, Status};
 use rayon::prelude::*;
 use sim::Machine;
 use sim::timing::{self, Cause, Wait, stepped};
@@ -171,8 +171,8 @@ impl Evaluation {
     ///
     /// # Errors
     /// Returns an error if a transform cannot be generated.
-    pub(super) fn of(setting: &Setting, rings: &Rings) -> Result<Self, Error> {
-        let Setting { machine, .. } = setting;
+    pub(super) fn of(setting: &PaperSetting, rings: &Rings) -> Result<Self, Error> {
+        let PaperSetting { machine, .. } = setting;
         let on = |hples, banks| {
             let mut machine = machine.clone();
             (machine.hple.count, machine.vdm.banks) = (hples, banks);
@@ -310,15 +310,15 @@ fn find(runs: &[Run], wanted: impl Fn(&Run) -> bool) -> &Run {
 /// Runs a built-in sweep.
 fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
     let definition = Definition::parse(name, text)?;
-    let plan = sweep::Plan::new(&definition)?;
-    let records = sweep::records(&plan, &sweep::generate);
-    let run = |(record, point): (sweep::Record, sweep::PlannedPoint)| {
+    let plan = lab_sweep::Plan::new(&definition)?;
+    let records = lab_sweep::records(&plan, &lab_sweep::generate);
+    let run = |(record, point): (lab_sweep::Record, lab_sweep::PlannedPoint)| {
         let failed = |reason| Error::Failed { sweep: name.to_owned(), reason };
         let (Status::Ok, Some(report)) = (record.status, record.report) else {
             return Err(failed(record.error.unwrap_or_default()));
         };
         let timing = report.timing.clone().ok_or_else(|| failed("there is no timing".into()))?;
-        let sweep::Task::Kernel(kernel) = &point.task else {
+        let lab_sweep::Task::Kernel(kernel) = &point.task else {
             return Err(failed("a point has no kernel".into()));
         };
         let code = match kernel.plan {
@@ -335,7 +335,7 @@ fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
     records.into_iter().zip(plan.points()).map(run).collect()
 }
 
-/// The common parts of the requests for each size: moduli and roots take time to find.
+/// The common parts of the requests for each size: finding moduli and roots costs time.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Rings(Vec<Request>);
 
@@ -357,7 +357,7 @@ impl Rings {
     ///
     /// # Errors
     /// Returns an error if it cannot be generated.
-    pub(super) fn cycles(&self, setting: &Setting) -> Result<u64, Error> {
+    pub(super) fn cycles(&self, setting: &PaperSetting) -> Result<u64, Error> {
         let program = generate(self.request(LARGEST), &setting.plan(LARGEST), &setting.machine)?;
         Ok(timing::simulate(&setting.machine, &program).cycles.0)
     }
@@ -371,7 +371,7 @@ fn request(n: u32) -> Result<Request, Error> {
 }
 
 fn generate(request: &Request, plan: &PlanChoice, machine: &Machine) -> Result<Program, Error> {
-    let generated = sweep::generate(request, plan, machine);
+    let generated = lab_sweep::generate(request, plan, machine);
     generated.map(|generated| generated.program).map_err(|reason| failed(request.n(), reason))
 }
 

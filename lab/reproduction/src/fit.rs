@@ -1,11 +1,10 @@
 //! Fits the constants of a technology to published numbers.
 //!
-//! A [`Claims`] file holds printed numbers: the clock, two SRAM macros, areas of designs or their
-//! ratios, the energy of one program and its shares. [`fit`] turns them into a [`Technology`]: the
-//! macros determine the line of all SRAMs; a least-squares fit determines the area constants under
-//! `fit`; the shares, divided by the program's event counts, determine the energies. [`Fit::file`]
-//! is the technology file, with the source of each constant, every claim beside the result, and the
-//! results of fits to other claims.
+//! A [`Claims`] file holds printed numbers: the clock, two SRAM macros, areas of designs or their ratios, the
+//! energy of one program and its shares. [`fit`] turns them into a [`Technology`]: the macros determine the
+//! line of all SRAMs; a least-squares fit determines the area constants under `fit`; the shares, divided by
+//! the program's event counts, determine the energies. [`Fit::file`] is the technology file, with the source
+//! of each constant, every claim with its result, and the results of fits to other claims.
 //!
 //! The fit works on the logarithms of the constants, so that they stay positive. The residual of a
 //! claim is its deviation divided by its tolerance. The fit is deterministic: the same claims give
@@ -22,7 +21,7 @@ use constants::{AREA, DELAY, components};
 use codegen::PlanChoice;
 use diagnostic::Diagnostics;
 use diagnostic::document::{Format, Schema};
-use lab::kernel::{ModulusSpec, RequestSpec};
+use lab_run::kernel::{ModulusSpec, RequestSpec};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, differentiate_numerically};
 use nalgebra::{DMatrix, DVector, Dyn, storage::Owned};
 use sim::tech::{AreaConstants, ClockPoint, DelayConstants, EnergyConstants, Technology};
@@ -64,7 +63,7 @@ pub struct Residual {
     pub ours: f64,
     /// The deviation that counts as agreement.
     pub tolerance: f64,
-    /// Whether it was part of the fit; the others are predictions.
+    /// Whether it was part of the fit, not a prediction.
     pub fitted: bool,
 }
 
@@ -196,11 +195,11 @@ pub fn paper_events() -> Result<Events, FitError> {
     };
     let request = spec.resolve().map_err(|error| failed(error.to_string()))?;
     let machine = Machine::rpu_128x128_paper();
-    let program = lab::sweep::generate(&request, &PlanChoice::Paper, &machine).map_err(failed)?.program;
+    let program = lab_sweep::generate(&request, &PlanChoice::Paper, &machine).map_err(failed)?.program;
     Ok(Events::of(&program))
 }
 
-/// Fits the constants. `events` are those of the program behind the printed energy.
+/// Fits the constants. `events` counts the program behind the printed energy.
 ///
 /// # Errors
 /// Returns an error if the claims do not determine the constants, or name an unknown constant.

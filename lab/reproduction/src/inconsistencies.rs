@@ -6,7 +6,7 @@ use super::table::significant;
 pub(super) fn list() -> Vec<String> {
     let s = |value: f64| significant(value, 3);
     let clock = 1.68;
-    // Cycles of the paper's formula and of the multipliers alone at 64K on 128 HPLEs.
+    // Cycles of the paper's formula, and of the multipliers only, at 64K on 128 HPLEs.
     let (n, log_n, hples) = (65536.0, 16.0, 128.0);
     let formula = n * log_n / hples;
     let multipliers = n / 2.0 * log_n / hples;

@@ -1,4 +1,4 @@
-//! Predictions from other training sets: a setting chosen by some claims, evaluated on all others.
+//! Predictions from other training sets: a setting chosen by some claims, evaluated on the remaining ones.
 
 use super::claims::{Expected, Origin};
 use super::setting::Space;
@@ -65,7 +65,7 @@ pub(super) fn standing<'t>(trials: &'t Trials, training: &[&'static str]) -> Opt
     Some(Standing { training: training.to_vec(), chosen, trained_agree, held_out, agree })
 }
 
-/// The training sets of C1 and up to three others, smaller ones first.
+/// The training sets of C1 and up to three more claims, smaller ones first.
 fn training_sets() -> Vec<Vec<&'static str>> {
     let others: Vec<&str> = claims().into_iter().filter(|&id| !is_fitted(id, &[ALWAYS])).collect();
     let mut sets: Vec<Vec<&str>> = (0u32..1 << others.len())
@@ -102,7 +102,7 @@ pub(super) struct Account {
     pub method: [String; 2],
     /// Claim, the share of candidates that meet it, and its part.
     pub claims: Vec<[String; 3]>,
-    /// Training claims, the number held out, the number of these that agree, and the others.
+    /// Training claims, the number held out, how many of these agree, and the ones that do not.
     pub sets: Vec<[String; 4]>,
     /// The summary of all training sets.
     pub summary: Vec<String>,

@@ -1,4 +1,4 @@
-//! Other machines beside the RPU: printed, measured or simulated, each marked.
+//! The RPU compared with other machines: printed, measured or simulated, each marked.
 
 use super::Error;
 use super::evaluation::{Code, Evaluation};

@@ -21,7 +21,7 @@ struct ClaimsDocument<'a> {
     inconsistencies: Vec<String>,
 }
 
-/// The files of a reproduction, including those of measurements if there are any.
+/// The files of a reproduction, measurements included if there are any.
 ///
 /// # Errors
 /// Returns an error if a figure cannot be drawn.
@@ -75,9 +75,8 @@ pub fn summary(reproduction: &Reproduction) -> String {
     document::summary(reproduction)
 }
 
-/// Compares files with those of the same name in a folder. PNG files are not compared by their
-/// bytes, nor is the page's section of measurements. Returns the name of the first file that
-/// differs.
+/// Compares files with the files of the same name in a folder. PNG files are not compared by their bytes, nor
+/// is the page's section of measurements. Returns the name of the first file that differs.
 pub fn difference(files: &[File], folder: &Path) -> Option<String> {
     let differs = |(name, content): &&File| match std::fs::read(folder.join(name)) {
         Err(_) => true,

@@ -2,7 +2,7 @@
 
 use crate::fit::Claims;
 use crate::setting::Space;
-use lab::schema::Format;
+use lab_sweep::schema::Format;
 
 /// The formats of the fits.
 pub const FORMATS: &[Format] = &[

@@ -57,7 +57,7 @@ pub type Picks = Vec<usize>;
 
 /// The machine and the program settings of a candidate.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Setting {
+pub struct PaperSetting {
     /// The machine, at 128 HPLEs and 128 banks.
     pub machine: Machine,
     /// Stages of a rectangle.
@@ -66,7 +66,7 @@ pub struct Setting {
     pub tuning: Tuning,
 }
 
-impl Setting {
+impl PaperSetting {
     /// The plan of the transform of `n` points.
     pub(super) fn plan(&self, n: u32) -> PlanChoice {
         PlanChoice::Recipe(Box::new(classical(golden::NTT, n, self.depth, self.tuning.clone())))
@@ -108,7 +108,7 @@ impl Space {
     ///
     /// # Errors
     /// Returns an error if a key or a value is invalid.
-    pub fn setting(&self, picks: &Picks) -> Result<Setting, Diagnostics> {
+    pub fn setting(&self, picks: &Picks) -> Result<PaperSetting, Diagnostics> {
         let fixed = self.keys.iter().map(|(key, value)| Override::parse(&format!("{key}={value}")));
         let mut overrides = fixed.collect::<Result<Vec<_>, _>>()?;
         let mut scheduler = self.scheduler.clone();
@@ -124,9 +124,9 @@ impl Space {
         let tuning =
             scheduler.try_into().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
         let mut machine = MachineBase::built_in(&self.machine)?.machine(&overrides)?;
-        // The printed area and energy are those of the paper's multiplier, however many stages it has.
+        // The printed area and energy belong to the paper's multiplier, however many stages it has.
         machine.technology.law_stages = machine.hple.multiplier_latency_cycles;
-        Ok(Setting { machine, depth: self.depth, tuning })
+        Ok(PaperSetting { machine, depth: self.depth, tuning })
     }
 
     /// Key and value of each choice of a candidate.

@@ -1,10 +1,9 @@
 //! The choice among the candidate settings of the paper's program.
 //!
-//! [`Trials::run`] simulates every candidate of a [`Space`]; [`Trials::choose`] selects the one
-//! that best meets some claims, the *training set*. Its results for all other claims are
-//! predictions. Only numbers that follow from cycles take part in the choice; numbers that depend
-//! on areas or energies are left to the claims. The report beside the claims shows the choices of
-//! other training sets, and the success of their predictions.
+//! [`Trials::run`] simulates every candidate of a [`Space`]; [`Trials::choose`] selects the one that best
+//! meets some claims, the *training set*. Its results for all other claims are predictions. Only numbers that
+//! follow from cycles take part in the choice; numbers that depend on areas or energies are left to the
+//! claims. The report shows the choices of other training sets, and the success of their predictions.
 //!
 //! # The rule
 //!
@@ -20,7 +19,7 @@ pub use log::{Log, LogError};
 use crate::Error;
 use crate::claims::{Basis, CLAIMS, Claim, Part};
 use crate::evaluation::{Evaluation, Rings};
-use crate::setting::{Choice, Picks, Setting, Space, plain};
+use crate::setting::{Choice, PaperSetting, Picks, Space, plain};
 use crate::table::cell;
 use log::Entry;
 use rayon::prelude::*;
@@ -64,8 +63,8 @@ impl Trials {
     /// compared with C1 and their total, then the number simulated in full and their total.
     ///
     /// # Errors
-    /// Returns an error if a candidate is invalid, if its program cannot be generated, or if the log cannot be
-    /// written.
+    /// Returns an error if a candidate is invalid, if its program cannot be generated, or if the log cannot
+    /// be written.
     pub fn run(
         space: &Space,
         log: Option<&Log>,
@@ -92,9 +91,9 @@ impl Trials {
             Ok(agrees.then_some((picks, setting)))
         };
         let kept = space.candidates().into_par_iter().map(in_time).collect::<Result<Vec<_>, Error>>()?;
-        let kept: Vec<(Picks, Setting)> = kept.into_iter().flatten().collect();
+        let kept: Vec<(Picks, PaperSetting)> = kept.into_iter().flatten().collect();
         let total = kept.len();
-        let trial = |(picks, setting): (Picks, Setting)| {
+        let trial = |(picks, setting): (Picks, PaperSetting)| {
             let numbers = match known(&picks).and_then(|entry| entry.numbers.clone()) {
                 Some(numbers) => numbers,
                 None => {

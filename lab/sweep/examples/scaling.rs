@@ -1,5 +1,5 @@
 //! The cost of a point in sweeps of 100, 1,000 and 10,000 points, and the gain from a second
-//! thread: `cargo run --release -p lab --example scaling`.
+//! thread: `cargo run --release -p lab-sweep --example scaling`.
 //!
 //! The sweeps differ only in size: one program on machines with the same mix of latencies. The time
 //! of a one-point sweep, mostly the program and its check, is subtracted. The sweeps take turns,
@@ -8,8 +8,8 @@
 //! sweep except its files, with programs long enough that points take longer than the one-off work.
 
 use cpu_time::ThreadTime;
-use lab::sweep::outputs::Outputs;
-use lab::sweep::{Definition, Journal, Plan, Results, Shard, execute, generate};
+use lab_sweep::outputs::Outputs;
+use lab_sweep::{Definition, Journal, Plan, Results, Shard, execute, generate};
 use std::error::Error;
 use std::time::{Duration, Instant};
 

@@ -1,19 +1,88 @@
-//! From simulated runs to documents: the report of one run, comparisons of reports, sweeps and their
-//! journals, cluster jobs, cached tuning results, and cross-checks between witnesses.
+//! Sweeps: one or more kernels on many machines.
 //!
-//! The crate does no terminal input or output.
+//! A [`Definition`] is the content of a sweep file or of the built-in [`FIG4`]. [`Plan::new`]
+//! resolves it into points, each with its machine and a key that depends on everything that
+//! determines its result. [`execute`] simulates the points that a [`Journal`] lacks.
+//! [`CatchUp`] searches again for points that are slower than others on worse machines.
+//! [`Results::merge`] collects journals, and [`outputs::Outputs`] turns the results into files.
+//! [`Replay`] runs one point again, [`verify`] many; [`slurm`] divides a sweep into the tasks of a cluster.
+//!
+//! # Files of a sweep's folder
+//!
+//! | file | content |
+//! |---|---|
+//! | `sweep.json` | the [`Manifest`]: the title and every point with its key, in order |
+//! | `journal.jsonl`, `journal-K-of-N.jsonl` | one [`Record`] a line, in the order of completion, appended |
+//! | `results.jsonl` | the records in the order of the points |
+//! | `results.csv` | the same as a table |
+//! | `pareto.svg`, `pareto.png` | area against latency, or the objectives of an exploration |
+//! | `report.html` | interactive chart, causes of the cycles and table in one page |
+//! | `array.sbatch`, `merge.sbatch`, `submit.sh` | the [`slurm::Job`] of a sweep on a cluster |
+//!
+//! # Size
+//!
+//! Points, machines and records are made when they are needed and not kept. A [`Plan`] has a key and a number
+//! for each axis of a point, [`Results`] the place of its record in a journal, and its time and area. Charts and the page
+//! keep the records that they show: all of a sweep of up to 20,000 points, or the front and a sample.
+//!
+//! # Determinism
+//!
+//! Everything except the journals and the job is a function of the results: it is byte-identical
+//! for any number of shards and any order of completion.
 
 // A new instruction or pipe must not compile before every match over them treats it.
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 
-pub mod crosscheck;
-pub mod files;
-pub mod kernel;
-pub mod model;
-mod npy;
+mod catch_up;
+mod chart;
+mod check;
+mod columns;
+pub mod compose;
+mod data;
+#[allow(clippy::wildcard_enum_match_arm, reason = "its enums are values of TOML")]
+mod definition;
+mod execute;
+pub mod explore;
+mod goals;
+mod halving;
+mod hashed;
+mod journal;
+mod key;
+mod manifest;
+mod meter;
+pub mod outputs;
 mod page;
-pub mod program;
-pub mod run;
+mod parse;
+mod plan;
+mod points;
+mod quantity;
+mod record;
+mod replay;
+mod resolver;
+mod results;
+mod ring_task;
 pub mod schema;
-pub mod sweep;
+mod shard;
+pub mod slurm;
+mod task;
 pub mod tuning;
+mod verify;
+mod view;
+
+pub use catch_up::{CatchUp, Wave};
+pub use data::Data;
+pub use definition::{Definition, FIG4, ScheduleFor};
+pub use execute::{Generate, Generated, execute, generate, records};
+pub use goals::Goals;
+pub use journal::{Batch, Journal, JournalError, is_sweep, journal_state, line};
+pub use key::{PointKey, PointKeyError};
+pub use manifest::{Halving, Manifest, Objective, Reference, Settings, Source, Workload};
+pub use meter::Spent;
+pub use plan::{Beside, GivenProgram, Plan, PlannedPoint, Task};
+pub use points::{ManifestPoint, Points};
+pub use record::{Further, Record, Status};
+pub use replay::{Difference, Replay, ReplayError, Replayed, Verdict};
+pub use results::Results;
+pub use ring_task::RingTask;
+pub use shard::{Shard, ShardError};
+pub use verify::{Verification, verify};

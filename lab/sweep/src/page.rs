@@ -1,145 +1,255 @@
-//! The parts of the pages of runs and sweeps: one file each, without a network, readable without its
-//! script.
-//!
-//! A short script draws the charts as SVG and the timeline on a canvas (`page/page.js`). A charting library
-//! such as Vega-Lite would be many times as long, in every page, and brings neither the timeline nor the
-//! tables; uPlot is for series over time.
+//! The page of a sweep.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-use serde_json::Value;
+use super::chart::tuple;
+use super::columns::{Column, columns};
+use super::explore::Measure;
+use super::manifest::Manifest;
+use super::quantity::{Better, Quantity, names};
+use super::record::Record;
+use super::results::Results;
+use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, setting, text, timing};
+use b512_asm::Pipe;
+use diagnostic::counted;
+use lab_run::html::{Part, cause_label, key, names as part_names, part_label, shell, stack};
+use lab_run::label;
+use maud::{Markup, PreEscaped, html};
+use serde_json::{Value, json};
 use sim::timing::Cause;
+use std::borrow::Cow;
 
-const STYLE: &str = include_str!("page/style.css");
-const SCRIPT: &str = include_str!("page/page.js");
+/// The most points of a workload that the interactive chart has: more make a page too large for a browser.
+const MAX_CHART_POINTS: usize = 5000;
 
-/// A page with its data for the script. `state` is the state of a sweep that a server follows.
-pub(crate) fn shell(title: &str, body: &Markup, data: Option<&Value>, state: Option<&str>) -> Markup {
-    // Within a script element, only `<` could end it.
-    let data = data.map(|data| data.to_string().replace('<', "\\u003c"));
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                // No request for an icon.
-                link rel="icon" href="data:,";
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
+/// A page with a table and, if a point succeeded, a chart for each workload. `state` is the progress of a
+/// sweep that a server follows.
+pub(super) fn page(results: &Results, sections: &[(View<'_>, Option<&str>)], state: Option<&str>) -> Markup {
+    let manifest = &results.manifest;
+    let reports =
+        sections.iter().flat_map(|(view, _)| &view.records).filter_map(|record| record.report.as_ref());
+    let simulator = reports.map(|report| &report.simulator).next();
+    let (varying, common): (Vec<&String>, Vec<&String>) = manifest.columns.iter().partition(|column| {
+        let mut values = results.recorded().map(|point| manifest.points.value(point, column));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    });
+    let first = results.recorded().next();
+    let first = |column: &String| plain(first.and_then(|point| manifest.points.value(point, column)));
+    let common: Vec<String> =
+        common.into_iter().map(|column| Quantity::of(column).with_value(&first(column))).collect();
+    let body = html! {
+        h1 { (manifest.title) }
+        (summary(results, &common))
+        @for (index, (view, svg)) in sections.iter().enumerate() {
+            @if sections.len() > 1 { h2 { (view.workload) } }
+            @if let Some(svg) = svg {
+                figure.static { (PreEscaped(svg)) }
+                div.interactive id=(format!("chart-{index}")) {}
             }
-            body data-state=[state] {
-                main { (body) }
-                @if let Some(data) = data { script id="data" type="application/json" { (PreEscaped(data)) } }
-                script { (PreEscaped(SCRIPT)) }
+            @for note in view.notes() { p { (note) "." } }
+            @if view.hidden() > 0 {
+                @let (shown, all) = view.beside_front();
+                p { "Charts and table show the front and " (shown) " of " (all) " other points; results.csv has all." }
+            } @else if view.points > MAX_CHART_POINTS {
+                p { "The interactive chart shows the front and " (MAX_CHART_POINTS) " other points; results.csv has all." }
+            }
+            (front_stacks(view))
+            h3 { @if view.hidden() > 0 { "The front, and a sample of the other points" } @else { "All points" } }
+            @if view.records.iter().any(|record| !extrapolated(record).is_empty()) {
+                p { "* " (EXTRAPOLATED) ": a value is outside the range that printed numbers or synthesis check." }
+            }
+            (table(view, &varying, index))
+        }
+        @if let Some(simulator) = simulator {
+            footer { "rpu " (simulator.version) ", model " (simulator.model_version) }
+        }
+    };
+    let data = sections.iter().any(|(_, svg)| svg.is_some()).then(|| data(manifest, sections));
+    shell(&manifest.title, &body, data.as_ref(), state)
+}
+
+fn summary(results: &Results, common: &[String]) -> Markup {
+    let (failed, pruned, missing) = (results.failed(), results.pruned(), results.missing());
+    html! {
+        p {
+            (common.join(", ")) ". " (counted(results.recorded().count(), "point", "points"))
+            @if failed > 0 { ", " (failed) " of them failed" }
+            @if pruned > 0 { ", " (pruned) " of them dropped on small rings" }
+            @if missing > 0 { "; " (missing) " more have not run yet" }
+            ". Rows on the Pareto front are marked."
+            @if results.all_checked() {
+                " Every program was executed, and every coefficient of its results was checked."
             }
         }
     }
 }
 
-/// The colours of a stack, in the order of their use.
-const COLOURS: usize = 8;
-
-/// A part of a stack.
-pub(crate) struct Part {
-    /// The name.
-    pub(crate) name: String,
-    /// The size.
-    pub(crate) size: f64,
+/// The data of the interactive charts: columns, and the values of each point.
+fn data(manifest: &Manifest, sections: &[(View<'_>, Option<&str>)]) -> Value {
+    let results = columns();
+    let setting =
+        |name: &String| json!({ "name": name, "label": Quantity::of(name).label(), "number": true });
+    let columns = manifest.columns.iter().map(setting).chain(results.iter().map(of_column));
+    let groups = sections.iter().map(|(view, _)| {
+        let points: Vec<Value> = shown(view).map(|record| point(manifest, view, &results, record)).collect();
+        let labels = names(view.varying.iter().copied());
+        let objectives: Vec<&str> = view.goals.objectives.iter().map(|objective| objective.name()).collect();
+        json!({
+            "colour": super::chart::series_key(view),
+            "labels": labels,
+            "objectives": objectives,
+            "points": points,
+        })
+    });
+    json!({
+        "columns": columns.collect::<Vec<_>>(),
+        "settings": manifest.columns,
+        "groups": groups.collect::<Vec<_>>(),
+    })
 }
 
-/// The names of the parts that any of some stacks has, the largest first.
-pub(crate) fn names<'p>(stacks: impl Iterator<Item = &'p [Part]>) -> Vec<&'p str> {
-    let mut sums: Vec<(&str, f64)> = Vec::new();
-    for part in stacks.flatten().filter(|part| part.size > 0.0) {
-        match sums.iter_mut().find(|(name, _)| *name == part.name) {
-            Some((_, sum)) => *sum += part.size,
-            None => sums.push((&part.name, part.size)),
+/// The columns that are not numbers.
+const TEXTS: [&str; 4] = ["extrapolated", "checked", "program_source", "program_blake3"];
+
+/// The records of the interactive chart.
+fn shown<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Record> {
+    // A view that hides points has its sample already.
+    let step = if view.hidden() > 0 { 1 } else { view.records.len().div_ceil(MAX_CHART_POINTS).max(1) };
+    let chosen = move |(i, record): &(usize, &&Record)| i % step == 0 || view.front.contains(&record.key);
+    view.records.iter().enumerate().filter(chosen).map(|(_, record)| *record)
+}
+
+fn of_column(column: &Column) -> Value {
+    let name = column.name.as_str();
+    let cause = Cause::all().find(|cause| name.strip_suffix("_cycles") == Some(cause.name()));
+    let part = match cause {
+        Some(cause) => cause_label(cause),
+        None => part_label(name.trim_end_matches("_mm2").trim_end_matches("_uj")),
+    };
+    json!({
+        "name": name,
+        "label": Quantity::of(name).label(),
+        "part": part,
+        "cause": cause.is_some(),
+        "number": !TEXTS.contains(&name),
+        // A front needs two columns with better values.
+        "better": column.better.map(Better::name),
+    })
+}
+
+fn point(manifest: &Manifest, view: &View<'_>, results: &[Column], record: &Record) -> Value {
+    let name: Vec<String> = view.varying.iter().map(|key| text(record, key)).collect();
+    // The chart and the marked rows must agree on the front.
+    let is_exact = |column: &Column| Measure::ALL.iter().any(|measure| measure.name() == column.name);
+    let rounded = |column: &Column, value: Value| match value.as_f64() {
+        // Six digits are enough for a chart, and a third of the page. They are too few for a front.
+        Some(number) if value.is_f64() && !is_exact(column) => {
+            format!("{number:.5e}").parse::<f64>().map_or(value, Value::from)
         }
-    }
-    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
-    sums.into_iter().map(|(name, _)| name).collect()
+        _ => value,
+    };
+    let settings =
+        manifest.columns.iter().map(|column| setting(record, column).map_or(Value::Null, Cow::into_owned));
+    let values =
+        results.iter().map(|column| column.value(record).map_or(Value::Null, |value| rounded(column, value)));
+    json!({
+        "key": record.key,
+        "name": tuple(name.join(", "), view.varying.len()),
+        "beyond": view.is_beyond(record),
+        "values": settings.chain(values).collect::<Vec<_>>(),
+    })
 }
 
-/// The colour of a part: the rest shares the last one.
-fn colour(names: &[&str], name: &str) -> String {
-    let index = names.iter().position(|known| *known == name).unwrap_or(COLOURS);
-    format!("c{}", index.min(COLOURS - 1))
-}
-
-/// A stacked bar whose full width is `whole`.
-pub(crate) fn stack(parts: &[Part], names: &[&str], whole: f64) -> Markup {
+/// The causes of the cycles of each point on the front, as stacked bars.
+fn front_stacks(view: &View<'_>) -> Markup {
+    let on_front = |record: &&&Record| view.front.contains(&record.key);
+    let mut front: Vec<&Record> = view.records.iter().filter(on_front).copied().collect();
+    let first = |record: &Record| View::value(record, view.goals.axes()[0]).unwrap_or_default();
+    front.sort_by(|a, b| first(a).total_cmp(&first(b)));
+    let parts = |record: &&Record| -> Vec<Part> {
+        let Some(timing) = timing(record) else { return Vec::new() };
+        let part = |cause: Cause| Part {
+            name: cause_label(cause),
+            size: timing.stalls.get(cause.name()).map_or(0.0, |&cycles| cycles as f64),
+        };
+        Cause::all().map(part).collect()
+    };
+    let stacks: Vec<Vec<Part>> = front.iter().map(parts).collect();
+    let causes = part_names(stacks.iter().map(Vec::as_slice));
     html! {
-        div.stack {
-            @for name in names {
-                @for part in parts.iter().filter(|part| part.name == *name && part.size > 0.0) {
-                    @let share = 100.0 * part.size / whole.max(f64::MIN_POSITIVE);
-                    i class=(colour(names, name)) style=(format!("width:{share:.2}%")) title=(format!("{name}: {share:.1}%")) {}
+        @if stacks.iter().any(|parts| !parts.is_empty()) {
+            h3 { "Where the cycles go on the front" }
+            (key(&causes))
+            div.scroll {
+                table {
+                    thead { tr {
+                        th { (names(view.varying.iter().copied())) }
+                        th { "cycles" } th { "share" }
+                    } }
+                    tbody {
+                        @for (record, parts) in front.iter().zip(&stacks) {
+                            @let whole = parts.iter().map(|part| part.size).sum();
+                            tr {
+                                td.name { (view.varying.iter().map(|name| text(record, name)).collect::<Vec<_>>().join(", ")) }
+                                td { (whole) }
+                                td style="width:70%" { (stack(parts, &causes, whole)) }
+                            }
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-/// The key of some stacks.
-pub(crate) fn key(names: &[&str]) -> Markup {
+/// All points of a workload.
+fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
+    // The share of cycles in which each pipe is busy; results.csv has the rest.
+    let percent = |share: f64| format!("{:.0}\u{a0}%", share * 100.0);
+    let has_stream = view.workload.stream > 0;
+    let results = if has_stream { "10" } else { "9" };
     html! {
-        p {
-            @for name in names.iter().take(COLOURS - 1) {
-                span.key { i class=(colour(names, name)) {} (name) }
-            }
-            @if names.len() >= COLOURS {
-                span.key { i class=(colour(names, "")) {} (names[COLOURS - 1..].join(", ")) }
+        div.scroll {
+            table.sortable id=(format!("table-{index}")) {
+                thead {
+                    tr {
+                        @for column in columns { th { (Quantity::of(column).with_unit()) } }
+                        th { "cycles" } th { "GHz" } th { "latency" br; "(µs)" }
+                        @if has_stream { th { "stream" br; "(µs)" } }
+                        th { "area" br; "(mm²)" }
+                        th { "energy" br; "(µJ)" } th { "bound" br; "(cycles)" }
+                        @for pipe in Pipe::VECTOR { th { (label(pipe)) br; "busy" } }
+                    }
+                }
+                tbody {
+                    @for record in &view.records {
+                        tr.front[view.front.contains(&record.key)].beyond[view.is_beyond(record)] data-key=(record.key) {
+                            @for column in columns { td { (text(record, column)) } }
+                            @if let (Some((time_us, area)), Some(report)) = (costs(record), &record.report) {
+                                td { (report.duration().map_or(0, |(_, cycles)| cycles)) }
+                                td { (report.machine.frequency_ghz()) }
+                                td { (format!("{time_us:.3}")) }
+                                @if has_stream {
+                                    td { (format!("{:.3}", View::value(record, Measure::StreamUs).unwrap_or(f64::NAN))) }
+                                }
+                                td { (format!("{area:.2}")) @if !extrapolated(record).is_empty() { " *" } }
+                                td { (format!("{:.2}", report.energy_uj)) }
+                                @let timing = timing(record);
+                                td { @if let Some(timing) = timing {
+                                    (timing.bounds.resource_cycles.max(timing.bounds.dependence_cycles))
+                                } }
+                                @for pipe in Pipe::VECTOR {
+                                    td { @if let Some(timing) = timing { (percent(timing.utilisation.pipes[pipe])) } }
+                                }
+                            } @else {
+                                @match (record.rung, &record.error) {
+                                    (Some(n), _) => td.pruned colspan=(results) { "dropped at n = " (n) },
+                                    (None, error) => td.failed colspan=(results) { (error.as_deref().unwrap_or("failed")) },
+                                }
+                            }
+                        }
+                    }
+                }
             }
         }
-    }
-}
-
-/// The name of a cause for people: what the front end does in its cycles.
-pub(crate) fn cause_label(cause: Cause) -> String {
-    match cause {
-        Cause::Issue => "dispatching".to_owned(),
-        Cause::Busy(pipe) => format!("waits for {}'s registers", crate::run::label(pipe)),
-        Cause::Queue(pipe) => format!("waits for {}'s full queue", crate::run::label(pipe)),
-        Cause::Scalar => "waits for scalar loads".to_owned(),
-        Cause::Fetch => "first fetch and decode".to_owned(),
-        Cause::Drain => "last results".to_owned(),
-    }
-}
-
-/// The name of a part of area or energy for people.
-pub(crate) fn part_label(name: &str) -> String {
-    match name {
-        "law" => "LAW engines".to_owned(),
-        "sbar" => "shuffle crossbar".to_owned(),
-        "vbar" => "vector crossbar".to_owned(),
-        "vdm" | "vrf" => name.to_uppercase(),
-        _ => name.replace('_', " "),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parts(sizes: &[f64]) -> Vec<Part> {
-        sizes.iter().enumerate().map(|(i, &size)| Part { name: format!("n{i}"), size }).collect()
-    }
-
-    #[test]
-    fn stacks_are_ordered_by_size_and_the_rest_shares_a_colour() {
-        let parts = parts(&[1.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 0.0]);
-        let names = names(std::iter::once(&parts[..]));
-        assert_eq!(names[..2], ["n1", "n2"]);
-        assert_eq!(names.len(), 9);
-        assert_eq!([colour(&names, "n1"), colour(&names, "n8"), colour(&names, "n0")], ["c0", "c7", "c7"]);
-        assert!(stack(&parts, &names, 45.0).into_string().contains("width:20.00%"));
-        assert!(key(&names).into_string().contains("n8, n0"));
-    }
-
-    #[test]
-    fn data_cannot_end_its_element() {
-        let data = serde_json::json!({ "name": "</script><b>" });
-        let page = shell("t", &html! {}, Some(&data), None).into_string();
-        assert_eq!(page.matches("</script>").count(), 2);
     }
 }

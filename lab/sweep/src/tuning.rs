@@ -4,9 +4,9 @@
 //! degree, number of rings, resolved machine, and [`MODEL_VERSION`]. Each line is the hash of a recipe and
 //! the cycles of its program, or `-` if it has no program. Truncated lines are skipped.
 
-use crate::model::MODEL_VERSION;
 use codegen::search::Memory;
 use codegen::{Recipe, Request};
+use lab_run::model::MODEL_VERSION;
 use serde::Serialize;
 use sim::Machine;
 use sim::timing::Cycle;

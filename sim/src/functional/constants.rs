@@ -29,7 +29,7 @@ impl Constants {
         &self.tables
     }
 
-    /// Changes the tables to those of another point of the same program.
+    /// Adopts the tables that another point of the same program has.
     pub(super) fn set_tables(&mut self, tables: &[Range<u32>]) {
         self.tables = tables.to_vec();
     }

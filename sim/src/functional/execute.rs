@@ -2,7 +2,7 @@
 
 use super::error::Fault;
 use super::memory::{scatter, scatter_narrow};
-use super::registers::{Source, Width};
+use super::registers::{SourceRule, Width};
 use super::{Executor, lanes};
 use crate::machine::LawOperands;
 use b512_asm::reg::MAX_VDM_WORDS;
@@ -61,16 +61,20 @@ impl Executor {
             Instr::Vadd { vd, vs, vt, rm } => self.lanewise(vd, vs, vt, rm, &ADD),
             Instr::Vsub { vd, vs, vt, rm } => self.lanewise(vd, vs, vt, rm, &SUB),
             Instr::Vmul { vd, vs, vt, rm } => self.multiply(vd, vs, vt, rm),
-            Instr::Vadds { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, Source::Reduced, &ADD_SCALAR),
-            Instr::Vsubs { vd, vs, rt, rm } => self.with_scalar(vd, vs, rt, rm, Source::Reduced, &SUB_SCALAR),
+            Instr::Vadds { vd, vs, rt, rm } => {
+                self.with_scalar(vd, vs, rt, rm, SourceRule::Reduced, &ADD_SCALAR)
+            }
+            Instr::Vsubs { vd, vs, rt, rm } => {
+                self.with_scalar(vd, vs, rt, rm, SourceRule::Reduced, &SUB_SCALAR)
+            }
             Instr::Vmuls { vd, vs, rt, rm } => {
-                self.with_scalar(vd, vs, rt, rm, Source::Multiplicand, &MULTIPLY_SCALAR)
+                self.with_scalar(vd, vs, rt, rm, SourceRule::Multiplicand, &MULTIPLY_SCALAR)
             }
             Instr::Bfly { vd, vd1, vs, vt, vt1, rm } => {
-                self.butterfly([vd, vd1], [vs, vt, vt1], rm, Source::Multiplicand, &BUTTERFLY)
+                self.butterfly([vd, vd1], [vs, vt, vt1], rm, SourceRule::Multiplicand, &BUTTERFLY)
             }
             Instr::Gsbfly { vd, vd1, vs, vt, vt1, rm } => {
-                self.butterfly([vd, vd1], [vs, vt, vt1], rm, Source::Reduced, &INVERSE_BUTTERFLY)
+                self.butterfly([vd, vd1], [vs, vt, vt1], rm, SourceRule::Reduced, &INVERSE_BUTTERFLY)
             }
             Instr::Unpklo { vd, vs, vt } => self.shuffle(vd, vs, vt, &UNPACK_LOW),
             Instr::Unpkhi { vd, vs, vt } => self.shuffle(vd, vs, vt, &UNPACK_HIGH),
@@ -167,15 +171,15 @@ impl Executor {
         vs: VReg,
         rt: SReg,
         rm: MReg,
-        source: Source,
+        source: SourceRule,
         kernel: &Scalar,
     ) -> Result<(), Fault> {
         let r = &mut self.registers;
         let q = r.modulus(rm)?;
         r.require(source, self.operands, vs, (rm, &q), &self.vdm)?;
         let scalar = r.scalar_below(rt, rm, &q)?;
-        let place = r.multiplicand(&q, vs);
-        let (a, out) = (place.lanes(&r.vector, &r.residues), &mut r.spare[0].lanes);
+        let multiplicand = r.multiplicand(&q, vs);
+        let (a, out) = (multiplicand.lanes(&r.vector, &r.residues), &mut r.spare[0].lanes);
         match q.narrow() {
             Some(q) => (kernel.narrow)(q, out.narrow_mut(), a.narrow(), scalar as u64),
             None => (kernel.wide)(&q, out, a, scalar),
@@ -189,7 +193,7 @@ impl Executor {
         let r = &mut self.registers;
         let q = r.modulus(rm)?;
         if self.operands == LawOperands::Reduced {
-            r.require(Source::Multiplicand, self.operands, vs, (rm, &q), &self.vdm)?;
+            r.require(SourceRule::Multiplicand, self.operands, vs, (rm, &q), &self.vdm)?;
         }
         // A product commutes: a reduced constant multiplicand can be the prepared factor. The
         // operand rule is independent of the exchange.
@@ -200,10 +204,10 @@ impl Executor {
         } else {
             r.vector[vs.index()].settle(&self.vdm);
         }
-        let place = r.multiplicand(&q, x);
+        let multiplicand = r.multiplicand(&q, x);
         let register = &mut r.vector[w.index()];
         let w = self.constants.prepare(register, w, (rm, &q), &self.vdm, &mut r.factor)?;
-        let (x, out) = (place.lanes(&r.vector, &r.residues), &mut r.spare[0].lanes);
+        let (x, out) = (multiplicand.lanes(&r.vector, &r.residues), &mut r.spare[0].lanes);
         match q.narrow() {
             Some(q) => narrow::multiply(q, out.narrow_mut(), x.narrow(), w),
             None => vector::multiply(&q, out, x, w),
@@ -218,7 +222,7 @@ impl Executor {
         [vd, vd1]: [VReg; 2],
         [vs, vt, vt1]: [VReg; 3],
         rm: MReg,
-        source: Source,
+        source: SourceRule,
         kernel: &Butterfly,
     ) -> Result<(), Fault> {
         let r = &mut self.registers;
@@ -226,10 +230,10 @@ impl Executor {
         r.require_below(vs, rm, &q, &self.vdm)?;
         r.require(source, self.operands, vt, (rm, &q), &self.vdm)?;
         r.set_widths(&q, [vs]);
-        let place = r.multiplicand(&q, vt);
+        let multiplicand = r.multiplicand(&q, vt);
         let register = &mut r.vector[vt1.index()];
         let w = self.constants.prepare(register, vt1, (rm, &q), &self.vdm, &mut r.factor)?;
-        let (a, b) = (&r.vector[vs.index()].lanes, place.lanes(&r.vector, &r.residues));
+        let (a, b) = (&r.vector[vs.index()].lanes, multiplicand.lanes(&r.vector, &r.residues));
         let [out, out1] = r.spare.each_mut().map(|register| &mut register.lanes);
         match q.narrow() {
             Some(q) => {

@@ -5,8 +5,7 @@ use b512_asm::{AReg, MReg, SReg, Space, VReg};
 use std::ops::Range;
 
 impl Executor {
-    /// Sets the registers to the program's launch values, all others to zero, as at the beginning of
-    /// [`run`](Self::run).
+    /// Sets the registers to the program's launch values, or zero, as at the beginning of [`run`](Self::run).
     pub fn start(&mut self) {
         self.registers.reset(&self.program.addresses, &self.program.moduli);
     }

@@ -36,13 +36,13 @@
 //!
 //! A butterfly costs one multiplication a lane if its twiddle factors have been prepared for it (see
 //! [`modular`](ring::modular)). Words under a symbol with [`Role::Table`](b512_asm::Role::Table) are
-//! constants until something writes to them. A vector that is loaded from there is prepared once and
-//! cached over all runs, and the load is deferred until something other than a multiplication needs
-//! the lanes. Results carry an upper bound, so that most operands are known to be below the modulus;
-//! the others take one pass over the register.
+//! constants until something writes to them. A vector that is loaded from there is prepared once and cached
+//! over all runs, and the load is deferred until something other than a multiplication needs the lanes.
+//! Results carry an upper bound, so that most operands are known to be below the modulus; checking an unknown
+//! one costs one pass over the register.
 //!
-//! A register holds words of 64 bits if its lanes come from memory and fit, or are residues modulo a number below
-//! 2^64. Operations convert registers of the other width; few programs mix them.
+//! A register holds words of 64 bits if its lanes come from memory and fit, or are residues modulo a number
+//! below 2^64. Operations convert registers of the other width; few programs mix them.
 
 mod bounds;
 mod constants;
@@ -214,7 +214,7 @@ impl Executor {
         Ok(())
     }
 
-    /// Sets a modulus register for all later runs, in place of the program's value.
+    /// Sets a modulus register for all later runs; it overrides the program's value.
     pub fn set_modulus(&mut self, register: MReg, modulus: Modulus) {
         match self.program.moduli.iter_mut().find(|(known, _)| *known == register) {
             Some((_, value)) => *value = modulus,
@@ -249,8 +249,8 @@ impl Executor {
     /// Runs the loaded program to its `halt`, or to its end if it has none, and returns the number of
     /// instructions executed.
     ///
-    /// Registers start with the program's launch values, all others at zero. Memory keeps the
-    /// content from the last run and later writes.
+    /// Registers start with the program's launch values, or zero. Memory keeps the content from the last run
+    /// and later writes.
     ///
     /// # Errors
     /// Returns the first fault. The instructions before it have taken effect; the faulty one has not.

@@ -39,15 +39,15 @@ impl Width {
     }
 }
 
-/// The place of a multiplicand.
+/// The storage of a multiplicand.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum Multiplicand {
     Register(VReg),
     /// [`Registers::residues`].
     Residues,
 }
 
-impl Place {
+impl Multiplicand {
     /// The lanes there, in words of the modulus's width.
     pub(super) fn lanes<'a>(self, vector: &'a [VectorRegister], residues: &'a Vector) -> &'a Vector {
         match self {
@@ -73,7 +73,7 @@ pub(super) struct VectorRegister {
 
 /// The rule for a vector source of an arithmetic instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Source {
+pub(super) enum SourceRule {
     /// Every lane is below the modulus.
     Reduced,
     /// Every lane is any word, if the machine's multipliers accept that.
@@ -238,18 +238,18 @@ impl Registers {
     /// Settles `register` and checks that it is a valid `source`.
     pub(super) fn require(
         &mut self,
-        source: Source,
+        source: SourceRule,
         operands: LawOperands,
         register: VReg,
         (rm, q): (MReg, &Modulus),
         vdm: &[u128],
     ) -> Result<(), Fault> {
         match (source, operands) {
-            (Source::Reduced, _) => self.require_below(register, rm, q, vdm),
-            (Source::Multiplicand, LawOperands::Reduced) => {
+            (SourceRule::Reduced, _) => self.require_below(register, rm, q, vdm),
+            (SourceRule::Multiplicand, LawOperands::Reduced) => {
                 self.require_below(register, rm, q, vdm).map_err(Fault::of_multiplicand)
             }
-            (Source::Multiplicand, LawOperands::Word) => {
+            (SourceRule::Multiplicand, LawOperands::Word) => {
                 self.vector[register.index()].settle(vdm);
                 Ok(())
             }
@@ -266,7 +266,7 @@ impl Registers {
     /// The lanes of `register`, or residues equal to them, in the width of the modulus `q`.
     ///
     /// The register must be settled.
-    pub(super) fn multiplicand(&mut self, q: &Modulus, register: VReg) -> Place {
+    pub(super) fn multiplicand(&mut self, q: &Modulus, register: VReg) -> Multiplicand {
         let source = &mut self.vector[register.index()];
         match Width::of(q) {
             Width::Wide => source.widen(),
@@ -275,11 +275,11 @@ impl Registers {
                     for (residue, &word) in self.residues.narrow_mut().iter_mut().zip(&source.lanes[..]) {
                         *residue = q.residue(word) as u64;
                     }
-                    return Place::Residues;
+                    return Multiplicand::Residues;
                 }
             }
         }
-        Place::Register(register)
+        Multiplicand::Register(register)
     }
 
     /// Changes the lanes of two registers to one width, and returns it.

@@ -54,7 +54,8 @@ impl Executor {
         self.registers.scalar = state.scalar;
         self.registers.address = state.address;
         self.registers.modulus = state.modulus;
-        // Prepared factors stay valid: the words of a table are the same in all states in which it is constant.
+        // Prepared factors stay valid: the words of a table are the same in all states in which it is
+        // constant.
         self.constants.set_tables(&state.tables);
     }
 }

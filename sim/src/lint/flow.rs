@@ -4,7 +4,7 @@ use super::memory::Memory;
 use crate::machine::{Machine, Resources};
 use b512_asm::reg::REGISTERS;
 use b512_asm::{
-    AddressMode, Claim, Class, Code, Defect, Direction, Instr, Operand, Place, Program, Role, Space, Symbol,
+    AddressMode, Claim, Class, Code, Defect, Direction, Instr, Operand, Part, Program, Role, Space, Symbol,
     VectorAccess,
 };
 use std::ops::Range;
@@ -53,12 +53,12 @@ impl Writer {
 
 /// What a word or a register holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Source {
+struct Content {
     origin: Origin,
     writer: Writer,
 }
 
-impl Source {
+impl Content {
     /// A value from before the first instruction.
     fn initial(origin: Origin) -> Self {
         Self { origin, writer: Writer::NONE }
@@ -66,7 +66,7 @@ impl Source {
 }
 
 /// A register file.
-type File = [Source; REGISTERS];
+type File = [Content; REGISTERS];
 
 /// What the pass follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,8 +92,8 @@ pub(super) struct Flow<'p> {
     program: &'p Program,
     follow: Follow,
     resources: Resources,
-    vdm: Memory<Source>,
-    sdm: Memory<Source>,
+    vdm: Memory<Content>,
+    sdm: Memory<Content>,
     vector: File,
     scalar: File,
     address: File,
@@ -112,19 +112,19 @@ impl<'p> Flow<'p> {
     /// The state before the first instruction.
     pub(super) fn new(program: &'p Program, machine: &Machine, follow: Follow) -> Self {
         let resources = machine.resources();
-        let memory = |words| Memory::new(words, resources.isa, Source::initial(Origin::UNDEFINED));
+        let memory = |words| Memory::new(words, resources.isa, Content::initial(Origin::UNDEFINED));
         let (mut vdm, mut sdm) = (memory(resources.vdm_words), memory(resources.sdm_words));
         for (space, memory) in [(Space::Vdm, &mut vdm), (Space::Sdm, &mut sdm)] {
             for segment in &program.image(space).segments {
                 let words = range(segment.start, segment.words.len());
-                memory.fill(words, Source::initial(Origin::CONSTANT));
+                memory.fill(words, Content::initial(Origin::CONSTANT));
             }
             for (number, symbol) in inputs(program).filter(|(_, symbol)| symbol.space == space) {
                 let words = range(symbol.start, symbol.words as usize);
-                memory.fill(words, Source::initial(Origin::input(number)));
+                memory.fill(words, Content::initial(Origin::input(number)));
             }
         }
-        let file = |origin| [Source::initial(origin); REGISTERS];
+        let file = |origin| [Content::initial(origin); REGISTERS];
         let mut modulus = file(Origin::UNDEFINED);
         for (register, _) in &program.moduli {
             modulus[register.index()].origin = Origin::CONSTANT;
@@ -170,7 +170,7 @@ impl<'p> Flow<'p> {
     }
 
     fn report(&mut self, code: Code, index: usize, message: String, help: impl Into<Option<String>>) {
-        self.defects.push(Defect { code, place: Place::Instruction(index), message, help: help.into() });
+        self.defects.push(Defect { code, part: Part::Instruction(index), message, help: help.into() });
     }
 
     fn step(&mut self, index: usize, instr: &Instr) {
@@ -205,7 +205,7 @@ impl<'p> Flow<'p> {
     }
 
     /// What a register holds.
-    fn register(&mut self, operand: Operand) -> Option<&mut Source> {
+    fn register(&mut self, operand: Operand) -> Option<&mut Content> {
         match operand {
             Operand::VReg(register) => Some(&mut self.vector[register.index()]),
             Operand::SReg(register) => Some(&mut self.scalar[register.index()]),
@@ -216,17 +216,17 @@ impl<'p> Flow<'p> {
     }
 
     /// A value that an instruction writes.
-    fn result(&self, index: usize, origin: Origin) -> Source {
+    fn result(&self, index: usize, origin: Origin) -> Content {
         match self.follow {
             // Without its writer: words of the same origin are one run.
-            Follow::Origins => Source::initial(origin),
-            Follow::Uses => Source { origin, writer: Writer(index as u32) },
+            Follow::Origins => Content::initial(origin),
+            Follow::Uses => Content { origin, writer: Writer(index as u32) },
         }
     }
 
     fn read_register(&mut self, index: usize, operand: Operand) -> Origin {
         let Some(held) = self.register(operand) else { return Origin::CONSTANT };
-        let Source { origin, writer } = *held;
+        let Content { origin, writer } = *held;
         if origin.is_defined() {
             self.use_result(writer);
             return origin;
@@ -297,9 +297,9 @@ impl<'p> Flow<'p> {
         });
         if undefined.is_some() {
             // One report is enough.
-            let define = |source: Source| match source.origin.is_defined() {
+            let define = |source: Content| match source.origin.is_defined() {
                 true => source,
-                false => Source { origin: Origin::CONSTANT, ..source },
+                false => Content { origin: Origin::CONSTANT, ..source },
             };
             self.vdm.change(address, mode, define);
         }
@@ -320,7 +320,7 @@ impl<'p> Flow<'p> {
             Operand::VReg(_) | Operand::SReg(_) | Operand::MReg(_) | Operand::Mode(_) | Operand::Map(_) => {}
         });
         let words = self.sdm.len();
-        let Some(Source { origin, .. }) = self.sdm.get(offset as usize) else {
+        let Some(Content { origin, .. }) = self.sdm.get(offset as usize) else {
             let message = format!("the access is to word {offset:#x}, but the SDM has {words:#x} words");
             self.report(Code::OutsideMemory, index, message, "`sdm.size_kib` sets its size".to_owned());
             return Origin::CONSTANT;
@@ -344,7 +344,7 @@ impl<'p> Flow<'p> {
         let program = self.program;
         for (number, output) in (0..).zip(&program.symbols).filter(|(_, symbol)| symbol.role == Role::Output)
         {
-            let defect = |code, message| Defect { code, place: Place::Symbol(number), message, help: None };
+            let defect = |code, message| Defect { code, part: Part::Symbol(number), message, help: None };
             let Some((origin, undefined)) = self.output(output) else { continue };
             if let Some(word) = undefined {
                 let message = format!("no instruction writes word {word} of output `{}`", output.name);
@@ -366,8 +366,8 @@ impl<'p> Flow<'p> {
         if self.stores_anywhere { Vec::new() } else { defects }
     }
 
-    /// The origin of an output and the first of its words that is undefined, as an index. `None` for an output
-    /// beyond the memory.
+    /// The origin of an output and the first of its words that is undefined, as an index. `None` for an
+    /// output beyond the memory.
     fn output(&mut self, output: &Symbol) -> Option<(Origin, Option<usize>)> {
         let words = range(output.start, output.words as usize);
         let memory = match output.space {
@@ -393,7 +393,7 @@ impl<'p> Flow<'p> {
         let unused = self.used.iter().enumerate().filter(|(_, used)| !**used);
         let defect = |(index, _)| Defect {
             code: Code::Unused,
-            place: Place::Instruction(index),
+            part: Part::Instruction(index),
             message: "nothing reads the result".into(),
             help: None,
         };

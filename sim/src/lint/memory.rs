@@ -3,8 +3,8 @@
 use b512_asm::{AddressMode, Isa};
 use std::ops::Range;
 
-/// The sources `S` of the words of a memory. An aligned vector whose words have one source takes one entry, so that
-/// most accesses cost the same whatever the vector length.
+/// The sources `S` of the words of a memory. An aligned vector whose words have one source is one entry, so
+/// that the cost of most accesses does not depend on the vector length.
 #[derive(Debug)]
 pub(super) struct Memory<S> {
     words: usize,
@@ -71,12 +71,12 @@ impl<S: Copy + PartialEq> Memory<S> {
         })
     }
 
-    /// Stores a vector, all words of which are inside the memory.
+    /// Stores a vector that lies inside the memory.
     pub(super) fn store(&mut self, address: u32, mode: AddressMode, source: S) {
         self.change(address, mode, |_| source);
     }
 
-    /// Changes the sources of a vector, all words of which are inside the memory.
+    /// Changes the sources of a vector that lies inside the memory.
     pub(super) fn change(&mut self, address: u32, mode: AddressMode, change: impl Fn(S) -> S) {
         for (number, lanes) in Lanes::new(self.isa, address, mode) {
             if let Words::Same(before) = self.vectors[number] {
@@ -99,8 +99,8 @@ impl<S: Copy + PartialEq> Memory<S> {
         }
     }
 
-    /// Visits the sources of a vector, all words of which are inside the memory, with the first word of each run of
-    /// one source.
+    /// Visits the sources of a vector that lies inside the memory, with the first word of each run of one
+    /// source.
     pub(super) fn load(&self, address: u32, mode: AddressMode, mut visit: impl FnMut(u32, S)) {
         for (number, lanes) in Lanes::new(self.isa, address, mode) {
             match &self.vectors[number] {

@@ -209,7 +209,7 @@ fn output(program: &Program) -> Vec<u128> {
     executor.read("y").unwrap().to_vec()
 }
 
-/// A program without errors computes the same whatever memories and registers held before.
+/// The results of a program without errors do not depend on the initial content of memories and registers.
 #[test]
 fn the_initial_state_matters_only_to_programs_with_errors() {
     let machine = machine(&[]);

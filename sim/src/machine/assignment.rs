@@ -83,8 +83,8 @@ impl Override {
 const GENERATION: [&str; 3] = ["isa.gs_butterfly", "isa.lane_permuter", "vdm.size_mib"];
 
 impl Machine {
-    /// The keys that decide which program is generated and how many cycles it takes, with this machine's values where
-    /// `other` has different ones.
+    /// The keys that decide which program is generated and how many cycles it takes, with this machine's
+    /// values where `other` has different ones.
     pub fn speed_beside(&self, other: &Self) -> Vec<Assignment> {
         let (own, others) = (self.to_value(), other.to_value());
         let keys = schema::keys()

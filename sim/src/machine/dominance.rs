@@ -11,7 +11,7 @@ use toml::Value;
 pub struct Speed {
     /// The value of each key that affects cycles, in the order of the table.
     values: Vec<Rank>,
-    /// Whether loads may take both ports of the VDM: on split paths, they have one.
+    /// Whether loads may use both ports of the VDM: on split paths, they have one.
     both_ports_are_shared: bool,
     paths_are_split: bool,
     resources: Resources,
@@ -28,7 +28,7 @@ enum Rank {
 }
 
 impl Machine {
-    /// Its speed, to compare with that of other machines.
+    /// Its speed, comparable between machines.
     pub fn speed(&self) -> Speed {
         let values = self.to_value();
         let keys = schema::keys().filter(|key| key.effects.contains(&Effect::Cycles));
@@ -48,10 +48,12 @@ impl Machine {
 }
 
 impl Speed {
-    /// Whether a machine of this speed runs every program of the other, in as many cycles or fewer if conflicts at ports
-    /// of the VRF do not count. They depend on the cycle of each access, so that an earlier one can cost time.
+    /// Whether a machine of this speed runs every program of the other, in as many cycles or fewer if
+    /// conflicts at ports of the VRF do not count. They depend on the cycle of each access, so that an
+    /// earlier one can cost time.
     ///
-    /// Each key has the same value or a [faster](Key::faster) one, and memories and instruction set are at least as large.
+    /// Each key has the same value or a [faster](Key::faster) one, and memories and instruction set are at
+    /// least as large.
     pub fn dominates(&self, other: &Self) -> bool {
         let is_as_good = |(own, other): (&Rank, &Rank)| match (own, other) {
             (Rank::Of(own), Rank::Of(other)) => own >= other,

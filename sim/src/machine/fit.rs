@@ -101,7 +101,7 @@ impl Machine {
 }
 
 impl Resources {
-    /// Whether every program for others is one for these.
+    /// Whether every program that fits `others` fits these.
     pub(super) fn include(&self, others: &Self) -> bool {
         self.isa == others.isa
             && self.features.includes(others.features)

@@ -167,8 +167,8 @@ sections! {
         sram_macro_um2: f64 => NotNegative, [Area];
         /// Each byte of an SRAM macro, in um2.
         sram_um2_per_byte: f64 => NotNegative, [Area];
-        /// The size of a macro with two ports over that of one with a single port. It is as slow, and takes
-        /// as much energy, as a macro with a single port and as many times the words.
+        /// The size of a macro with two ports, as a ratio to a macro with a single port. It has the delay and
+        /// the energy of a single-port macro with as many times the words.
         sram_second_port: f64 => Positive, [Clock Area Energy];
         /// A LAW engine, in mm2.
         law_mm2: f64 => NotNegative, [Area];
@@ -296,7 +296,8 @@ sections! {
         /// Ports of its SRAMs.
         ports: VrfPorts => Kind::Choice(VrfPorts::CHOICES), "\"single-port\"", Paper "", Any,
             [Cycles(Larger) Clock Area Energy] "macros with two ports", 1..=1;
-        /// The SRAM of a register. Generated programs take the same cycles under both: only the names of their registers differ.
+        /// The SRAM of a register. Generated programs take the same cycles under both: only their register
+        /// names differ.
         placement: Placement => Kind::Choice(Placement::CHOICES), "\"mod\"", Derived "every operand set of the paper's Listing is free of conflicts under \"mod\"", Any,
             [Cycles] "" Free "a permutation of wires";
         /// The order in which pipelines try to access an SRAM in the same cycle.

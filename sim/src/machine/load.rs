@@ -64,7 +64,7 @@ impl Override {
 /// Finds and reads machine files.
 pub struct MachineFile;
 
-/// The built-in machine files. `sim/configs` links to those of the workspace, so the package holds them.
+/// The built-in machine files. `sim/configs` links to the workspace's files, so the package holds them.
 const MACHINES: &[(&str, &str)] = &[
     ("rpu-128x128", include_str!("../../configs/machines/rpu-128x128.toml")),
     ("rpu-128x128-gs", include_str!("../../configs/machines/rpu-128x128-gs.toml")),
@@ -124,7 +124,7 @@ impl MachineBase {
     /// Returns all errors: a file cannot be read, is not TOML, inherits from itself, or has an
     /// unknown key or an invalid value.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
-        Self::read(&Place::File(path.as_ref().into()))
+        Self::read(&Location::File(path.as_ref().into()))
     }
 
     /// Reads a built-in machine.
@@ -132,18 +132,18 @@ impl MachineBase {
     /// # Errors
     /// Returns an error if there is no machine of that name.
     pub fn built_in(name: &str) -> Result<Self, Diagnostics> {
-        let place = built_in(MACHINES, name).ok_or_else(|| {
+        let location = built_in(MACHINES, name).ok_or_else(|| {
             Diagnostic::new(format!("unknown built-in machine `{name}`"))
                 .with_code(Code::Unreadable.name())
                 .with_help(format!("the built-in machines are {}", names(MACHINES)))
         })?;
-        Self::read(&place)
+        Self::read(&location)
     }
 
-    fn read(place: &Place) -> Result<Self, Diagnostics> {
+    fn read(location: &Location) -> Result<Self, Diagnostics> {
         let mut layers = Layers::default();
-        layers.add_file(place, "", None, &mut Vec::new());
-        let (name, machine) = (place.name(), layers.clone().finish(&place.name()));
+        layers.add_file(location, "", None, &mut Vec::new());
+        let (name, machine) = (location.name(), layers.clone().finish(&location.name()));
         match machine {
             Err(errors) if !layers.errors.is_empty() => Err(errors),
             machine => Ok(Self { layers, name, machine: machine.ok() }),
@@ -170,7 +170,7 @@ impl MachineBase {
         layers.clone().finish(&self.name)?;
         let source = |key: &'static Key| {
             let Leaf { at, .. } = &layers.leaves[key.path];
-            let Source { name, text } = &layers.sources[at.source];
+            let Layer { name, text } = &layers.texts[at.layer];
             let line = text[..at.span.start].matches('\n').count() + 1;
             ValueSource { key, file: name.clone(), line }
         };
@@ -190,7 +190,7 @@ impl MachineBase {
     }
 }
 
-/// The place where a machine's value of a key comes from.
+/// The origin of a machine's value of a key.
 #[derive(Clone, Debug)]
 pub struct ValueSource {
     /// The key.
@@ -203,12 +203,12 @@ pub struct ValueSource {
 
 /// The location of a file.
 #[derive(Clone, PartialEq, Eq)]
-enum Place {
+enum Location {
     File(PathBuf),
     BuiltIn(&'static str, &'static str),
 }
 
-impl Place {
+impl Location {
     fn name(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
@@ -217,7 +217,7 @@ impl Place {
     }
 
     /// The location of the file that this one calls `name`.
-    fn relative(&self, name: &str, built_ins: &'static [(&str, &str)]) -> Place {
+    fn relative(&self, name: &str, built_ins: &'static [(&str, &str)]) -> Location {
         let bare = Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name);
         match self {
             // Built-in files refer to each other by their paths in the repository.
@@ -225,8 +225,8 @@ impl Place {
             Self::File(_) => built_in(built_ins, name),
         }
         .unwrap_or_else(|| match self {
-            Self::File(path) => Place::File(path.parent().unwrap_or(Path::new("")).join(name)),
-            Self::BuiltIn(..) => Place::File(name.into()),
+            Self::File(path) => Location::File(path.parent().unwrap_or(Path::new("")).join(name)),
+            Self::BuiltIn(..) => Location::File(name.into()),
         })
     }
 
@@ -239,8 +239,8 @@ impl Place {
     }
 }
 
-fn built_in(files: &'static [(&str, &str)], name: &str) -> Option<Place> {
-    files.iter().find(|(built_in, _)| *built_in == name).map(|(name, text)| Place::BuiltIn(name, text))
+fn built_in(files: &'static [(&str, &str)], name: &str) -> Option<Location> {
+    files.iter().find(|(built_in, _)| *built_in == name).map(|(name, text)| Location::BuiltIn(name, text))
 }
 
 fn names(files: &[(&str, &str)]) -> String {
@@ -249,7 +249,7 @@ fn names(files: &[(&str, &str)]) -> String {
 
 /// A text that sets keys.
 #[derive(Clone)]
-struct Source {
+struct Layer {
     name: String,
     text: String,
 }
@@ -263,16 +263,16 @@ struct Leaf {
     order: usize,
 }
 
-/// A position in one of the sources.
+/// A position in a layer.
 #[derive(Clone)]
 struct At {
-    source: usize,
+    layer: usize,
     span: Range<usize>,
 }
 
 #[derive(Clone, Default)]
 struct Layers {
-    sources: Vec<Source>,
+    texts: Vec<Layer>,
     leaves: BTreeMap<&'static str, Leaf>,
     /// Values set so far.
     settings: usize,
@@ -285,7 +285,7 @@ struct Layers {
 
 impl Layers {
     fn error(&self, code: Code, at: &At, message: String, help: String) -> Diagnostic {
-        let Source { name, text } = &self.sources[at.source];
+        let Layer { name, text } = &self.texts[at.layer];
         let error = Diagnostic::new(message).with_code(code.name());
         error.at(name, text.as_str(), at.span.clone()).with_help(help)
     }
@@ -298,32 +298,38 @@ impl Layers {
     /// Adds the keys of a file below `prefix`: empty for a machine, `technology` for a technology.
     /// `named_at` is the reference to the file in another text; `chain` are the files that inherit
     /// from it.
-    fn add_file(&mut self, place: &Place, prefix: &str, named_at: Option<&At>, chain: &mut Vec<PathBuf>) {
-        let identity = place.identity();
+    fn add_file(
+        &mut self,
+        location: &Location,
+        prefix: &str,
+        named_at: Option<&At>,
+        chain: &mut Vec<PathBuf>,
+    ) {
+        let identity = location.identity();
         if let (true, Some(at)) = (chain.contains(&identity), named_at) {
             self.incomplete = true;
-            let message = format!("`{}` inherits from itself", place.name());
+            let message = format!("`{}` inherits from itself", location.name());
             let help = "name a file that does not lead back here".to_owned();
             return self.report(Code::Contradiction, at, message, help);
         }
-        let text = match place {
-            Place::BuiltIn(_, text) => Ok((*text).to_owned()),
-            Place::File(path) => input::read_text(path, Content::Document),
+        let text = match location {
+            Location::BuiltIn(_, text) => Ok((*text).to_owned()),
+            Location::File(path) => input::read_text(path, Content::Document),
         };
         let text = match text {
             Ok(text) => text,
             Err(error) => {
                 self.incomplete = true;
-                let error = self.unreadable(place, named_at, &error);
+                let error = self.unreadable(location, named_at, &error);
                 return self.errors.push(error);
             }
         };
-        let source = self.sources.len();
-        self.sources.push(Source { name: place.name(), text: text.clone() });
-        let document = match Document::toml(&place.name(), &text) {
+        let layer = self.texts.len();
+        self.texts.push(Layer { name: location.name(), text: text.clone() });
+        let document = match Document::toml(&location.name(), &text) {
             Ok(document) => document,
             Err(errors) => {
-                // Without its structure, the rest of the text means little.
+                // After a syntax error the rest of the file is not checked.
                 self.incomplete = true;
                 return errors.into_iter().for_each(|error| self.errors.push(error.clone()));
             }
@@ -333,28 +339,28 @@ impl Layers {
             self.incomplete = true;
             let message = format!("this is {}, not {}", other.noun(), format.noun());
             let help = format!("`{key}` is a key of {}; {}", other.noun(), other.remedy());
-            return self.report(Code::OtherFormat, &At { source, span }, message, help);
+            return self.report(Code::OtherFormat, &At { layer, span }, message, help);
         }
         if let Some(parent) = document.root().get("inherits") {
-            let at = At { source, span: parent.span.clone() };
+            let at = At { layer, span: parent.span.clone() };
             if let Some(parent) = parent.text() {
                 let built_ins = if prefix.is_empty() { MACHINES } else { TECHNOLOGIES };
                 chain.push(identity);
-                self.add_file(&place.relative(parent, built_ins), prefix, Some(&at), chain);
+                self.add_file(&location.relative(parent, built_ins), prefix, Some(&at), chain);
                 chain.pop();
             } else {
                 self.incomplete = true;
                 let help = "it names the file whose keys this one changes".to_owned();
-                self.report(Code::Value, &at, "`inherits` must be text in quotes".into(), help);
+                self.report(Code::Value, &at, "`inherits` must be a quoted string".into(), help);
             }
         }
         for field in document.root().fields().iter().filter(|field| field.key != "inherits") {
-            self.add_key(place, prefix, source, field);
+            self.add_key(location, prefix, layer, field);
         }
     }
 
-    fn unreadable(&self, place: &Place, named_at: Option<&At>, error: &std::io::Error) -> Diagnostic {
-        let message = format!("cannot read `{}`: {error}", place.name());
+    fn unreadable(&self, location: &Location, named_at: Option<&At>, error: &std::io::Error) -> Diagnostic {
+        let message = format!("cannot read `{}`: {error}", location.name());
         let help = format!(
             "name a file with its path, or a built-in machine ({}) or technology ({}) without `.toml`",
             names(MACHINES),
@@ -364,48 +370,54 @@ impl Layers {
             Some(at) => self.error(Code::Unreadable, at, message, help),
             None => {
                 let error = Diagnostic::new(message).with_code(Code::Unreadable.name());
-                error.in_file(place.name()).with_help(help)
+                error.in_file(location.name()).with_help(help)
             }
         }
     }
 
-    fn add_key(&mut self, place: &Place, prefix: &str, source: usize, Field { key, span, item }: &Field<'_>) {
+    fn add_key(
+        &mut self,
+        location: &Location,
+        prefix: &str,
+        layer: usize,
+        Field { key, span, item }: &Field<'_>,
+    ) {
         let path = if prefix.is_empty() { key.to_string() } else { format!("{prefix}.{key}") };
-        let at = At { source, span: item.span.clone() };
+        let at = At { layer, span: item.span.clone() };
         if let Some(key) = schema::find(&path) {
             return self.set(key, item.value(), at);
         }
         let is_section = schema::section(&path).next().is_some();
         match &item.node {
             Node::Table(fields) if is_section => {
-                fields.iter().for_each(|field| self.add_key(place, &path, source, field));
+                fields.iter().for_each(|field| self.add_key(location, &path, layer, field));
             }
-            Node::Text(name) if path == "technology" => self.set_technology(place, name, &at),
+            Node::Text(name) if path == "technology" => self.set_technology(location, name, &at),
             _ if is_section => self.not_a_value(&path, &at),
-            _ => self.unknown(&path, &At { source, span: span.clone() }),
+            _ => self.unknown(&path, &At { layer, span: span.clone() }),
         }
     }
 
     fn add_override(&mut self, change: &Override) {
-        let source = self.sources.len();
-        self.sources.push(Source { name: Override::SOURCE.into(), text: change.text.clone() });
-        let at = At { source, span: change.equals + 1..change.text.len() };
+        let layer = self.texts.len();
+        self.texts.push(Layer { name: Override::SOURCE.into(), text: change.text.clone() });
+        let at = At { layer, span: change.equals + 1..change.text.len() };
         let path = change.key();
         match schema::find(path) {
             Some(key) => self.set(key, Some(change.leaf_value()), at),
             None if path == "technology" => {
                 let name = change.leaf_value();
-                let here = Place::File(PathBuf::new());
+                let here = Location::File(PathBuf::new());
                 self.set_technology(&here, name.as_str().unwrap_or(change.value()), &at);
             }
             None if schema::section(path).next().is_some() => self.not_a_value(path, &at),
-            None => self.unknown(path, &At { source, span: 0..change.equals }),
+            None => self.unknown(path, &At { layer, span: 0..change.equals }),
         }
     }
 
-    fn set_technology(&mut self, place: &Place, name: &str, at: &At) {
+    fn set_technology(&mut self, location: &Location, name: &str, at: &At) {
         self.leaves.retain(|path, _| !path.starts_with("technology."));
-        self.add_file(&place.relative(name, TECHNOLOGIES), "technology", Some(at), &mut Vec::new());
+        self.add_file(&location.relative(name, TECHNOLOGIES), "technology", Some(at), &mut Vec::new());
     }
 
     /// Sets a value; `None` is a number that no type of TOML holds.

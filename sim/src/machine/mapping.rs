@@ -35,8 +35,8 @@ impl Placement {
         }
     }
 
-    /// The register in the place that `reg` has under another placement: programs with their registers renamed so take the same
-    /// cycles under both.
+    /// The register in the SRAM that `reg` has under another placement. A program with its registers renamed
+    /// so takes the same cycles under both.
     pub const fn rename(self, reg: VReg, other: Self) -> VReg {
         const ROWS: usize = REGISTERS / SRAMS;
         let reg = reg.index();

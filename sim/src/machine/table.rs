@@ -18,8 +18,7 @@ pub struct Key {
     pub built_in: Option<BuiltIn>,
     /// The quantities that depend on it.
     pub effects: &'static [Effect],
-    /// Which of two values takes fewer cycles, or as many; `None` if no order is known. Conflicts at ports of the VRF can
-    /// reverse it.
+    /// The direction in which the key never costs cycles, VRF port conflicts aside; `None` if unknown.
     pub faster: Option<Faster>,
     /// How recipes of programs depend on it; `None` if the fastest one seldom does.
     pub recipes: Option<Recipes>,
@@ -27,7 +26,7 @@ pub struct Key {
     pub cost: Option<Cost>,
     /// Its value in a machine.
     pub(super) get: fn(&Machine) -> Value,
-    /// Sets its value in a machine. The error is that of a value of another type.
+    /// Sets its value in a machine. A value of another type is an error.
     pub(super) set: fn(&mut Machine, Value) -> Result<(), toml::de::Error>,
 }
 
@@ -51,7 +50,7 @@ pub enum Effect {
 pub enum Faster {
     /// The smaller number.
     Smaller,
-    /// The larger number, `true`, or the text at the later [place](Kind::place).
+    /// The larger number, `true`, or the text with the larger [number](Kind::number).
     Larger,
 }
 
@@ -82,10 +81,10 @@ pub enum Distance {
 pub struct Cost {
     /// The model of the costs that it has; may be empty.
     pub model: &'static str,
-    /// The reason why it has no others.
+    /// The reason why it has no other effects.
     pub rest: Rest,
-    /// The values that printed numbers or the synthesis of the part check; others are
-    /// extrapolations. A text has the number of its [place](Kind::place).
+    /// The values that printed numbers or the synthesis of the part check. Any other value is an
+    /// extrapolation. Texts count by their [number](Kind::number).
     pub checked: Option<RangeInclusive<u32>>,
 }
 
@@ -184,7 +183,7 @@ pub struct Section {
     pub path: &'static str,
     /// The lines of its documentation.
     pub doc: &'static [&'static str],
-    /// Its keys, without those of sections below it.
+    /// Its own keys; keys of its subsections are not among them.
     pub keys: &'static [Key],
 }
 
@@ -212,10 +211,10 @@ macro_rules! choices {
 
 /// Defines the structures of a machine, and the list of their [`Section`]s.
 ///
-/// A row is `name: type => kind, value, origin reason, sample, [effects] model rest, checked;`.
-/// `sample` may be followed by `recipes "name" distance`, a [`Recipes`].
-/// `rest` is a [`Rest`]; if it is missing, the key has costs of all kinds. `checked` is optional. The effect on cycles may have
-/// a [`Faster`] in parentheses. A key of a technology file has a kind and effects only. `+` lists the sections below a section.
+/// A row is `name: type => kind, value, origin reason, sample, [effects] model rest, checked;`. `rest` is a
+/// [`Rest`]; if it is missing, the key has costs of all kinds. `checked` is optional. The effect on cycles
+/// may have a [`Faster`] in parentheses. A key of a technology file has a kind and effects only. `+` lists
+/// the sections below a section. The sample may be followed by `recipes "name" distance`, a [`Recipes`].
 macro_rules! sections {
     ($($(#[doc = $doc:literal])* $Struct:ident $path:tt {
         $(
@@ -356,17 +355,17 @@ impl Key {
         (self.set)(machine, value.clone()).expect("a value that a key accepts has its type");
     }
 
-    /// A value as a number: itself, 0 or 1 of a switch, or the [place](Kind::place) of a text. `None` if it has fractions.
+    /// A value as a number: itself, 0 or 1 of a switch, or the [number](Kind::number) of a text. `None` if it has fractions.
     pub fn number(&self, value: &Value) -> Option<i64> {
         match value {
-            Value::String(text) => self.kind.place(text).and_then(|place| i64::try_from(place).ok()),
+            Value::String(text) => self.kind.number(text).and_then(|number| i64::try_from(number).ok()),
             Value::Boolean(value) => Some(i64::from(*value)),
             value => value.as_integer(),
         }
     }
 
-    /// Whether neither printed numbers nor the synthesis of the part check the cost of a value.
-    /// A text has the number of its [place](Kind::place).
+    /// Whether neither printed numbers nor the synthesis of the part check the cost of a value. Texts count
+    /// by their [number](Kind::number).
     pub fn extrapolates(&self, value: u64) -> bool {
         let checked = self.cost.as_ref().and_then(|cost| cost.checked.as_ref());
         checked.is_some_and(|checked| {
@@ -433,14 +432,14 @@ impl Kind {
         if let Self::Choice(choices) = self { choices } else { &[] }
     }
 
-    /// The place of a text among those that it accepts, from 1.
-    pub fn place(self, text: &str) -> Option<u64> {
+    /// The number of a text among the accepted ones, from 1.
+    pub fn number(self, text: &str) -> Option<u64> {
         Some(self.choices().iter().position(|choice| choice.text == text)? as u64 + 1)
     }
 
-    /// A whole number, or the text at this [place](Self::place).
+    /// A whole number, or the text with this [number](Self::number).
     pub(super) fn text(self, number: u32) -> String {
-        let text = number.checked_sub(1).and_then(|place| self.choices().get(place as usize));
+        let text = number.checked_sub(1).and_then(|index| self.choices().get(index as usize));
         text.map_or_else(|| number.to_string(), |choice| choice.text.to_owned())
     }
 
@@ -480,7 +479,7 @@ impl Kind {
     /// The accepted values, in words.
     pub fn describe(self) -> String {
         match self {
-            Self::Text => "text in quotes".into(),
+            Self::Text => "a quoted string".into(),
             Self::Bool => "`true` or `false`".into(),
             Self::Int(min, max) => format!("a whole number from {min} to {max}"),
             Self::PowerOfTwo(min, max) => format!("a power of two from {min} to {max}"),

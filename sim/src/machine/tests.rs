@@ -16,7 +16,7 @@ fn only(errors: Diagnostics) -> Diagnostic {
     errors.iter().next().unwrap().clone()
 }
 
-/// Loads `text` as a machine file in its own folder, beside `others`. It has at most one error.
+/// Loads `text` as a machine file in a new folder, together with `others`. It has at most one error.
 fn load(name: &str, text: &str, others: &[(&str, &str)]) -> Result<Machine, Diagnostic> {
     load_all(name, text, others).map_err(only)
 }

@@ -1,4 +1,5 @@
-//! A slow engine: a literal reading of the instructions' documentation, without bounds, caches or vector code.
+//! A slow engine: a literal reading of the instructions' documentation, without bounds, caches or vector
+//! code.
 
 use crate::machine::LawOperands;
 use b512_asm::reg::{MAX_VDM_WORDS, REGISTERS};
@@ -241,13 +242,13 @@ impl Registers {
         Some(())
     }
 
-    /// `place` takes a lane of the result and half the number of lanes, and returns the source and its lane.
-    fn shuffle(&mut self, vd: VReg, vs: VReg, vt: VReg, place: impl Fn(usize, usize) -> (usize, usize)) {
+    /// `from` maps a lane of the result and half the number of lanes to the source and its lane.
+    fn shuffle(&mut self, vd: VReg, vs: VReg, vt: VReg, from: impl Fn(usize, usize) -> (usize, usize)) {
         let sources = [vs, vt].map(|register| self.vector[register.index()].clone());
         let lanes = sources[0].len();
         let moved = |lane: usize| {
-            let (source, from) = place(lane, lanes / 2);
-            sources[source][from]
+            let (source, index) = from(lane, lanes / 2);
+            sources[source][index]
         };
         self.vector[vd.index()] = (0..lanes).map(moved).collect();
     }

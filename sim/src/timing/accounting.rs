@@ -213,10 +213,10 @@ pub(super) struct Dispatches<U> {
     dispatch_interval: u32,
     /// The front end cannot dispatch the next instruction before this cycle.
     fetched: Cycle,
-    /// The same for as many further instructions as the front end is wide, in a ring.
+    /// The same for the next instructions, as many as the front end is wide, in a ring.
     next_fetched: Box<[Cycle]>,
-    /// The place of the next instruction in the ring.
-    place: usize,
+    /// The index of the next instruction in the ring.
+    index: usize,
     users: Table<U>,
     held_until: Cycle,
     /// Every cycle before this one has a cause.
@@ -240,7 +240,7 @@ impl<U: Users> Dispatches<U> {
             fetched: first,
             dispatch_interval,
             next_fetched: vec![first; width].into(),
-            place: 0,
+            index: 0,
             users: Table::new(U::default()),
             held_until: Cycle::ZERO,
             at: Cycle::ZERO,
@@ -263,9 +263,9 @@ impl<U: Users> Dispatches<U> {
             self.explain(micro_op, timestamps.dispatch, visit);
         }
         self.at = timestamps.dispatch + 1;
-        self.next_fetched[self.place] = timestamps.dispatch + self.dispatch_interval;
-        self.place = if self.place + 1 == self.next_fetched.len() { 0 } else { self.place + 1 };
-        self.fetched = self.next_fetched[self.place];
+        self.next_fetched[self.index] = timestamps.dispatch + self.dispatch_interval;
+        self.index = if self.index + 1 == self.next_fetched.len() { 0 } else { self.index + 1 };
+        self.fetched = self.next_fetched[self.index];
         if micro_op.pipe == Pipe::Scalar {
             if micro_op.scalar_load {
                 self.held_until = timestamps.dispatch + self.scalar_latency;
@@ -274,10 +274,10 @@ impl<U: Users> Dispatches<U> {
         }
         let read = timestamps.issue + micro_op.read_cycles();
         let read = if self.release_at_read { read } else { timestamps.complete };
-        for reg in micro_op.reads.places() {
+        for reg in micro_op.reads.indices() {
             self.users[reg].add_reader(micro_op.pipe, read);
         }
-        for reg in micro_op.writes.places() {
+        for reg in micro_op.writes.indices() {
             self.users[reg].add_writer(micro_op.pipe, timestamps.complete);
         }
         self.users.set_none(U::default());
@@ -300,10 +300,10 @@ impl<U: Users> Dispatches<U> {
         if micro_op.pipe == Pipe::Scalar {
             return;
         }
-        for reg in micro_op.reads.places() {
+        for reg in micro_op.reads.indices() {
             self.users[reg].for_each(false, &mut wait);
         }
-        for reg in micro_op.writes.places() {
+        for reg in micro_op.writes.indices() {
             self.users[reg].for_each(true, &mut wait);
         }
         wait(Cause::Queue(micro_op.pipe), dispatch);
@@ -359,10 +359,10 @@ impl<'m> Demand<'m> {
                 self.registers.writes[reg.into()] += conflicts;
             }
         }
-        let [a, b, c] = micro_op.reads.places().map(|reg| self.written[reg]);
+        let [a, b, c] = micro_op.reads.indices().map(|reg| self.written[reg]);
         let start = a.max(b).max(c);
         let end = start + (self.machine.frontend.dispatch_to_issue_cycles + micro_op.total_cycles());
-        for reg in micro_op.writes.places() {
+        for reg in micro_op.writes.indices() {
             self.written[reg] = end;
         }
         self.written.set_none(self.fetched);

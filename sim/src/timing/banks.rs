@@ -29,7 +29,7 @@ pub(super) fn rounds(m: &Machine, mode: AddressMode, address: u32, store: bool) 
 /// The rounds of bank accesses of one load or store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rounds {
-    /// The rounds that it takes.
+    /// The rounds that it needs.
     pub(crate) needed: u32,
     /// The rounds without conflicts: one a beat.
     pub(crate) least: u32,
@@ -41,8 +41,8 @@ pub(crate) fn bank_rounds(m: &Machine, mode: AddressMode, address: u32, store: b
     Rounds { needed: if m.ideal.bank_conflicts { least } else { rounds(m, mode, address, store) }, least }
 }
 
-/// The words of a load or store on a path with one port, in the order of the lanes. Each comes with the number of
-/// rounds before its access. Lanes that share an access count once.
+/// The words of a load or store on a path with one port, in the order of the lanes. Each comes with the
+/// number of rounds before its access. Lanes that share an access count once.
 pub(super) fn word_rounds(m: &Machine, mode: AddressMode, address: u32, store: bool) -> Vec<(u32, u32)> {
     let lanes = vbar_lanes(m);
     let distinct = distinct_lanes(m, mode, store);

@@ -2,7 +2,7 @@
 
 use super::Cycle;
 use super::micro_op::MicroOp;
-use super::registers::{Place, Table};
+use super::registers::{RegisterIndex, Table};
 use crate::machine;
 
 /// The busyboard, with the cycle in which each bit is cleared.
@@ -10,7 +10,7 @@ use crate::machine;
 pub(super) struct Busyboard {
     /// Whether a register with readers only is free for another reader.
     shared_reads: bool,
-    /// Bit set of the registers that queued instructions write. With the strict board, also those
+    /// Bit set of the registers that queued instructions write. With the strict board, also the registers
     /// that they read.
     waiting: u64,
     /// For each register, the cycle from which it is free of issued writers. With the strict board,
@@ -56,8 +56,8 @@ impl Busyboard {
         if self.waiting & micro_op.registers != 0 {
             return Cycle::NEVER;
         }
-        let [a, b, c] = micro_op.reads.places().map(|reg| self.free[reg]);
-        let [d, e] = micro_op.writes.places().map(|reg| self.free[reg]);
+        let [a, b, c] = micro_op.reads.indices().map(|reg| self.free[reg]);
+        let [d, e] = micro_op.writes.indices().map(|reg| self.free[reg]);
         let free = a.max(b).max(c).max(d).max(e);
         if !self.shared_reads {
             return free;
@@ -65,25 +65,25 @@ impl Busyboard {
         if self.waiting_reads & micro_op.writes.mask() != 0 {
             return Cycle::NEVER;
         }
-        let [d, e] = micro_op.writes.places().map(|reg| self.read[reg]);
+        let [d, e] = micro_op.writes.indices().map(|reg| self.read[reg]);
         free.max(d).max(e)
     }
 
-    /// The registers that are free at `now` for a reader, and those that are free for a writer.
+    /// The registers that are free at `now` for a reader, and for a writer.
     ///
     /// `now` must not be less than in earlier calls.
     pub(super) fn free_registers(&mut self, now: Cycle) -> FreeRegisters {
         let (mut held, mut held_by_reads) = (0, 0);
         let mut rest = self.held;
         while rest != 0 {
-            let place = Place::lowest(rest);
+            let index = RegisterIndex::lowest(rest);
             rest &= rest - 1;
-            held |= if self.free[place] > now { place.bit() } else { 0 };
-            held_by_reads |= if self.read[place] > now { place.bit() } else { 0 };
+            held |= if self.free[index] > now { index.bit() } else { 0 };
+            held_by_reads |= if self.read[index] > now { index.bit() } else { 0 };
         }
         self.held = held | held_by_reads;
         let readable = !(held | self.waiting);
-        // Without shared reads, no reads are recorded apart.
+        // Without shared reads, reads count as writes.
         FreeRegisters { readable, writable: readable & !(held_by_reads | self.waiting_reads) }
     }
 
@@ -96,7 +96,7 @@ impl Busyboard {
         }
         self.waiting |= micro_op.writes.mask();
         self.waiting_reads |= micro_op.reads.mask();
-        for reg in micro_op.reads.places() {
+        for reg in micro_op.reads.indices() {
             self.readers[reg] += 1;
         }
     }
@@ -107,7 +107,7 @@ impl Busyboard {
         // No other queued instruction writes any of these registers, with shared reads either.
         self.waiting &= !micro_op.registers;
         if self.shared_reads {
-            for reg in micro_op.reads.places() {
+            for reg in micro_op.reads.indices() {
                 self.readers[reg] -= 1;
                 if self.readers[reg] == 0 {
                     self.waiting_reads &= !reg.bit();
@@ -122,16 +122,16 @@ impl Busyboard {
     pub(super) fn issue(&mut self, micro_op: &MicroOp, read: Cycle, complete: Cycle) {
         self.held |= micro_op.registers;
         if self.shared_reads {
-            for reg in micro_op.reads.places() {
+            for reg in micro_op.reads.indices() {
                 self.read[reg] = self.read[reg].max(read);
             }
             self.read.set_none(Cycle::ZERO);
         } else {
-            for reg in micro_op.reads.places() {
+            for reg in micro_op.reads.indices() {
                 self.free[reg] = read;
             }
         }
-        for reg in micro_op.writes.places() {
+        for reg in micro_op.writes.indices() {
             self.free[reg] = complete;
         }
         self.free.set_none(Cycle::ZERO);

@@ -26,8 +26,8 @@ struct Operands {
     mode: AddressMode,
     /// The effective address of a load or store.
     address: u32,
-    /// In a [`DecodedProgram`]: for a load or store, the number of its address mode and direction,
-    /// from 1; 0 for all others.
+    /// In a [`DecodedProgram`]: for a load or store, the number of its address mode and direction, from 1; 0
+    /// for any other instruction.
     access: u8,
 }
 
@@ -109,10 +109,10 @@ impl DecodedProgram {
         let pipe = operands.op.pipe();
         self.counts[operands.op as usize] += 1;
         let uses = &mut self.uses[pipe];
-        for reg in operands.reads.places() {
+        for reg in operands.reads.indices() {
             uses.reads[reg] += 1;
         }
-        for reg in operands.writes.places() {
+        for reg in operands.writes.indices() {
             uses.writes[reg] += 1;
         }
         if pipe == Pipe::LoadStore {
@@ -327,7 +327,7 @@ impl<'m> Decoder<'m> {
     #[inline]
     fn beat_accesses<const N: usize>(&self, registers: &RegSlots<N>) -> FourCycles {
         let mut beat = 0;
-        for reg in registers.places() {
+        for reg in registers.indices() {
             // An instruction has at most three operands in one direction, so one cycle is unused.
             let mut access = self.srams[reg];
             while beat & access != 0 {
@@ -366,8 +366,8 @@ impl<'m> Decoder<'m> {
         }
     }
 
-    /// The access of a load or store with its effective address. The address registers hold their values before the
-    /// instruction.
+    /// The access of a load or store with its effective address. The address registers hold their values
+    /// before the instruction.
     pub(super) fn access(&self, instr: &Instr) -> Option<(VectorAccess, u32)> {
         let access = instr.vector_access()?;
         Some((access, self.addresses.address(access.base, access.offset.words())))

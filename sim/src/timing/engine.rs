@@ -32,9 +32,9 @@ pub enum Stall {
 
 /// The state of the machine during a run.
 ///
-/// [`Engine::dispatch`] takes the instructions in program order. A scheduler that looks for the
-/// best next instruction calls [`Engine::try_dispatch`] for each candidate, dispatches one, or
-/// advances time with [`Engine::advance`].
+/// [`Engine::dispatch`] is called in program order. A scheduler that looks for the best next instruction
+/// calls [`Engine::try_dispatch`] for each candidate, dispatches one, or advances time with
+/// [`Engine::advance`].
 ///
 /// The engine computes the timestamps of each instruction, and the cycles for which SRAMs delayed
 /// the heads of queues. All other parts of a [`Timing`](super::Timing) follow from them.
@@ -225,9 +225,9 @@ impl Engine {
         self.issued.busyboard.free_registers(self.now)
     }
 
-    /// The first cycle from `free` on in which `micro_op` could issue, if it dispatched in the current
-    /// cycle. `free` is its [`pipe_free`](Self::pipe_free). It is an estimate: later instructions may
-    /// still take its SRAMs.
+    /// The first cycle from `free` on in which `micro_op` could issue, if it dispatched in the current cycle.
+    /// `free` is its [`pipe_free`](Self::pipe_free). It is an estimate: instructions that dispatch later may
+    /// still reserve its SRAMs.
     #[inline]
     pub fn earliest_issue(&self, micro_op: &MicroOp, free: Cycle) -> Cycle {
         self.issued.reservations.first_free(micro_op, free)
@@ -257,8 +257,8 @@ impl Engine {
         expected.add(micro_op, at);
     }
 
-    /// The cycle in which a pipe (and path) can take an instruction dispatched in the current
-    /// cycle, as far as is known.
+    /// The cycle in which a pipe (and path) can accept an instruction dispatched in the current cycle, as far
+    /// as is known.
     ///
     /// # Panics
     /// The same for the scalar unit.
@@ -277,8 +277,8 @@ impl Engine {
         free && self.issued.end <= self.now && self.queues.values().all(VecDeque::is_empty)
     }
 
-    /// The SRAMs with a known access in any of the `count` cycles from `from` on that a write would meet, as a
-    /// bit set; the least significant bit is SRAM 0.
+    /// The SRAMs with a known access in any of the `count` cycles from `from` on that a write would meet, as
+    /// a bit set; the least significant bit is SRAM 0.
     pub fn srams_taken(&self, from: Cycle, count: u32) -> u16 {
         self.issued.reservations.taken(from, count)
     }
@@ -304,8 +304,8 @@ impl Engine {
         }
     }
 
-    /// The cycle from which the front end can dispatch the next instruction, if it takes `width` of them
-    /// at a time.
+    /// The cycle from which the front end can dispatch the next instruction, if it dispatches `width` at a
+    /// time.
     #[inline]
     fn decoded(&self, width: usize) -> Cycle {
         match self.timestamps.len().checked_sub(width) {

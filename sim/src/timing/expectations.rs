@@ -11,10 +11,10 @@ use crate::machine::SRAMS;
 /// The SRAMs that dispatched instructions are expected to access in each cycle of the near future.
 #[derive(Clone, Debug)]
 pub struct Expectations {
-    /// A set of ports for each cycle, in a ring: an SRAM's only port or its port for reads in the lower half, a
-    /// port for writes in the upper one.
+    /// A set of ports for each cycle, in a ring: an SRAM's only port or its port for reads in the lower half,
+    /// a port for writes in the upper one.
     taken: Vec<u32>,
-    /// The place of the ports for writes in a set.
+    /// The bit offset of the ports for writes in a set.
     writes_at: u32,
     /// Everything before this cycle has been forgotten.
     start: Cycle,
@@ -37,8 +37,8 @@ impl Expectations {
             self.upto = self.upto.max(end);
             for Series { first, ports } in series(micro_op, self.writes_at) {
                 for cycle in beats(micro_op, u64::MAX) {
-                    let place = self.place(at + first + cycle);
-                    self.taken[place] |= ports;
+                    let slot = self.slot(at + first + cycle);
+                    self.taken[slot] |= ports;
                 }
             }
         }
@@ -51,39 +51,40 @@ impl Expectations {
             self.start = now;
         }
         while self.start < now {
-            let place = self.place(self.start);
-            self.taken[place] = 0;
+            let slot = self.slot(self.start);
+            self.taken[slot] = 0;
             self.start += 1;
         }
     }
 
-    /// A lower bound on the cycles from `at` to the first one in which `micro_op` could issue without a conflict with an
-    /// expected access; 0 only if it could issue at `at`.
+    /// A lower bound on the cycles from `at` to the first one in which `micro_op` could issue without a
+    /// conflict with an expected access; 0 only if it could issue at `at`.
     pub(super) fn delay(&self, micro_op: &MicroOp, at: Cycle) -> u64 {
         let delay = micro_op.least_delay(|delay| self.last_conflict(micro_op, at + delay));
-        // Nothing is known of the further future.
+        // Nothing is known beyond the ring.
         let known = self.end().0.saturating_sub((at + micro_op.total_cycles()).0);
         delay.min(known)
     }
 
-    /// The last conflict of `micro_op` with an expected access if it issued at `at`: the cycle in which its beat begins.
+    /// The last conflict of `micro_op` with an expected access if it issued at `at`: the cycle in which its
+    /// beat begins.
     fn last_conflict(&self, micro_op: &MicroOp, at: Cycle) -> Option<u32> {
         if !self.covers(at + micro_op.total_cycles()) {
             return None;
         }
         let last = |Series { first, ports }| {
-            let conflicts = |&beat: &u32| self.taken[self.place(at + first + beat)] & ports != 0;
+            let conflicts = |&beat: &u32| self.taken[self.slot(at + first + beat)] & ports != 0;
             let left = self.upto.0.saturating_sub((at + first).0);
             beats(micro_op, left).rev().find(conflicts)
         };
         series(micro_op, self.writes_at).filter_map(last).max()
     }
 
-    /// The SRAMs with an expected access in any of the `count` cycles from `from` on that a write would meet, as a
-    /// bit set.
+    /// The SRAMs with an expected access in any of the `count` cycles from `from` on that a write would meet,
+    /// as a bit set.
     pub(super) fn taken(&self, from: Cycle, count: u32) -> u16 {
         let count = if self.covers(from + count) { count } else { 0 };
-        let ports = (0..count).fold(0, |all, cycle| all | self.taken[self.place(from + cycle)]);
+        let ports = (0..count).fold(0, |all, cycle| all | self.taken[self.slot(from + cycle)]);
         (ports >> self.writes_at) as u16
     }
 
@@ -97,7 +98,7 @@ impl Expectations {
         Cycle(self.start.0 + self.taken.len() as u64 - u64::from(CYCLES))
     }
 
-    fn place(&self, cycle: Cycle) -> usize {
+    fn slot(&self, cycle: Cycle) -> usize {
         cycle.0 as usize & (self.taken.len() - 1)
     }
 }
@@ -122,7 +123,8 @@ fn series(micro_op: &MicroOp, writes_at: u32) -> impl Iterator<Item = Series> {
     both.filter(|series| series.ports != 0)
 }
 
-/// The cycles in which the beats of an instruction begin, as far as they are below `end`; counted from its first.
+/// The cycles in which the beats of an instruction begin, as far as they are below `end`; counted from its
+/// first.
 fn beats(micro_op: &MicroOp, end: u64) -> impl DoubleEndedIterator<Item = u32> {
     let end = end.min(micro_op.occupancy.into()) as u32;
     (0..end.div_ceil(micro_op.interval)).map(|beat| beat * micro_op.interval)

@@ -55,8 +55,8 @@ impl MicroOp {
         Self { sram_writes: 0, ..self }
     }
 
-    /// The cycles of a step of its SRAM accesses: four if a beat takes fewer, else those of a beat. So steps do
-    /// not overlap in the table of reservations.
+    /// The cycles of a step of its SRAM accesses: the cycles of a beat, at least four. So steps do not
+    /// overlap in the table of reservations.
     #[inline]
     pub(super) fn sram_step(&self) -> u32 {
         self.interval.max(CYCLES)
@@ -82,16 +82,17 @@ impl MicroOp {
         self.occupancy - step > self.sram_step()
     }
 
-    /// The least delay of its issue that can resolve conflicts at SRAMs; 0 if there are none. For a delay by each number of
-    /// cycles below the interval, `last_conflict` says in which cycle the last conflict is, counted from the issue, or from the
-    /// first write.
+    /// The least delay of its issue that can resolve conflicts at SRAMs; 0 if there are none. For a delay by
+    /// each number of cycles below the interval, `last_conflict` says in which cycle the last conflict is,
+    /// counted from the issue, or from the first write.
     #[inline]
     pub(super) fn least_delay(&self, last_conflict: impl Fn(u32) -> Option<u32>) -> u64 {
         let mut least = u32::MAX;
         for delay in 0..self.interval {
             match last_conflict(delay) {
                 None => return delay.into(),
-                // All beats access the same SRAMs. If a beat is delayed by intervals, an earlier one takes its place.
+                // All beats access the same SRAMs. If a beat is delayed by intervals, an earlier one stands
+                // for it.
                 Some(cycle) => least = least.min(delay + (cycle / self.interval + 1) * self.interval),
             }
         }

@@ -46,8 +46,8 @@
 //!
 //! # Occupancy and latency
 //!
-//! Let L be the vector length, 512 for B512. A compute or shuffle instruction takes L / HPLEs
-//! *beats*. Two beats are at least one *initiation interval* apart: `hple.initiation_interval` for all compute
+//! Let L be the vector length, 512 for B512. A compute or shuffle instruction takes L / HPLEs *beats*. Two
+//! beats are at least one *initiation interval* apart: `hple.initiation_interval` for all compute
 //! instructions, additions too, and `sbar.initiation_interval` for shuffles. The latency is
 //!
 //! * `hple.multiplier_latency_cycles` for `vmul` and `vmuls`;
@@ -66,30 +66,30 @@
 //! word that `aload` reads, and the sums of register, offset and lane are modulo 2^32. Functional
 //! execution rejects addresses beyond the memories; timing only needs them to be defined.
 //!
-//! The vector data memory is at the same stage of the VBAR for loads and stores, so accesses reach
-//! it in issue order, which within the load/store queue is program order. With split paths, a load
-//! does not wait for a store. Each access takes its beats in the order of the lanes, from the same number of
-//! cycles after its issue on; within a beat, the rounds take the accesses of each bank in the order of the lanes.
-//! So a load may follow the store of the same words at once if both have the same address and the same mode,
-//! but not `repeated`: then each word is accessed in the same round of both. A `repeated` load begins to read
-//! words that a `repeated` store writes again in later beats. In all other cases the programmer must ensure that
-//! the store's last access to a word comes before the load's, and the same for a store behind a load. A program in
-//! which an access overtakes an earlier one is refused, with the code B030.
+//! The vector data memory is at the same stage of the VBAR for loads and stores, so accesses reach it in
+//! issue order, which within the load/store queue is program order. With split paths, a load does not wait
+//! for a store. Each access takes its beats in the order of the lanes, from the same number of cycles after
+//! its issue on; within a beat, the rounds take the accesses of each bank in the order of the lanes. So a
+//! load may follow the store of the same words at once if both have the same address and the same mode, but
+//! not `repeated`: then each word is accessed in the same round of both. A `repeated` load begins to read
+//! words that a `repeated` store writes again in later beats. In all other cases the programmer must ensure
+//! that the store's last access to a word comes before the load's, and the same for a store behind a load. A
+//! program in which an access overtakes an earlier one is refused, with the code B030.
 //!
 //! # Ports of the vector register file
 //!
 //! Each SRAM makes one access a cycle with `vrf.ports = "single-port"`, and one read and one write with
-//! `vrf.ports = "two-port"` (any number with `ideal.vrf_ports`). With two ports, "the SRAM" of the rule of issue
-//! is its port for reads or that for writes. Let an instruction read `r` and write `w` distinct registers of an
-//! SRAM.
+//! `vrf.ports = "two-port"` (any number with `ideal.vrf_ports`). With two ports, "the SRAM" of the rule of
+//! issue is its port for reads or that for writes. Let an instruction read `r` and write `w` distinct
+//! registers of an SRAM.
 //!
 //! * The *interval* between its beats is the maximum of its initiation interval, the largest `r` and the
 //!   largest `w` over all SRAMs. For loads and stores a beat is here one cycle of the occupancy computed
 //!   above, and the initiation interval is 1: that occupancy contains `vbar.initiation_interval`.
-//! * If an SRAM with a single port is both read and written, and the latency is below beats times this interval, so that
-//!   writing starts before reading has ended, the two must interleave. Let r' and w' be the largest `r` and
-//!   `w` over such SRAMs. The interval becomes at least r' + w', and the latency is rounded up until latency
-//!   mod interval lies between r' and interval - w', both included.
+//! * If an SRAM with a single port is both read and written, and the latency is below beats times this
+//!   interval, so that writing starts before reading has ended, the two must interleave. Let r' and w' be the
+//!   largest `r` and `w` over such SRAMs. The interval becomes at least r' + w', and the latency is rounded
+//!   up until latency mod interval lies between r' and interval - w', both included.
 //! * For every beat i, from 0 on, it reads that SRAM in the `r` cycles that begin with issue + i * interval,
 //!   and writes it in the `w` cycles that begin with issue + latency + i * interval.
 //!
@@ -106,22 +106,23 @@
 //! operand order (sources, then destinations), and if several pipes use that register, the first in
 //! the order load/store, compute, shuffle. Cycles after the last dispatch are charged to `drain`.
 //!
-//! Documents of runs also have `unattributed`, the difference between the cycles and the sum of the causes. It
-//! is 0.
+//! Documents of runs also have `unattributed`, the difference between the cycles and the sum of the causes.
+//! It is 0.
 //!
 //! # Derived results
 //!
 //! * *Utilisation* of a pipe is the sum of the occupancies of its instructions, divided by the cycles of the
 //!   run. With split paths, the load/store pipe is two, so its sum is divided by twice the cycles.
-//! * *Utilisation* of an SRAM is its accesses in cycles, divided by those that its ports can make in the run.
-//! * *Waits for ports* count, for each queue, the cycles in which its head could issue but for the SRAMs that it
-//!   needs. Waits of several queues overlap, and they overlap the causes above.
+//! * *Utilisation* of an SRAM is the number of its accesses over the number that its ports can make in the
+//!   run.
+//! * *Waits for ports* count, for each queue, the cycles in which its head could issue but for the SRAMs that
+//!   it needs. Waits of several queues overlap, and they overlap the causes above.
 //! * *Bank conflict cycles* are the occupancy of loads and stores beyond one round for each beat, summed.
-//! * The *resource bound* is the largest sum of occupancies of a path, of busy cycles of a port of an SRAM (with
-//!   limited ports), or of cycles in which the front end must dispatch. The *dependence bound* is the longest chain of
-//!   instructions through vector registers: from the first dispatch on, each takes
-//!   `frontend.dispatch_to_issue_cycles` + latency + occupancy. No order of the instructions takes fewer cycles
-//!   than either.
+//! * The *resource bound* is the largest sum of occupancies of a path, of busy cycles of a port of an SRAM
+//!   (with limited ports), or of cycles in which the front end must dispatch. The *dependence bound* is the
+//!   longest chain of instructions through vector registers: from the first dispatch on, each takes
+//!   `frontend.dispatch_to_issue_cycles` + latency + occupancy. No order of the instructions takes fewer
+//!   cycles than either.
 
 mod accounting;
 mod banks;

@@ -40,7 +40,8 @@ impl Access {
         u64::from(self.address) < end(other) && u64::from(other.address) < end(self)
     }
 
-    /// Whether both access the same words in the same rounds. Of repeated words, a load may have another round.
+    /// Whether both access the same words in the same rounds. Of repeated words, a load may have another
+    /// round.
     fn is_alike(&self, other: &Self) -> bool {
         let repeats = matches!(self.mode, AddressMode::Repeated(_));
         (self.address, self.mode) == (other.address, other.mode) && !repeats
@@ -67,8 +68,8 @@ impl Access {
 }
 
 impl Timing {
-    /// The first access of `program` that overtakes an earlier one in this run on `machine`. The results of the program
-    /// are then not those of its instructions one after the other. `None` without split paths.
+    /// The first access of `program` that overtakes an earlier one in this run on `machine`. The results of
+    /// the program then differ from execution in program order. `None` without split paths.
     pub fn overtaking(&self, machine: &Machine, program: &Program) -> Option<Overtaking> {
         if machine.vbar.paths != VbarPaths::Split {
             return None;

@@ -36,14 +36,14 @@ impl<const N: usize> RegSlots<N> {
 
     /// The indices of the registers in a [`Table`].
     #[inline]
-    pub(super) fn places(&self) -> [Place; N] {
-        self.0.map(Place)
+    pub(super) fn indices(&self) -> [RegisterIndex; N] {
+        self.0.map(RegisterIndex)
     }
 
     /// The registers as a bit set.
     #[inline]
     pub(super) fn mask(&self) -> u64 {
-        self.places().into_iter().fold(0, |mask, place| mask | place.bit())
+        self.indices().into_iter().fold(0, |mask, index| mask | index.bit())
     }
 
     /// Empties the slots of registers that are in an earlier slot.
@@ -60,7 +60,7 @@ impl<const N: usize> RegSlots<N> {
 }
 
 impl RegSlots<3> {
-    /// The vector registers that `instr` reads, and those that it writes.
+    /// The vector registers that `instr` reads, and the ones that it writes.
     #[inline]
     pub(super) fn of(instr: &Instr) -> (Self, RegSlots<2>) {
         let (mut reads, mut writes) = (Self::EMPTY, RegSlots::<2>::EMPTY);
@@ -80,9 +80,9 @@ impl RegSlots<3> {
 
 /// A register, or none, as an index of a [`Table`].
 #[derive(Clone, Copy)]
-pub(super) struct Place(u8);
+pub(super) struct RegisterIndex(u8);
 
-impl Place {
+impl RegisterIndex {
     /// The bit of the register; 0 without one.
     #[inline]
     pub(super) fn bit(self) -> u64 {
@@ -96,7 +96,7 @@ impl Place {
     }
 }
 
-impl From<VReg> for Place {
+impl From<VReg> for RegisterIndex {
     fn from(reg: VReg) -> Self {
         Self(reg.index() as u8)
     }
@@ -133,17 +133,17 @@ impl Default for Accesses {
     }
 }
 
-impl<T> std::ops::Index<Place> for Table<T> {
+impl<T> std::ops::Index<RegisterIndex> for Table<T> {
     type Output = T;
     #[inline]
-    fn index(&self, Place(place): Place) -> &T {
-        &self.0[usize::from(place)]
+    fn index(&self, RegisterIndex(index): RegisterIndex) -> &T {
+        &self.0[usize::from(index)]
     }
 }
 
-impl<T> std::ops::IndexMut<Place> for Table<T> {
+impl<T> std::ops::IndexMut<RegisterIndex> for Table<T> {
     #[inline]
-    fn index_mut(&mut self, Place(place): Place) -> &mut T {
-        &mut self.0[usize::from(place)]
+    fn index_mut(&mut self, RegisterIndex(index): RegisterIndex) -> &mut T {
+        &mut self.0[usize::from(index)]
     }
 }

@@ -12,7 +12,7 @@ pub(super) struct Reservations {
     /// consecutive cycles are eight consecutive bytes. If writes have a port of their own, the same for
     /// them follows.
     taken: Vec<u8>,
-    /// The bytes from the set of a cycle to that of its writes; 0 if all accesses share a port.
+    /// The bytes from the set of a cycle's reads to the set of its writes; 0 if all accesses share a port.
     writes_at: usize,
     base: u64,
     /// Everything before this cycle has been discarded. At least `base`, and at most `horizon`
@@ -46,7 +46,7 @@ impl Reservations {
             let last_conflict = |shift: u32| {
                 let at = at + u64::from(shift);
                 let left = self.end.checked_sub(at)?;
-                last_conflict(self.since(at), self.place_of_writes(micro_op), left, micro_op)
+                last_conflict(self.since(at), self.offset_of_writes(micro_op), left, micro_op)
             };
             match micro_op.least_delay(last_conflict) {
                 0 => break,
@@ -79,9 +79,9 @@ impl Reservations {
         }
         self.end = self.end.max((at + micro_op.total_cycles()).0);
         debug_assert!(self.end - self.start <= self.horizon, "the table is too short");
-        let writes = self.place_of_writes(micro_op);
-        let place = (at.0 - self.base) as usize * BYTES;
-        let taken = &mut self.taken[place..];
+        let writes = self.offset_of_writes(micro_op);
+        let index = (at.0 - self.base) as usize * BYTES;
+        let taken = &mut self.taken[index..];
         take(taken, 0, micro_op.sram_reads);
         take(taken, writes, micro_op.sram_writes);
         if micro_op.has_step_after(0) {
@@ -103,7 +103,7 @@ impl Reservations {
 
     /// The bytes from the issue of `micro_op` to its first write, in the table.
     #[inline]
-    fn place_of_writes(&self, micro_op: &MicroOp) -> usize {
+    fn offset_of_writes(&self, micro_op: &MicroOp) -> usize {
         self.writes_at + micro_op.latency as usize * BYTES
     }
 
@@ -114,8 +114,9 @@ impl Reservations {
     }
 }
 
-/// The last conflict of `micro_op` if it issued in the first cycle of a table in which its writes begin at `writes`: in cycles
-/// from its issue, or from its first write. Nothing is reserved from the cycle `end` of the table on.
+/// The last conflict of `micro_op` if it issued in the first cycle of a table in which its writes begin at
+/// `writes`: in cycles from its issue, or from its first write. Nothing is reserved from the cycle `end` of
+/// the table on.
 #[inline]
 fn last_conflict(taken: &[u8], writes: usize, end: u64, micro_op: &MicroOp) -> Option<u32> {
     // Most instructions have one step on the machines we care about.
@@ -178,17 +179,17 @@ fn take_later_steps(taken: &mut [u8], first_write: usize, micro_op: &MicroOp) {
     }
 }
 
-/// The reservations in the four cycles from a place of a table on.
+/// The reservations in the four cycles from an index of a table on.
 #[inline]
-fn four_cycles(taken: &[u8], place: usize) -> FourCycles {
-    let four = taken[place..].first_chunk().expect("cycles of the table");
+fn four_cycles(taken: &[u8], index: usize) -> FourCycles {
+    let four = taken[index..].first_chunk().expect("cycles of the table");
     FourCycles::from_le_bytes(*four)
 }
 
-/// Reserves `accesses` in the four cycles from a place of a table on.
+/// Reserves `accesses` in the four cycles from an index of a table on.
 #[inline]
-fn take(taken: &mut [u8], place: usize, accesses: FourCycles) {
-    let four = taken[place..].first_chunk_mut().expect("cycles of the table");
+fn take(taken: &mut [u8], index: usize, accesses: FourCycles) {
+    let four = taken[index..].first_chunk_mut().expect("cycles of the table");
     let before = FourCycles::from_le_bytes(*four);
     debug_assert_eq!(before & accesses, 0, "an SRAM is taken twice");
     *four = (before | accesses).to_le_bytes();

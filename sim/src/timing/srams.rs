@@ -40,8 +40,9 @@ pub(super) const fn after_four_of_three(accesses: FourCycles) -> FourCycles {
     next | next << (3 * SRAMS)
 }
 
-/// The interval between beats and the latency for which the instruction does not conflict with
-/// itself, if the SRAMs have a single port or a port for writes. See "Ports of the vector register file" in the header of [`timing`](super).
+/// The interval between beats and the latency for which the instruction does not conflict with itself, if the
+/// SRAMs have a single port or a port for writes. See "Ports of the vector register file" in the header of
+/// [`timing`](super).
 #[inline]
 pub(super) fn interleave(
     reads: FourCycles,
@@ -65,7 +66,7 @@ pub(super) fn interleave(
     (interval, latency.expect("one residue in every interval fits"))
 }
 
-/// The cycles that a beat's accesses take: the maximum number of accesses to one SRAM.
+/// The cycles of a beat's accesses: the maximum number of accesses to one SRAM.
 fn cycles_of(beat: FourCycles) -> u32 {
     (FourCycles::BITS - beat.leading_zeros()).div_ceil(SRAMS as u32)
 }

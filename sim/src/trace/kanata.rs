@@ -1,9 +1,9 @@
 //! Kanata logs, version 4, for the pipeline viewer Konata.
 //!
 //! Lane 0 has the stages of an instruction: `F` at the front end, `Ds` in its queue, a stage such as
-//! `Xcompute` in its pipe, `Cm` from there until it completes. Each pipe has a stage of its own, so that Konata
-//! gives it a colour of its own. Lane 1 has the causes of stalls. Konata draws the arrow of a dependency from
-//! the end of the producer's stage to the start of the consumer's whose names have a capital X in them.
+//! `Xcompute` in its pipe, `Cm` from there until it completes. Each pipe has its own stage, so that Konata
+//! gives it its own colour. Lane 1 has the causes of stalls. Konata draws the arrow of a dependency from the
+//! end of the producer's stage to the start of the consumer's whose names have a capital X in them.
 
 use super::Trace;
 use crate::timing::Cycle;

@@ -1,4 +1,4 @@
-//! Each key has the effects that its row declares, and no others.
+//! Each key has exactly the effects that its row declares.
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

@@ -2,7 +2,7 @@
 
 use super::{folder, results};
 use crate::common::{command, names, rpu, succeed};
-use lab::sweep::{Definition, Journal, Plan, Shard};
+use lab_sweep::{Definition, Journal, Plan, Shard};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use super::{FILES, results};
 use crate::common::{command, succeed};
-use lab::sweep::Results;
+use lab_sweep::Results;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fs;

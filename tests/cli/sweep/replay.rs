@@ -2,7 +2,7 @@
 
 use super::folder;
 use crate::common::{names, rpu, succeed};
-use lab::sweep::Record;
+use lab_sweep::Record;
 use std::fs;
 
 /// The lines of results, and the key of each.
@@ -62,7 +62,7 @@ fn a_record_that_the_point_does_not_lead_to_is_a_failure() {
     let mut record: Record = serde_json::from_str(line).unwrap();
     let timing = record.report.as_mut().and_then(|report| report.timing.as_mut()).unwrap();
     let cycles = std::mem::replace(&mut timing.cycles, 1);
-    let other = lab::sweep::line(&record).unwrap();
+    let other = lab_sweep::line(&record).unwrap();
     fs::write(&journal, text.replace(line, other.trim_end())).unwrap();
     let (status, errors) = replay(folder, key);
     assert_eq!(status, Some(1), "{errors}");

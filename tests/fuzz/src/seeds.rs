@@ -3,8 +3,8 @@
 use crate::properties::SWEEP;
 use b512_asm::{Program, assemble, intrinsics, object};
 use codegen::library::BUILT_IN;
-use lab::program::{Axes, coefficient_file};
-use lab::run::{Mode, Options, run};
+use lab_run::program::{Axes, coefficient_file};
+use lab_run::{Mode, Options, run};
 use sim::Machine;
 use std::fs;
 use std::path::Path;

@@ -16,7 +16,7 @@ pub(super) fn describe(root: &Value, schema: &Value, syntax: Syntax) -> String {
     let one = |name: &Value| match name.as_str().unwrap_or_default() {
         "integer" => format!("a whole number{}", range(schema)),
         "number" => format!("a number{}", range(schema)),
-        "string" => "a text in quotes".to_owned(),
+        "string" => "a quoted string".to_owned(),
         "boolean" => "`true` or `false`".to_owned(),
         "array" => list(root, schema, syntax),
         _ => match required(schema) {

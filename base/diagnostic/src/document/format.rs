@@ -1,4 +1,4 @@
-//! The formats of documents, told apart by their keys.
+//! The formats of documents, recognised by their keys.
 
 use super::Item;
 use crate::Span;
@@ -40,7 +40,7 @@ impl Format {
         Self::Manifest,
     ];
 
-    /// The name, as `rpu machine schema` takes it.
+    /// The name, an argument of `rpu machine schema`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Machine => "machine",
@@ -70,7 +70,7 @@ impl Format {
         }
     }
 
-    /// The place for a file of the format.
+    /// Where a file of the format belongs.
     pub const fn remedy(self) -> &'static str {
         match self {
             Self::Machine => {
@@ -105,8 +105,8 @@ impl Format {
         }
     }
 
-    /// The first key of a document that belongs to another format, and that format; `None` if the document has
-    /// a key of this format, or no key of another one.
+    /// The first key of a document that belongs to another format, and that format; `None` if the document
+    /// has a key of this format, or no key of another one.
     pub fn foreign(self, root: &Item<'_>) -> Option<(Span, String, Self)> {
         let owner = |key: &str| Self::ALL.into_iter().find(|format| format.own_keys().contains(&key));
         let mut owned = root.fields().iter().filter_map(|field| Some((field, owner(&field.key)?)));

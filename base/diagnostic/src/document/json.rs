@@ -14,7 +14,7 @@ const DEPTH: usize = 64;
 /// Reads a text.
 ///
 /// # Errors
-/// Returns the place and the message of the first error of syntax, or of all keys that an object has twice.
+/// Returns the span and the message of the first syntax error, or of every duplicate key.
 pub(super) fn parse(text: &str) -> Result<Item<'_>, Vec<(Span, String)>> {
     let raw: &RawValue =
         serde_json::from_str(text).map_err(|error| vec![(place(text, &error), message(&error))])?;
@@ -23,7 +23,7 @@ pub(super) fn parse(text: &str) -> Result<Item<'_>, Vec<(Span, String)>> {
     if tree.errors.is_empty() { Ok(root) } else { Err(tree.errors) }
 }
 
-/// The place of an error.
+/// The span of an error.
 pub(super) fn place(text: &str, error: &serde_json::Error) -> Span {
     let lines_before: usize =
         text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
@@ -55,7 +55,7 @@ impl<'t> Tree<'t> {
             self.errors.push((span.clone(), format!("more than {DEPTH} values inside of each other")));
             return Item { span, node: Node::Other };
         }
-        // The text is JSON: a part of it has no errors, apart from numbers that do not fit.
+        // The text is JSON: only numbers that do not fit can be errors in a part of it.
         let node = match first {
             b'{' => serde_json::from_str(source).map_or(Node::Other, |Keys(keys)| self.table(keys, depth)),
             b'[' => serde_json::from_str(source).map_or(Node::Other, |items: Vec<&RawValue>| {

@@ -40,11 +40,11 @@ impl Schema {
         Ok(document.read()?)
     }
 
-    /// Reads a JSON document that may be long: its parts get places only if it has errors.
+    /// Reads a JSON document that may be long: its parts get spans only if it has errors.
     ///
     /// # Errors
-    /// Returns all errors: the text is not JSON, an object has a key twice, a key is missing or has an invalid
-    /// value.
+    /// Returns all errors: the text is not JSON, an object has a key twice, a key is missing or has an
+    /// invalid value.
     pub fn read_json<T: DeserializeOwned>(&self, file: &str, text: &str) -> Result<T, Diagnostics> {
         let error = match serde_json::from_str(text) {
             Ok(value) => return Ok(value),

@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 /// Reads a text.
 ///
 /// # Errors
-/// Returns the place and the message of each error. Without its structure, the rest of a text means little.
+/// Returns the span and the message of each error. After a syntax error the rest of the file is not checked.
 pub(super) fn parse(text: &str) -> Result<Item<'_>, Vec<(Span, String)>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {

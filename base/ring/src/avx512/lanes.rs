@@ -5,7 +5,7 @@
 use super::Multiply52;
 use super::limbs::Words;
 use super::modulus::VectorModulus;
-use super::multiply::Task;
+use super::multiply::SimdCode;
 use crate::modular::Modulus;
 
 /// Constant factors, lane by lane.
@@ -65,7 +65,7 @@ struct Multiply<'a, M> {
     w: Shoup<'a>,
 }
 
-impl<M: Multiply52> Task for Multiply<'_, M> {
+impl<M: Multiply52> SimdCode for Multiply<'_, M> {
     type Output = ();
 
     #[inline(always)]
@@ -90,7 +90,7 @@ struct Butterfly<'a, M> {
     w: Shoup<'a>,
 }
 
-impl<M: Multiply52> Task for Butterfly<'_, M> {
+impl<M: Multiply52> SimdCode for Butterfly<'_, M> {
     type Output = ();
 
     #[inline(always)]
@@ -120,7 +120,7 @@ struct InverseButterfly<'a, M> {
     w: Shoup<'a>,
 }
 
-impl<M: Multiply52> Task for InverseButterfly<'_, M> {
+impl<M: Multiply52> SimdCode for InverseButterfly<'_, M> {
     type Output = ();
 
     #[inline(always)]

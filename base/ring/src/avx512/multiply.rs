@@ -31,18 +31,18 @@ pub(crate) trait Multiply52: Copy {
     /// `x + floor(y z / 2^52)`.
     fn high(self, x: Vector, y: Self::Operand, z: Self::Operand) -> Vector;
 
-    /// Runs `task` in a function compiled for the instructions.
+    /// Runs `code` in a function compiled for the instructions.
     ///
     /// All operations are inlined into that function. Outside of it they would be calls.
-    fn call<T: Task>(self, task: T) -> T::Output;
+    fn call<T: SimdCode>(self, code: T) -> T::Output;
 }
 
 /// Code for [`Multiply52::call`].
-pub(crate) trait Task {
+pub(crate) trait SimdCode {
     /// The result.
     type Output;
 
-    /// Runs the task. Implementations should be `#[inline(always)]`.
+    /// Runs the code. Implementations should be `#[inline(always)]`.
     fn run(self) -> Self::Output;
 }
 
@@ -94,13 +94,13 @@ impl Multiply52 for Ifma {
     }
 
     #[inline(always)]
-    fn call<T: Task>(self, task: T) -> T::Output {
+    fn call<T: SimdCode>(self, code: T) -> T::Output {
         #[target_feature(enable = "avx512f,avx512ifma")]
-        fn run<T: Task>(task: T) -> T::Output {
-            task.run()
+        fn run<T: SimdCode>(code: T) -> T::Output {
+            code.run()
         }
         // SAFETY: as above.
-        unsafe { run(task) }
+        unsafe { run(code) }
     }
 }
 
@@ -163,12 +163,12 @@ impl Multiply52 for Fma {
     }
 
     #[inline(always)]
-    fn call<T: Task>(self, task: T) -> T::Output {
+    fn call<T: SimdCode>(self, code: T) -> T::Output {
         #[target_feature(enable = "avx512f")]
-        fn run<T: Task>(task: T) -> T::Output {
-            task.run()
+        fn run<T: SimdCode>(code: T) -> T::Output {
+            code.run()
         }
         // SAFETY: `self` exists only if the processor has AVX-512F.
-        unsafe { run(task) }
+        unsafe { run(code) }
     }
 }

@@ -4,7 +4,7 @@
 //! [`Narrow`]. The high half of the product with the quotient leaves out what
 //! its lowest parts carry, so it is up to 2 too small, and the difference is below 4 q.
 
-use super::multiply::Task;
+use super::multiply::SimdCode;
 use super::simd::{Avx512, Vector};
 use crate::modular::Narrow;
 use std::arch::x86_64::_mm512_mullo_epi64;
@@ -58,15 +58,15 @@ impl Words64 {
         self.call(Store { words: self, to: words, from });
     }
 
-    /// Runs `task` in a function compiled for the instructions.
+    /// Runs `code` in a function compiled for the instructions.
     #[inline(always)]
-    fn call<T: Task>(self, task: T) -> T::Output {
+    fn call<T: SimdCode>(self, code: T) -> T::Output {
         #[target_feature(enable = "avx512f,avx512dq")]
-        fn run<T: Task>(task: T) -> T::Output {
-            task.run()
+        fn run<T: SimdCode>(code: T) -> T::Output {
+            code.run()
         }
         // SAFETY: `self` exists only if the processor has both.
-        unsafe { run(task) }
+        unsafe { run(code) }
     }
 
     /// `out = f(a, b)`, eight lanes at a time.
@@ -239,7 +239,7 @@ struct Zip<'a, F> {
     f: F,
 }
 
-impl<F: Fn(Elements, [Vector; 2]) -> Vector> Task for Zip<'_, F> {
+impl<F: Fn(Elements, [Vector; 2]) -> Vector> SimdCode for Zip<'_, F> {
     type Output = ();
 
     #[inline(always)]
@@ -260,7 +260,7 @@ struct Multiply<'a> {
     w: [&'a [u64]; 2],
 }
 
-impl Task for Multiply<'_> {
+impl SimdCode for Multiply<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -283,7 +283,7 @@ struct Butterfly<'a, F> {
     f: F,
 }
 
-impl<F: Fn(Elements, [Vector; 2], [Vector; 2]) -> [Vector; 2]> Task for Butterfly<'_, F> {
+impl<F: Fn(Elements, [Vector; 2], [Vector; 2]) -> [Vector; 2]> SimdCode for Butterfly<'_, F> {
     type Output = ();
 
     #[inline(always)]
@@ -306,7 +306,7 @@ struct Load<'a> {
     from: &'a [u128],
 }
 
-impl Task for Load<'_> {
+impl SimdCode for Load<'_> {
     type Output = bool;
 
     #[inline(always)]
@@ -331,7 +331,7 @@ struct Store<'a> {
     from: &'a [u64],
 }
 
-impl Task for Store<'_> {
+impl SimdCode for Store<'_> {
     type Output = ();
 
     #[inline(always)]

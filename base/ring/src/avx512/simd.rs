@@ -47,12 +47,12 @@ impl Avx512 {
         Vector(unsafe { _mm512_set1_epi64(element as i64) })
     }
 
-    /// A vector of the 1, 2, 4 or 8 elements of `eight` from `place` on, a multiple of their number.
+    /// A vector of 1, 2, 4 or 8 elements of `eight`, repeated. `offset` is a multiple of their number.
     ///
     /// One and two are repeated. The order of four is 0, 2, 0, 2, 1, 3, 1, 3.
     #[inline(always)]
-    pub(crate) fn spread<const DISTINCT: usize>(self, eight: &[u64; 8], place: usize) -> Vector {
-        let from = &eight[place..][..DISTINCT];
+    pub(crate) fn spread<const DISTINCT: usize>(self, eight: &[u64; 8], offset: usize) -> Vector {
+        let from = &eight[offset..][..DISTINCT];
         // SAFETY: the processor has AVX-512F; the loads need no alignment and read only `from`.
         Vector(unsafe {
             match DISTINCT {
@@ -135,7 +135,7 @@ impl Vector {
         Self(unsafe { _mm512_permutex2var_epi64(self.0, _mm512_setr_epi64(a, b, c, d, e, f, g, h), other.0) })
     }
 
-    /// `self + y` in elements whose `signs` element has bit 51, `self` in the others.
+    /// `self + y` in elements whose `signs` element has bit 51, otherwise `self`.
     #[inline(always)]
     pub(crate) fn add_if_negative(self, signs: Self, y: Self) -> Self {
         // SAFETY: as above.

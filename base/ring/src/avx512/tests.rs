@@ -1,4 +1,4 @@
-use super::multiply::Task;
+use super::multiply::SimdCode;
 use super::simd::{Avx512, Vector};
 use super::*;
 use crate::modular::Modulus;
@@ -52,8 +52,8 @@ impl Multiply52 for Emulated {
         self.multiply(x, y, z, |product| (product >> LIMB_BITS) as u64)
     }
 
-    fn call<T: Task>(self, task: T) -> T::Output {
-        task.run()
+    fn call<T: SimdCode>(self, code: T) -> T::Output {
+        code.run()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::limbs::{Block, Limbs, Operand, Pair, Words};
 use super::modulus::{Factor, VectorModulus, multiple};
-use super::multiply::Task;
+use super::multiply::SimdCode;
 use super::simd::Vector;
 use super::{LANES, LIMB, LIMB_BITS, Multiply52, split};
 use crate::modular::Modulus;
@@ -30,24 +30,24 @@ fn quotient(q: &Modulus, factor: u128) -> [u64; 3] {
 pub(crate) struct Transform<M> {
     m: M,
     modulus: Modulus,
-    /// Factor `i` is number `i % 8` of group `i / 8`; those of the last stage are in the order of
+    /// Factor `i` is number `i % 8` of group `i / 8`. The last stage's factors are in the order of
     /// [`Words::load`].
     factors: Vec<Constants>,
 }
 
 impl<M: Multiply52> Transform<M> {
-    /// A transform of as many points as there are `factors`, each below q: a power of two, at least
-    /// [`MIN_POINTS`](super::MIN_POINTS). The factors of a stage follow those of the stage before it.
+    /// A transform of `factors.len()` points: a power of two, at least [`MIN_POINTS`](super::MIN_POINTS).
+    /// Factors are below q, and in the order of the stages.
     pub(crate) fn new(m: M, modulus: &Modulus, factors: &[u128]) -> Self {
         let last_stage = factors.len() / LANES;
         let eight = |(group, factors): (usize, &[u128; 8])| {
             let mut constants = Constants::default();
             for (i, &factor) in factors.iter().enumerate() {
-                let place = if group < last_stage { i } else { 2 * (i % 4) + i / 4 };
+                let offset = if group < last_stage { i } else { 2 * (i % 4) + i / 4 };
                 let (factor, quotient) = (split(factor), quotient(modulus, factor));
                 for limb in 0..3 {
-                    constants.factor[limb][place] = M::stored(factor[limb]);
-                    constants.quotient[limb][place] = M::stored(quotient[limb]);
+                    constants.factor[limb][offset] = M::stored(factor[limb]);
+                    constants.quotient[limb][offset] = M::stored(quotient[limb]);
                 }
             }
             constants
@@ -75,7 +75,7 @@ struct Forward<'a, M> {
     x: &'a mut [u128],
 }
 
-impl<M: Multiply52> Task for Forward<'_, M> {
+impl<M: Multiply52> SimdCode for Forward<'_, M> {
     type Output = ();
 
     #[inline(always)]
@@ -120,7 +120,7 @@ impl<M: Multiply52> First<'_, M> {
     }
 }
 
-impl<M: Multiply52> Task for First<'_, M> {
+impl<M: Multiply52> SimdCode for First<'_, M> {
     type Output = usize;
 
     #[inline(always)]
@@ -167,7 +167,7 @@ struct Again<'a, M: Multiply52> {
     node: usize,
 }
 
-impl<M: Multiply52> Task for Again<'_, M> {
+impl<M: Multiply52> SimdCode for Again<'_, M> {
     type Output = usize;
 
     #[inline(always)]
@@ -204,7 +204,7 @@ struct Finish<'a, M: Multiply52> {
     out: &'a mut [u128],
 }
 
-impl<M: Multiply52> Task for Finish<'_, M> {
+impl<M: Multiply52> SimdCode for Finish<'_, M> {
     type Output = ();
 
     #[inline(always)]
@@ -267,27 +267,27 @@ impl<M: Multiply52> Pass<'_, M> {
         }
     }
 
-    /// `DISTINCT` numbers from the given place on, for each vector.
+    /// `DISTINCT` numbers from the given offset on, for each vector.
     #[inline(always)]
     fn limbs<const DISTINCT: usize>(
         &self,
-        (a, place_a): (&[[u64; 8]; 3], usize),
-        (b, place_b): (&[[u64; 8]; 3], usize),
+        (a, offset_a): (&[[u64; 8]; 3], usize),
+        (b, offset_b): (&[[u64; 8]; 3], usize),
     ) -> Operand<M> {
         let m = self.q.m;
         let avx512 = m.avx512();
         Operand([
             [
-                m.loaded(avx512.spread::<DISTINCT>(&a[0], place_a)),
-                m.loaded(avx512.spread::<DISTINCT>(&b[0], place_b)),
+                m.loaded(avx512.spread::<DISTINCT>(&a[0], offset_a)),
+                m.loaded(avx512.spread::<DISTINCT>(&b[0], offset_b)),
             ],
             [
-                m.loaded(avx512.spread::<DISTINCT>(&a[1], place_a)),
-                m.loaded(avx512.spread::<DISTINCT>(&b[1], place_b)),
+                m.loaded(avx512.spread::<DISTINCT>(&a[1], offset_a)),
+                m.loaded(avx512.spread::<DISTINCT>(&b[1], offset_b)),
             ],
             [
-                m.loaded(avx512.spread::<DISTINCT>(&a[2], place_a)),
-                m.loaded(avx512.spread::<DISTINCT>(&b[2], place_b)),
+                m.loaded(avx512.spread::<DISTINCT>(&a[2], offset_a)),
+                m.loaded(avx512.spread::<DISTINCT>(&b[2], offset_b)),
             ],
         ])
     }
@@ -295,22 +295,21 @@ impl<M: Multiply52> Pass<'_, M> {
     /// The last four stages of two parts of 16 numbers, whose factors are number `node` and the
     /// next.
     ///
-    /// Call the bits of an element's index 3 to 0; the vectors `a` and `b` of a part differ in
-    /// bit 3. Elements are in the order of [`Words::load`]: the bits of an element's place
-    /// are bits 1, 0 and 2 of the index. Before each stage the vectors exchange elements, so that
-    /// its bit tells them apart.
+    /// Call the bits of an element's index 3 to 0; the vectors `a` and `b` of a part differ in bit 3.
+    /// Elements are in the order of [`Words::load`]: the bits of an element's offset are bits 1, 0 and 2 of
+    /// the index. Before each stage the vectors exchange elements, so that they differ in its bit.
     #[inline(always)]
     fn last_stages(&self, &[a, b, c, d]: &[Block; 4], node: usize, out: &mut [u128; 32]) {
         let node = [node, node + 1];
         let [a, b] = self.butterfly(Limbs::pair(a, c), Limbs::pair(b, d), &self.broadcast(node));
 
-        // Bit 2 against 3, the lowest of the place: elements are bits 1, 0, 3.
+        // Bit 2 against 3, the lowest bit of the offset: elements are bits 1, 0, 3.
         let x = exchange(a, b, Vector::even_elements);
         let y = exchange(a, b, Vector::odd_elements);
         let w = self.factor::<2>(node.map(|node| 2 * node));
         let [a, b] = self.butterfly(x, y, &w);
 
-        // Bit 1 against 2, the highest of the place: elements are bits 2, 0, 3.
+        // Bit 1 against 2, the highest bit of the offset: elements are bits 2, 0, 3.
         let x = exchange(a, b, Vector::low_halves);
         let y = exchange(a, b, Vector::high_halves);
         let w = self.factor::<4>(node.map(|node| 4 * node));

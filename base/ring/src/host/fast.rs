@@ -1,6 +1,6 @@
 //! The fastest transform of this crate on the current processor.
 
-use super::kernel::Kernel;
+use super::implementation::Implementation;
 use super::lazy::{Factor, Lazy};
 use super::{Ntt, bit_reversed_powers};
 #[cfg(target_arch = "x86_64")]
@@ -9,13 +9,13 @@ use crate::modular::Modulus;
 use crate::root::check_root;
 use crate::{Degree, Error, Ring};
 
-/// A forward negacyclic transform of n points by the fastest available [`Kernel`]: the baseline of
+/// A forward negacyclic transform of n points by the fastest available [`Implementation`]: the baseline of
 /// the RPU's speed-up.
 ///
-/// The results are those of [`Ntt::forward`].
+/// Results equal those of [`Ntt::forward`].
 #[derive(Clone, Debug)]
 pub struct Fast {
-    kernel: Kernel,
+    implementation: Implementation,
     n: usize,
     tables: Tables,
 }
@@ -32,17 +32,18 @@ enum Tables {
 
 impl Fast {
     /// The tables for `n` points modulo the odd `q`, with the primitive 2n-th root of unity `psi`,
-    /// and the fastest kernel available.
+    /// and the fastest implementation available.
     ///
     /// # Errors
     /// Returns an error if `q` is even or below 3, `n` is not a [`Degree`], or `psi^n` is not -1. The
     /// modulus need not be prime.
     pub fn new(n: usize, q: u128, psi: u128) -> Result<Self, Error> {
-        let kernel = Kernel::ALL.into_iter().find(|kernel| kernel.is_available(n, q));
-        Self::with_kernel(kernel.unwrap_or(Kernel::Plain), n, q, psi)
+        let implementation =
+            Implementation::ALL.into_iter().find(|implementation| implementation.is_available(n, q));
+        Self::with_implementation(implementation.unwrap_or(Implementation::Plain), n, q, psi)
     }
 
-    /// The tables for a ring, and the fastest kernel available.
+    /// The tables for a ring, and the fastest implementation available.
     ///
     /// # Errors
     /// Returns an error if the ring has no root.
@@ -50,36 +51,41 @@ impl Fast {
         Self::new(ring.len(), ring.q(), ring.require_root()?)
     }
 
-    /// As [`new`](Self::new), with a given kernel.
+    /// As [`new`](Self::new), with a given implementation.
     ///
     /// # Errors
-    /// Returns an error as [`new`](Self::new) does, or if the kernel is not available.
-    pub fn with_kernel(kernel: Kernel, n: usize, q: u128, psi: u128) -> Result<Self, Error> {
+    /// Returns an error as [`new`](Self::new) does, or if the implementation is not available.
+    pub fn with_implementation(
+        implementation: Implementation,
+        n: usize,
+        q: u128,
+        psi: u128,
+    ) -> Result<Self, Error> {
         let (modulus, degree) = (Modulus::new(q)?, Degree::try_from(n)?);
         check_root(&modulus, degree, psi)?;
-        let unavailable = Error::Kernel { kernel, n, modulus: q };
-        if !kernel.is_available(n, q) {
+        let unavailable = Error::Implementation { implementation, n, modulus: q };
+        if !implementation.is_available(n, q) {
             return Err(unavailable);
         }
         let factors = || bit_reversed_powers(&modulus, degree, psi);
-        let tables = match kernel {
+        let tables = match implementation {
             #[cfg(target_arch = "x86_64")]
-            Kernel::Ifma => {
+            Implementation::Ifma => {
                 Tables::Ifma(Transform::new(Ifma::detect().ok_or(unavailable)?, &modulus, &factors()))
             }
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => {
+            Implementation::Avx512 => {
                 Tables::Avx512(Transform::new(Fma::detect().ok_or(unavailable)?, &modulus, &factors()))
             }
             #[cfg(not(target_arch = "x86_64"))]
-            Kernel::Ifma | Kernel::Avx512 => return Err(unavailable),
-            Kernel::Lazy => {
+            Implementation::Ifma | Implementation::Avx512 => return Err(unavailable),
+            Implementation::Lazy => {
                 let factor = |factor| Factor { factor, quotient: modulus.divide(factor, 128).0 };
                 Tables::Lazy(Lazy::new(q, factors().into_iter().map(factor).collect()))
             }
-            Kernel::Plain => Tables::Plain(Ntt::new(modulus, n, psi)?),
+            Implementation::Plain => Tables::Plain(Ntt::new(modulus, n, psi)?),
         };
-        Ok(Self { kernel, n, tables })
+        Ok(Self { implementation, n, tables })
     }
 
     /// The number of points.
@@ -88,9 +94,9 @@ impl Fast {
         self.n
     }
 
-    /// The kernel.
-    pub fn kernel(&self) -> Kernel {
-        self.kernel
+    /// The implementation.
+    pub fn implementation(&self) -> Implementation {
+        self.implementation
     }
 
     /// Transforms `x` on one thread, natural order in, bit-reversed order out. Values must be below

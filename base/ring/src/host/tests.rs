@@ -27,24 +27,24 @@ fn invalid_transforms_are_rejected() {
 }
 
 #[test]
-fn unavailable_kernels_are_rejected() {
+fn unavailable_implementations_are_rejected() {
     // 3^8 = -1 mod 17, and 2^8 = -1 mod 257; AVX-512 starts at 32 points.
-    for kernel in [Kernel::Ifma, Kernel::Avx512] {
-        let error = Fast::with_kernel(kernel, 8, 17, 3).unwrap_err();
-        assert_eq!(error, Error::Kernel { kernel, n: 8, modulus: 17 });
+    for implementation in [Implementation::Ifma, Implementation::Avx512] {
+        let error = Fast::with_implementation(implementation, 8, 17, 3).unwrap_err();
+        assert_eq!(error, Error::Implementation { implementation, n: 8, modulus: 17 });
     }
     assert_eq!(
-        Fast::with_kernel(Kernel::Ifma, 8, 17, 3).unwrap_err().to_string(),
-        "the kernel `AVX-512 IFMA` is not available on this processor for 8 points modulo 0x11"
+        Fast::with_implementation(Implementation::Ifma, 8, 17, 3).unwrap_err().to_string(),
+        "the implementation `AVX-512 IFMA` is not available on this processor for 8 points modulo 0x11"
     );
     let chosen = Fast::new(8, 257, 2).unwrap();
-    assert_eq!((chosen.kernel(), chosen.len()), (Kernel::Lazy, 8));
+    assert_eq!((chosen.implementation(), chosen.len()), (Implementation::Lazy, 8));
     // 2^64 = -1 = (2^16)^4.
     let q = (1 << 64) + 1;
     let x = [q - 1, 0, q - 2, 1];
-    let results = [Kernel::Lazy, Kernel::Plain].map(|kernel| {
+    let results = [Implementation::Lazy, Implementation::Plain].map(|implementation| {
         let mut y = x;
-        Fast::with_kernel(kernel, 4, q, 1 << 16).unwrap().forward(&mut y);
+        Fast::with_implementation(implementation, 4, q, 1 << 16).unwrap().forward(&mut y);
         y
     });
     assert_eq!(results[0], results[1]);

@@ -1,7 +1,7 @@
 //! Arithmetic modulo q below 2^64 on vectors of 64-bit words, lane by lane.
 //!
-//! The operations are those of [`vector`](super), with the same rules for operands. With AVX-512 (F and DQ),
-//! moduli below 2^62 take eight lanes at a time.
+//! The operations of [`vector`](super), with the same rules for operands. With AVX-512 (F and DQ), moduli
+//! below 2^62 process eight lanes at a time.
 //!
 //! ```
 //! use ring::modular::Modulus;
@@ -185,8 +185,8 @@ pub fn inverse_butterfly(q: Narrow, [out, out1]: [&mut [u64]; 2], a: &[u64], b: 
     });
 }
 
-/// Copies words of 128 bits to words of 64 bits. Returns whether all fit; those that do not lose their
-/// highest bits.
+/// Copies words of 128 bits to words of 64 bits. Returns whether all fit; longer ones lose their highest
+/// bits.
 ///
 /// # Panics
 /// Panics if the lengths differ.

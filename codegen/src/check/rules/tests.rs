@@ -19,7 +19,7 @@ fn root(q: u128) -> u128 {
 }
 
 /// Two towers; `x` and `y` of the first one, `z` of the second, and `w` of the first with any words.
-struct Setting {
+struct Fixture {
     domain: Domain,
     towers: [TowerId; 2],
     polynomials: Vec<PolynomialId>,
@@ -27,7 +27,7 @@ struct Setting {
     words: Vec<Vec<u128>>,
 }
 
-impl Setting {
+impl Fixture {
     fn new(seed: u64, mixes: bool) -> Self {
         let mut code = Code::default();
         let towers = MODULI.map(|modulus| code.tower(Tower { n: N, modulus, root: root(modulus) }));
@@ -181,7 +181,7 @@ fn other() -> BoxedStrategy<Other> {
         .boxed()
 }
 
-fn second(setting: &Setting, u: Element, other: Other) -> Element {
+fn second(setting: &Fixture, u: Element, other: Other) -> Element {
     let mut v = u;
     let h = 1 << u.log_degree;
     if let Some(polynomial) = other.polynomial {
@@ -213,7 +213,7 @@ proptest! {
         log_scale in prop_oneof![3 => Just(0), 1 => -2..2i16], change in other(), third in other(),
         second_tower in prop::bool::weighted(0.2), number in 0..97u128, exponent in 0..2 * N
     ) {
-        let mut setting = Setting::new(seed, mixes);
+        let mut setting = Fixture::new(seed, mixes);
         let h = 1 << log_degree;
         // The roots of the factors X^h - psi^e of X^n + 1.
         let root = (h + 2 * h * (place % N)) % (2 * N);
@@ -235,7 +235,7 @@ proptest! {
 /// The second residue, modulo X^h + psi^e, may be its negative.
 #[test]
 fn conjugates_join_in_both_orders() {
-    let Setting { mut domain, polynomials, towers: [tower, _], .. } = Setting::new(1, false);
+    let Fixture { mut domain, polynomials, towers: [tower, _], .. } = Fixture::new(1, false);
     let u = Element {
         polynomial: polynomials[0],
         root: 4,
@@ -254,7 +254,7 @@ fn conjugates_join_in_both_orders() {
 /// Messages contain these texts.
 #[test]
 fn elements_are_described_by_their_formulas() {
-    let Setting { mut domain, polynomials, .. } = Setting::new(1, false);
+    let Fixture { mut domain, polynomials, .. } = Fixture::new(1, false);
     let [x, y, product] = [0, 1, 2].map(|i: usize| polynomials[i]);
     let coefficient = domain.element(x.coefficients(), 3);
     assert_eq!(domain.describe(coefficient), "[X^3] (x mod X^8 - psi^8)");

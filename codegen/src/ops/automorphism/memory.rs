@@ -15,7 +15,7 @@
 //! column lie in one.
 
 use super::{EVALUATION, Map, reversed};
-use crate::code::{BufferId, Claim, MemRef, Place, Tower, TowerId};
+use crate::code::{BufferId, BufferWord, Claim, MemRef, Tower, TowerId};
 use crate::ops::{Builder, Workspace};
 use crate::parameters::Parameters;
 use crate::request::Request;
@@ -69,8 +69,8 @@ pub(super) fn lower(builder: &mut Builder<'_>) {
             let part = |offset: usize| {
                 let ring = first + offset;
                 let suffix = if rings.len() > 1 { ring.to_string() } else { String::new() };
-                let place = Place { buffer: whole, word: offset as u32 * n };
-                code.part(format!("{name}{suffix}"), place, n, towers[ring])
+                let start = BufferWord { buffer: whole, word: offset as u32 * n };
+                code.part(format!("{name}{suffix}"), start, n, towers[ring])
             };
             let parts: Vec<BufferId> = (0..group).map(part).collect();
             (whole, parts)

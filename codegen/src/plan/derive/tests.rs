@@ -59,8 +59,8 @@ fn cycles(plan: &Plan, machine: &Machine) -> u64 {
     [Order::ByLevel, Order::ByDemand, Order::ByStep].map(of_order).into_iter().min().unwrap()
 }
 
-/// The families of plans that earlier versions had as code, and the machines for which each was made.
-/// Their parameters are those that the library used most.
+/// Families of plans written by hand, and the machines for which each was made, with the library's most
+/// frequent parameters.
 fn families() -> Vec<(&'static str, Machine)> {
     use BankMapping::{Interleaved, Xor};
     let (plain, folded) = (machine(128, 128, Interleaved), machine(128, 128, Xor));
@@ -77,7 +77,7 @@ fn families() -> Vec<(&'static str, Machine)> {
           [9 | 8..0] U9 S8 U8 S7 U7 S6 U6 S5 U5 S4 U4 S3 U3 S2 U2 S1 U1 S0 U0 -> 9..0",
             plain.clone(),
         ),
-        // A first pass with the topmost stages, and all others in a second pass.
+        // A first pass with the topmost stages, and a second pass with the rest.
         (
             "forward 2^16 windowed-4-1
           [15..12 | 8..0] S15 U15 S14 S13 S12 -> 14..0 15
@@ -96,14 +96,14 @@ fn families() -> Vec<(&'static str, Machine)> {
           [11..9 | 8..0] S11 S10 S9 U9 S8 U8 S7 U7 S6 U6 S5 U5 S4 U4 S3 U3 S2 U2 S1 U1 S0 U0 -> 11..0",
             plain,
         ),
-        // Strides in place of shuffles, in two passes.
+        // Strides instead of shuffles, in two passes.
         (
             "forward 2^16 folded-1
           [15..11 | 10..2] S15 S14 S13 U13 S12 S11 S10 -> 15 14 1 0 9..2 13..10
           [9..7 1 0 | 6..2 13..10] S9 U9 S8 U8 S7 U7 S6 U6 S5 U5 S4 S3 S2 S1 S0 -> 15..0",
             machine(8, 256, Interleaved),
         ),
-        // Strides in place of shuffles, in three passes.
+        // Strides instead of shuffles, in three passes.
         (
             "forward 2^16 transposing
           [15..11 | 10..2] S15 U15 S14 S13 S12 S11 S10 -> 9..2 15 14 1 0 13..10

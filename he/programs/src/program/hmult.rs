@@ -1,6 +1,6 @@
 //! `hmult`: the product of two ciphertexts.
 
-use super::{Options, Program, Rescale, rescale, switch};
+use super::{Generator, Options, Rescale, rescale, switch};
 use crate::Error;
 use crate::emitter::Emitter;
 use crate::polynomial::Polynomial;
@@ -8,7 +8,7 @@ use crate::switch::Key;
 use ring_program::Limb;
 
 /// The product of two ciphertexts, under the key of both.
-pub(super) const PRODUCT: Program = Program {
+pub(super) const PRODUCT: Generator = Generator {
     name: "hmult",
     definition: "prod.0, prod.1 is the product of ct1.0, ct1.1 and ct2.0, ct2.1 with the key evk.b.J, evk.a.J of s^2 for s",
     rotates: false,
@@ -36,7 +36,8 @@ fn emit(e: &mut Emitter, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// The product of two ciphertexts with the key of s^2 for s. If `rescales`, it is divided by the last modulus.
+/// The product of two ciphertexts with the key of s^2 for s. If `rescales`, it is divided by the last
+/// modulus.
 pub(super) fn product(
     e: &mut Emitter,
     [[a0, a1], [b0, b1]]: [[Vec<Limb>; 2]; 2],

@@ -1,6 +1,6 @@
 //! `hoisted-rotations`: several rotations of one ciphertext, whose digits are raised once.
 
-use super::{Options, Program, exponent, switch};
+use super::{Generator, Options, exponent, switch};
 use crate::Error;
 use crate::emitter::Emitter;
 use crate::polynomial::Polynomial;
@@ -11,7 +11,7 @@ use ring_program::Limb;
 pub(super) const ROTATIONS: [i64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 
 /// Several rotations of one ciphertext.
-pub(super) const HOISTED_ROTATIONS: Program = Program {
+pub(super) const HOISTED_ROTATIONS: Generator = Generator {
     name: "hoisted-rotations",
     definition: "rotR.0, rotR.1 is ct.0, ct.1 rotated by R, as hrot does it with the key evkR.b.J, evkR.a.J; digits are raised once",
     rotates: true,

@@ -1,13 +1,13 @@
 //! `hrot`: the rotation of a ciphertext's slots.
 
-use super::{Options, Program, exponent, switch};
+use super::{Generator, Options, exponent, switch};
 use crate::Error;
 use crate::emitter::Emitter;
 use crate::polynomial::Polynomial;
 use crate::switch::Key;
 
 /// The rotation of a ciphertext's slots: key switch, then automorphism.
-pub(super) const ROTATION: Program = Program {
+pub(super) const ROTATION: Generator = Generator {
     name: "hrot",
     definition: "rot.0, rot.1 is ct.0, ct.1 with X^g for X, g = 5^rotation, with the key evk.b.J, evk.a.J of s for s(X^(1/g))",
     rotates: true,

@@ -1,13 +1,13 @@
 //! `keyswitch`: the switch of one polynomial to another key.
 
-use super::{Options, Program, switch};
+use super::{Generator, Options, switch};
 use crate::Error;
 use crate::emitter::Emitter;
 use crate::polynomial::Polynomial;
 use crate::switch::Key;
 
 /// The switch of one polynomial to another key.
-pub(super) const KEY_SWITCH: Program = Program {
+pub(super) const KEY_SWITCH: Generator = Generator {
     name: "keyswitch",
     definition: "ks0 + ks1 s' is d s plus an error: d with the key evk.b.J, evk.a.J of s for s'",
     rotates: false,

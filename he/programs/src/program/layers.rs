@@ -1,13 +1,13 @@
 //! `layers`: linear transforms of slots and squares in turn, as in a bootstrap. It makes large programs.
 
-use super::{Options, Program, hmult, hoisted_rotations, rescale};
+use super::{Generator, Options, hmult, hoisted_rotations, rescale};
 use crate::Error;
 use crate::emitter::Emitter;
 use crate::switch::Key;
 use ring_program::Limb;
 
 /// Linear transforms of slots and squares in turn.
-pub(super) const LAYERS: Program = Program {
+pub(super) const LAYERS: Generator = Generator {
     name: "layers",
     definition: "out.0, out.1 is ct.0, ct.1 after layers I = 0, 1, ..: the sum of ptI.R times the rotations by R = 0 and by each of the \
         rotations, with the keys evkR.b.J, evkR.a.J, rescaled; then its square with the key evk.b.J, evk.a.J, rescaled",

@@ -1,13 +1,13 @@
 //! `rescale`: the division of a ciphertext by its last modulus.
 
-use super::{Options, Program};
+use super::{Generator, Options};
 use crate::Error;
 use crate::base::Tower;
 use crate::emitter::Emitter;
 use ring_program::Limb;
 
 /// The division of a ciphertext by its last modulus: CKKS's rescale, BGV's modulus switch.
-pub(super) const RESCALE: Program = Program {
+pub(super) const RESCALE: Generator = Generator {
     name: "rescale",
     definition: "rescaled.0, rescaled.1 is ct.0, ct.1 divided by its last modulus, rounded; in BGV to a multiple of t",
     rotates: false,

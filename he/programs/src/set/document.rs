@@ -46,10 +46,10 @@ fn number(text: &str) -> Option<u128> {
 }
 
 /// The text of a file, for errors in it.
-struct Source<'t>(Document<'t>);
+struct SetDocument<'t>(Document<'t>);
 
 pub(super) fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Result<ParameterSet, Diagnostics> {
-    let source = Source(Document::toml(file, text)?);
+    let source = SetDocument(Document::toml(file, text)?);
     SCHEMA.check(&source.0)?;
     let contents: Contents = source.0.read()?;
     let mut errors = Diagnostics::default();
@@ -84,7 +84,7 @@ fn sources(table: &toml::Table) -> Vec<(String, String)> {
     ["n", "q", "p", "digits", "plaintext_modulus", "roots"].into_iter().filter_map(text).collect()
 }
 
-impl Source<'_> {
+impl SetDocument<'_> {
     fn error(&self, code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
         self.0.error(code, span, message)
     }
@@ -102,8 +102,12 @@ impl Source<'_> {
         Degree::new(value).map_err(|_| invalid())
     }
 
-    /// The moduli q and p, with their places.
-    fn moduli(&self, contents: &Contents, degree: Degree) -> Result<(Places, Places), Diagnostics> {
+    /// The moduli q and p, with their spans.
+    fn moduli(
+        &self,
+        contents: &Contents,
+        degree: Degree,
+    ) -> Result<(LocatedModuli, LocatedModuli), Diagnostics> {
         let mut errors = Diagnostics::default();
         let lists = [&contents.p, &contents.q];
         let mut totals: BTreeMap<u32, (usize, Span)> = BTreeMap::new();
@@ -120,7 +124,7 @@ impl Source<'_> {
             }
         }
         let [p, q] = lists.map(|list| {
-            let mut moduli = Places::new();
+            let mut moduli = LocatedModuli::new();
             for entry in list.get_ref() {
                 match entry.get_ref() {
                     Entry::Modulus(text) => {
@@ -177,7 +181,12 @@ impl Source<'_> {
     }
 
     /// The rings of all moduli, in order.
-    fn rings(&self, contents: &Contents, degree: Degree, moduli: Places) -> Result<Vec<Ring>, Diagnostics> {
+    fn rings(
+        &self,
+        contents: &Contents,
+        degree: Degree,
+        moduli: LocatedModuli,
+    ) -> Result<Vec<Ring>, Diagnostics> {
         let roots = &contents.roots;
         if !roots.is_empty() && roots.len() != moduli.len() {
             let message =
@@ -233,5 +242,5 @@ impl Source<'_> {
     }
 }
 
-/// Moduli and their places in the text.
-type Places = Vec<(u128, Span)>;
+/// Moduli and their spans in the text.
+type LocatedModuli = Vec<(u128, Span)>;

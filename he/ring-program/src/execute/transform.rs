@@ -32,7 +32,7 @@ impl Powers {
         self.power(self.powers.len() - exponent % self.powers.len())
     }
 
-    /// From coefficients to values: place i gets the value at w^(2 brv(i) + 1).
+    /// From coefficients to values: index i gets the value at w^(2 brv(i) + 1).
     pub(super) fn forward(&self, coefficients: &[u128]) -> Vec<u128> {
         let (ring, n) = (&self.ring, coefficients.len());
         let scaled = coefficients.iter().enumerate().map(|(j, &x)| ring.mul(x, self.power(j)));

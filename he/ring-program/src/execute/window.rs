@@ -12,7 +12,7 @@ use std::ops::Range;
 enum Origin {
     /// The limb has them before the window.
     Before,
-    /// The result of the line with this place in the window.
+    /// The result of the line with this index in the window.
     Line(usize),
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Window<'p> {
     start: usize,
     /// The sources of each line.
     sources: Vec<[Option<(Limb, Origin)>; 2]>,
-    /// The lines by depth: those of one level depend on earlier levels only.
+    /// The lines by depth: lines of one level depend on earlier levels only.
     levels: Vec<Vec<usize>>,
 }
 
@@ -52,7 +52,7 @@ impl<'p> Window<'p> {
         Self { program, start, sources, levels }
     }
 
-    /// Executes the lines: `words` are those of the limbs before, and then after the window.
+    /// Executes the lines. `words` holds the limbs before the window, and after it on return.
     ///
     /// # Errors
     /// Returns the error of the first line that has one.
@@ -110,8 +110,8 @@ impl<'p> Window<'p> {
         Ok(())
     }
 
-    /// The limbs that the window writes, or reads for the last time, and the line that writes the value that is
-    /// read after the window.
+    /// The limbs that the window writes, or reads for the last time, and the line that writes the value that
+    /// is read after the window.
     fn last_values(&self, liveness: &Liveness) -> FxHashMap<Limb, Option<usize>> {
         let mut last = FxHashMap::default();
         for place in 0..self.sources.len() {

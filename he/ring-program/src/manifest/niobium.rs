@@ -94,8 +94,8 @@ pub(super) fn parse(file: &str, text: &str, folder: &Path) -> Result<Manifest, D
     })
 }
 
-/// The files of a recording. The recording API writes no lists of ids, and copies of manifests
-/// travel alone, so a missing file is no error.
+/// The files of a recording. The recording API writes no lists of ids, and manifests are copied without their
+/// files, so a missing file is no error.
 struct Missing<'f> {
     folder: &'f Path,
     warnings: Vec<String>,

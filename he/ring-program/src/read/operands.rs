@@ -86,7 +86,7 @@ impl<'t> Operands<'t> {
         Ok(())
     }
 
-    /// The bytes of a part; those of the whole instruction if the part is missing.
+    /// The bytes of a part, or of the whole instruction if the part is missing.
     pub(super) fn span(&self, part: Part) -> Span {
         let place = match part {
             Part::Operation => None,
@@ -171,7 +171,7 @@ impl<'t> Operands<'t> {
         self.count == 3 && matches!(self.bytes(Part::Scalar), b"0" | b"0x0")
     }
 
-    /// Whether the index of the modulus is that of the sentinel.
+    /// Whether the index of the modulus is the sentinel's.
     pub(super) fn is_without_modulus(&self) -> bool {
         self.named[Name::Modulus as usize].is_some() && self.bytes(Part::Named(Name::Modulus)) == b"0"
     }

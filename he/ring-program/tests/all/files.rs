@@ -1,6 +1,6 @@
-//! Files as test cases. Each program in `accept` has the canonical text, inputs and outputs of the
-//! `.out` file beside it; each in `refuse` has the errors of its `.err` file; so has each manifest
-//! in `manifests`. A program with a manifest beside it is read with that; others have n = 512.
+//! Files as test cases. Each program in `accept` has the canonical text, inputs and outputs in its `.out`
+//! file; each in `refuse`, and each manifest in `manifests`, has the errors in its `.err` file. A program
+//! with a manifest of the same name is read with it; without a manifest, n = 512.
 
 use diagnostic::{Diagnostics, render};
 use flate2::Compression;

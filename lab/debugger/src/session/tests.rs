@@ -1,5 +1,5 @@
 use super::*;
-use crate::source::Source;
+use crate::source::Listing;
 use b512_asm::Space;
 
 /// A program of more than 4,000 instructions: its sums grow, it overwrites its table, and it stores each sum.
@@ -15,7 +15,7 @@ fn long_session() -> Session {
     }
     let program = b512_asm::assemble(&(text + "halt\n")).unwrap_or_else(|errors| panic!("{errors}"));
     let inputs = BTreeMap::from([("x".to_owned(), (0..512).collect())]);
-    Session::new(Source::new(program, None), &Machine::rpu_128x128(), inputs).unwrap()
+    Session::new(Listing::new(program, None), &Machine::rpu_128x128(), inputs).unwrap()
 }
 
 /// All values of a session.

@@ -88,7 +88,7 @@ fn kind(character: char) -> Kind {
 fn frame(characters: &[char], (x, y): (f64, f64)) -> String {
     let mut left = x;
     let mut path = String::new();
-    // A horizontal line is one, whatever its length.
+    // A horizontal line is one line at any length.
     for part in characters.chunk_by(|a, b| (*a, *b) == ('─', '─')) {
         let right = left + part.len() as f64 * WIDTH;
         let (column, row, bottom) = (left + WIDTH / 2.0, y + HEIGHT / 2.0, y + HEIGHT);

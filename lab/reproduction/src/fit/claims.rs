@@ -134,13 +134,13 @@ pub enum FitError {
     /// The file is not a list of claims.
     #[error(transparent)]
     Config(#[from] Diagnostics),
-    /// The constants under `given`, `tied` and `fit` do not match those of the area model.
+    /// The constants under `given`, `tied` and `fit` do not match the area model's.
     #[error("`given`, `tied` and `fit` must name each of {}, once: {message}", names())]
     Constants {
         /// The problem.
         message: String,
     },
-    /// The constants under `delay` do not match those of the clock model.
+    /// The constants under `delay` do not match the clock model's.
     #[error("`delay` must name each of fo4_ps, register_fo4, wire_ps: {message}")]
     Delays {
         /// The problem.

@@ -132,7 +132,7 @@ fn all_errors_of_a_file_are_found() {
 mod conflicts {
     use super::*;
 
-    /// Areas of machines whose bank networks and crossbars take no area: with C6, a lower bound.
+    /// Areas of machines whose bank networks and crossbars have no area: with C6, a lower bound.
     fn bare(hples: u32, banks: u32) -> f64 {
         let bare = AreaConstants {
             vdm_bank_mm2_to_32: 0.0,
@@ -171,11 +171,11 @@ mod conflicts {
         assert!(first < middle / 2.0 && last < middle, "{first} {middle} {last}");
     }
 
-    /// The paper names the vector crossbar as the main part of the cost of 256 banks over 128 at
-    /// 128 HPLEs. It doubles there, so at 128 banks it would take at least the area that the banks
-    /// themselves add from 128 to 256. From 32 to 256, banks then cost no more than the 4.3 mm2
-    /// that C5 leaves at 32. C7 needs 6.5 mm2 of them at 4 HPLEs, where a crossbar that more than
-    /// halves with each of five halvings of the HPLEs is negligible.
+    /// The paper names the vector crossbar as the main part of the cost of 256 banks over 128 at 128 HPLEs.
+    /// It doubles there, so at 128 banks it would need at least the area that the banks themselves add from
+    /// 128 to 256. From 32 to 256, banks then cost no more than the 4.3 mm2 that C5 leaves at 32. C7 needs
+    /// 6.5 mm2 of them at 4 HPLEs, where a crossbar that more than halves with each of five halvings of the
+    /// HPLEs is negligible.
     #[test]
     fn c7_needs_banks_that_cost_more_than_the_crossbar() {
         let banks_at_most = 20.5 - bare(128, 32);

@@ -5,7 +5,7 @@
 
 use crate::setting::{Picks, Space};
 use crate::trials::header;
-use lab::model::MODEL_VERSION;
+use lab_run::model::MODEL_VERSION;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};

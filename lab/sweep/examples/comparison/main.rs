@@ -2,13 +2,13 @@
 //! three of them.
 //!
 //! ```sh
-//! cargo run -p lab --example comparison                                  # reports/he/operations.md
-//! cargo run -p lab --example comparison -- boot_sparse_n512.fhetch.xz    # and reports/he/bootstrap.md
+//! cargo run -p lab-sweep --example comparison                                  # reports/he/operations.md
+//! cargo run -p lab-sweep --example comparison -- boot_sparse_n512.fhetch.xz    # and reports/he/bootstrap.md
 //! ```
 
 mod published;
 
-use programs::{Options, ParameterSet, Program, find_dataflow, find_program, generate};
+use programs::{Generator, Options, ParameterSet, find_dataflow, find_program, generate};
 use ring_program::{Interface, RingProgram, read_file};
 use runtime::report::HBM_PJ_PER_BIT;
 use runtime::{Keys, Report, Runtime};
@@ -47,9 +47,9 @@ fn machine(name: &str) -> Result<Machine, Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../reports/he");
-    lab::files::write(&folder.join("operations.md"), operations(&folder)?.as_bytes())?;
+    lab_run::files::write(&folder.join("operations.md"), operations(&folder)?.as_bytes())?;
     if let Some(trace) = std::env::args_os().nth(1) {
-        lab::files::write(&folder.join("bootstrap.md"), bootstrap(Path::new(&trace))?.as_bytes())?;
+        lab_run::files::write(&folder.join("bootstrap.md"), bootstrap(Path::new(&trace))?.as_bytes())?;
     }
     Ok(())
 }
@@ -91,7 +91,7 @@ fn run(program: &RingProgram, machine: &Machine) -> Result<[Report; 2], Box<dyn 
 
 /// The program in the dataflow that is fastest on the machine, with its name.
 fn fastest(
-    program: &Program,
+    program: &Generator,
     set: &ParameterSet,
     machine: &Machine,
 ) -> Result<(&'static str, [Report; 2]), Box<dyn Error>> {
@@ -120,7 +120,7 @@ fn operations(folder: &Path) -> Result<String, Box<dyn Error>> {
     let names: Vec<&str> = MACHINES.iter().map(|(name, _)| *name).collect();
     let mut page = format!(
         "# Key switch, product and rotation\n\n\
-        <!-- Generated: `cargo run -p lab --example comparison`. -->\n\n\
+        <!-- Generated: `cargo run -p lab-sweep --example comparison`. -->\n\n\
         Our rows are **simulated**: programs of `rpu gen program`, timed with their off-chip traffic. Areas and energies\n\
         are modelled; a star marks an extrapolated area. The energy of the HBM is that of its accesses, {HBM_PJ_PER_BIT} pJ a bit,\n\
         an assumption. Rows of others are **published**; the column says whether they were measured or simulated. A product\n\
@@ -188,7 +188,7 @@ fn bootstrap(trace: &Path) -> Result<String, Box<dyn Error>> {
     let program = read_file(trace, Interface::Degree(512))?;
     let mut page = format!(
         "# A recorded bootstrap\n\n\
-        <!-- Generated: `cargo run -p lab --example comparison -- boot_sparse_n512.fhetch.xz`. -->\n\n\
+        <!-- Generated: `cargo run -p lab-sweep --example comparison -- boot_sparse_n512.fhetch.xz`. -->\n\n\
         `boot_sparse_n512` is a CKKS bootstrap of OpenFHE at n = 512, recorded limb by limb: {} operations. The parameters are\n\
         test parameters, not secure. Times are simulated. On data, the runtime's results equal the recorded digests\n\
         (`RING_PROGRAM_TRACES=DIR cargo test -p runtime --test all traces`). Areas and energies are modelled; a star marks\n\

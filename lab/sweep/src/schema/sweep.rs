@@ -1,7 +1,7 @@
 //! The schema of sweeps and spaces.
 
 use super::{DRAFT, machine_keys};
-use crate::sweep::explore::Measure;
+use crate::explore::Measure;
 use serde_json::{Map, Value, json};
 
 /// The keys that describe a kernel or a program, with the schemas of their values.

@@ -1,7 +1,7 @@
 //! Further searches for points that are slower than others on worse machines.
 
 use codegen::search::lags_behind;
-use lab::sweep::{
+use lab_sweep::{
     CatchUp, Definition, Journal, JournalError, Plan, PlannedPoint, Record, Replay, Results, Shard, Verdict,
     execute, generate, verify,
 };

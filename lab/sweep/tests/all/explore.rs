@@ -1,9 +1,9 @@
 //! Explorations of a space whose front is known.
 
-use lab::run::RunReport;
-use lab::sweep::explore::{Explored, Space, explore};
-use lab::sweep::outputs::Outputs;
-use lab::sweep::{Definition, Journal, Plan, Record, Results, Shard, Task, generate, line, records};
+use lab_run::RunReport;
+use lab_sweep::explore::{Explored, Space, explore};
+use lab_sweep::outputs::Outputs;
+use lab_sweep::{Definition, Journal, Plan, Record, Results, Shard, Task, generate, line, records};
 use ring_program::compression;
 use runtime::Runtime;
 use std::collections::BTreeMap;
@@ -265,7 +265,7 @@ impl Study {
 
         let mut page = format!(
             "# The best machine within the area of the paper's, for {task}\n\n\
-            <!-- Generated from reports/{name}.csv.xz: `BLESS=1 cargo test -p lab --test all explore`. -->\n\n\
+            <!-- Generated from reports/{name}.csv.xz: `BLESS=1 cargo test -p lab-sweep --test all explore`. -->\n\n\
             {} of the {:.1e} designs in [`configs/spaces/{name}.toml`](../../configs/spaces/{name}.toml) were evaluated, {} of\n\
             them within the area of the paper's (128, 128), {limit} mm2.\n\
             {origin}\n\

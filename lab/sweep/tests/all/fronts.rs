@@ -1,9 +1,9 @@
 //! The front of a sweep, a space or a chart: its objectives, its designs, and the same one in all outputs.
 
-use lab::sweep::compose::{ComposeError, Composition, Form, Fronts, Pool};
-use lab::sweep::explore::{Explored, Space, explore};
-use lab::sweep::outputs::Outputs;
-use lab::sweep::{Definition, Journal, Plan, Results, Shard, execute, generate};
+use lab_sweep::compose::{ComposeError, Composition, Form, Fronts, Pool};
+use lab_sweep::explore::{Explored, Space, explore};
+use lab_sweep::outputs::Outputs;
+use lab_sweep::{Definition, Journal, Plan, Results, Shard, execute, generate};
 use plot::{Chart, Panel};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

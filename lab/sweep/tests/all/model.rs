@@ -4,10 +4,10 @@
 //! the hash of the program, its cycles, their causes, area and energy.
 
 use golden::Operation;
-use lab::kernel::{ModulusSpec, RequestSpec};
-use lab::model::MODEL_VERSION;
-use lab::run::{Mode, Options, ProgramFacts, RunReport, TimingReport, run};
-use lab::sweep::generate;
+use lab_run::kernel::{ModulusSpec, RequestSpec};
+use lab_run::model::MODEL_VERSION;
+use lab_run::{Mode, Options, ProgramFacts, RunReport, TimingReport, run};
+use lab_sweep::generate;
 use rayon::prelude::*;
 use serde_json::Value;
 use sim::machine::keys;
@@ -48,7 +48,7 @@ fn cases() -> Vec<(Operation, u32, &'static str)> {
 
 fn line((function, n, name): (Operation, u32, &str), (base, overrides): (&str, &[&str])) -> String {
     let machine = machine(base, overrides);
-    let plan = lab::kernel::plan(name, Path::new("")).unwrap();
+    let plan = lab_run::kernel::plan(name, Path::new("")).unwrap();
     let spec = RequestSpec { operation: function, n, modulus: ModulusSpec::Bits(120), root: None, towers: 1 };
     let program = generate(&spec.resolve().unwrap(), &plan, &machine).unwrap().program;
     let facts = ProgramFacts::of(&program);
@@ -83,7 +83,7 @@ fn results_are_those_of_the_declared_version() {
     assert!(
         found == committed || !same_version || bless::blessing(),
         "the results differ from those of model version {MODEL_VERSION}. If the change is intended, raise \
-         `MODEL_VERSION` in `lab/sweep/src/model.rs` and refresh the file: BLESS=1 cargo test -p lab --test all model"
+         `MODEL_VERSION` in `lab/run/src/model.rs` and refresh the file: BLESS=1 cargo test -p lab-sweep --test all model"
     );
     bless::fresh(path, found);
 }
@@ -110,7 +110,7 @@ fn results_are_finite_at_the_ends_of_every_range() {
         root: None,
         towers: 1,
     };
-    let plan = lab::kernel::plan("kl", Path::new("")).unwrap();
+    let plan = lab_run::kernel::plan("kl", Path::new("")).unwrap();
     let program = generate(&spec.resolve().unwrap(), &plan, &Machine::rpu_128x128()).unwrap().program;
     let options = Options { mode: Mode::TimingOnly, stream: Some(2), ..Options::default() };
     let nulls_of = |overrides: &[String]| {

@@ -1,7 +1,7 @@
 //! Agreement of each reading of the paper with its numbers.
 
-use lab::run::RunReport;
-use lab::sweep::{Definition, Plan, Record, generate, records};
+use lab_run::RunReport;
+use lab_sweep::{Definition, Plan, Record, generate, records};
 use sim::machine::{Busyboard, SourceRelease};
 use std::path::Path;
 

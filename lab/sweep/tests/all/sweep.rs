@@ -2,9 +2,9 @@
 
 use b512_asm::assemble;
 use codegen::{Origin, PlanChoice, Request};
-use lab::run::{Mode, Options, draw, run};
-use lab::sweep::outputs::Outputs;
-use lab::sweep::{
+use lab_run::{Mode, Options, draw, run};
+use lab_sweep::outputs::Outputs;
+use lab_sweep::{
     Definition, Generated, Journal, JournalError, Plan, PointKey, Record, Results, Shard, Status, execute,
     generate, records,
 };

@@ -1,6 +1,6 @@
 //! The word width and the vector length for a modulus of 1,600 bits: `reports/words.md`.
 
-use lab::sweep::{Definition, Plan, Record, generate, records};
+use lab_sweep::{Definition, Plan, Record, generate, records};
 use plot::{Figure, Line, Lines, Panel};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ fn chart(designs: &[Design]) -> Figure {
 fn page(designs: &[Design]) -> String {
     let mut page = String::from(
         "# Word width and vector length for a modulus of 1,600 bits\n\n\
-        <!-- Generated from `configs/sweeps/words.toml`: `BLESS=1 cargo test -p lab --test all words`. -->\n\n\
+        <!-- Generated from `configs/sweeps/words.toml`: `BLESS=1 cargo test -p lab-sweep --test all words`. -->\n\n\
         Which machine transforms most polynomials of 65,536 coefficients modulo 1,600 bits, per second and mm2? The modulus\n\
         takes 51 towers of 32 bits, 26 of 64 or 13 of 128. Programs are those of `--plan best`, cycles are simulated, and\n\
         areas, clocks and energies modelled ([`docs/costs.md`](../../docs/costs.md)). For each word and vector length, the\n\

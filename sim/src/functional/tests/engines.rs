@@ -1,4 +1,5 @@
-//! The executor against the slow engine on random programs that may fault, over several runs with writes between.
+//! The executor against the slow engine on random programs that may fault, over several runs with writes
+//! between.
 
 use super::super::*;
 use super::symbol;
@@ -145,7 +146,7 @@ fn program(
     }
 }
 
-/// The executor, and the slow engine beside it.
+/// The executor and the slow engine.
 struct Pair {
     fast: [Executor; 2],
     slow: SlowEngine,

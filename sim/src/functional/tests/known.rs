@@ -42,7 +42,7 @@ fn a_restored_state_knows_its_tables() {
     }
 }
 
-/// A store of zeros that is not aligned says nothing about the words beside it.
+/// An unaligned store of zeros says nothing about the neighbouring words.
 #[test]
 fn bounds_keep_the_words_beside_a_store() {
     let add = Instr::Vadd { vd: V(3), vs: V(2), vt: V(2), rm: RM };

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use toml::Value;
 
-/// The machine with a faster value of a key. A number is halved or doubled, a switch is set, and a choice is the last one.
-/// `None` if the value is invalid.
+/// The machine with a faster value of a key. A number is halved or doubled, a switch is set, and a choice is
+/// the last one. `None` if the value is invalid.
 fn improved(machine: &Machine, key: &Key, faster: Faster) -> Option<Machine> {
     let (_, value) = machine.values().into_iter().find(|(of, _)| of.path == key.path)?;
     let value = match key.kind {
@@ -30,7 +30,7 @@ fn improved(machine: &Machine, key: &Key, faster: Faster) -> Option<Machine> {
     machine.with(&assignments?)
 }
 
-/// A better value of a key slows no program, unless at ports of the VRF. Each key with an order is tried.
+/// A faster value of a key slows no program, VRF port conflicts aside. Each key with an order is tried.
 #[test]
 fn a_better_machine_is_not_slower_without_port_conflicts() {
     let counts: Mutex<BTreeMap<&'static str, usize>> = Mutex::default();
@@ -61,7 +61,7 @@ fn a_better_machine_is_not_slower_without_port_conflicts() {
     assert_eq!(seldom, ["ideal.vrf_ports"], "{counts:?}");
 }
 
-/// Every key that affects cycles has an order, or is one of those that change a program's accesses.
+/// Every key that affects cycles has an order, or changes a program's accesses.
 #[test]
 fn few_keys_have_no_order() {
     let has_none = |key: &&Key| key.effects.contains(&Effect::Cycles) && key.faster.is_none();

@@ -1,7 +1,7 @@
 //! The engine's answers to a scheduler, in small known situations.
 //!
-//! On the machine of [`rules`](super::rules), a load that dispatches in cycle 2 issues in cycle 3, and writes its
-//! register's SRAM in cycles 7 to 10.
+//! On the machine of [`rules`](super::rules), a load that dispatches in cycle 2 issues in cycle 3, and writes
+//! its register's SRAM in cycles 7 to 10.
 
 use super::rules::{machine, program, v};
 use b512_asm::{AReg, AddressMode, Instr, Log2, MReg, Offset, Op, Pipe, Program, SReg};
@@ -363,7 +363,8 @@ fn an_instruction_issues_in_the_first_cycle_without_a_conflict() {
             if number % 3 == 0 {
                 engine.dispatch(op);
             } else {
-                // Half of them without a conflict. The others may meet accesses that are expected already.
+                // The first half has no conflict. The second half may meet accesses that are expected
+                // already.
                 engine.expect(&mut expected, op, if number % 3 == 1 { at } else { from });
             }
         }

@@ -8,9 +8,9 @@ use sim::timing::Cause;
 use sim::timing::scheduling::Decoder;
 use std::collections::BTreeMap;
 
-/// The parts of Perfetto's published schema that the test reads: its names, numbers and types. They are stated apart from
-/// those of the writer, so that a wrong number in one of them is found. Members of a `oneof` are optional fields on the
-/// wire.
+/// The parts of Perfetto's published schema that the test reads: its names, numbers and types. They repeat
+/// what the writer states, so that a wrong number on either side is found. Members of a `oneof` are optional
+/// fields on the wire.
 mod schema {
     use prost::Message;
 

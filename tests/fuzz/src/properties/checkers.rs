@@ -3,7 +3,7 @@
 use b512_asm::{Instr, Program, Setting};
 use codegen::{Kernel, PlanChoice, Request, check, generate};
 use golden::Operation;
-use lab::run::draw;
+use lab_run::draw;
 use ring::Degree;
 use sim::Machine;
 use sim::functional::Executor;

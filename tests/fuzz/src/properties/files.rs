@@ -1,7 +1,7 @@
 //! Machine files, data of programs, and traces.
 
 use super::{check_place, check_words};
-use lab::program::{Axes, coefficient_file, coefficients};
+use lab_run::program::{Axes, coefficient_file, coefficients};
 use sim::testing::{self as random, Word};
 use sim::{MachineBase, Trace, timing};
 use std::fs;

@@ -1,7 +1,7 @@
 //! Folders of sweeps with damaged journals, records and manifests.
 
-use lab::sweep::outputs::Outputs;
-use lab::sweep::{
+use lab_sweep::outputs::Outputs;
+use lab_sweep::{
     Definition, Journal, JournalError, Manifest, Plan, Results, Shard, Status, generate, line, records,
 };
 use std::fs;

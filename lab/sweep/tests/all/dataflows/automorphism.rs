@@ -30,7 +30,7 @@ const TOGETHER: u32 = 4;
 const INTRODUCTION: &str = "\
 # The automorphism X -> X^g
 
-<!-- Generated: `BLESS=1 cargo test -p lab --test all dataflows::automorphism`. -->
+<!-- Generated: `BLESS=1 cargo test -p lab-sweep --test all dataflows::automorphism`. -->
 
 A rotation of a ciphertext's slots maps X to X^g, with g a power of 5 modulo 2n; a conjugation has g = 2n - 1. Values in
 bit-reversed order move: with n / 512 vectors, called classes, every class moves to a class, and lane `h`, with its bits

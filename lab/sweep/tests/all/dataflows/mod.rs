@@ -40,7 +40,7 @@ const TILE: usize = 4;
 const INTRODUCTION: &str = "\
 # Dataflows of key switching
 
-<!-- Generated: `BLESS=1 cargo test -p lab --test all dataflows`. -->
+<!-- Generated: `BLESS=1 cargo test -p lab-sweep --test all dataflows`. -->
 
 One key switch at the highest level of a parameter set (`rpu gen program keyswitch`), in five orders: CiFlow's `mp`, `dc`
 and `oc`, and ours, `oct` with tiles of 4 limbs and `ocs` with conversions slice by slice. All give the same results. Machines

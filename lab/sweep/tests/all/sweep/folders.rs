@@ -2,7 +2,7 @@
 
 use super::{SWEEP, VADD, adder, lines, plan, sweep, vadd};
 use codegen::{PlanChoice, Request};
-use lab::sweep::{Journal, JournalError, Results, Shard};
+use lab_sweep::{Journal, JournalError, Results, Shard};
 use sim::Machine;
 use std::fs;
 

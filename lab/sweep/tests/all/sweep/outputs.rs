@@ -1,8 +1,8 @@
 //! Tables, charts and pages of sweeps.
 
 use super::{SWEEP, plan, sweep, vadd};
-use lab::sweep::outputs::Outputs;
-use lab::sweep::{Definition, Plan, Results, Shard};
+use lab_sweep::outputs::Outputs;
+use lab_sweep::{Definition, Plan, Results, Shard};
 use sim::Machine;
 use sim::machine::Override;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,0 +1,477 @@
+//! Comparison of two runs: the changes of the machine and their effect on the cycles.
+
+use crate::pipes::{label, vrf_ports_key};
+use crate::table::{bar, grouped, title};
+use crate::{RunReport, SCHEMA};
+use b512_asm::Pipe;
+use diagnostic::Diagnostic;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Number, Value};
+use sim::Change;
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+
+/// Two runs, number by number. Serialises to one JSON object.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Comparison {
+    /// [`SCHEMA`] of both documents, and of this one.
+    pub schema: u32,
+    /// The first run.
+    pub a: Compared,
+    /// The second run.
+    pub b: Compared,
+    /// Whether the runs have the same program.
+    pub same_program: bool,
+    /// Whether the runs come from the same models. If not, the models may cause a difference.
+    pub same_model: bool,
+    /// The keys of the machine that differ, in the order of the machine file.
+    pub machine: Vec<Change>,
+    /// Every number that both runs have, by its dotted name in the document of a run, such as
+    /// `cycles` or `stalls.busy_compute`. Numbers that describe the run's input (seed, machine) or
+    /// the simulator's speed are omitted.
+    pub values: BTreeMap<String, Delta>,
+}
+
+/// One of the two runs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Compared {
+    /// The source of its document.
+    pub file: String,
+    /// The program's name.
+    pub program: String,
+    /// The program's hash.
+    pub program_blake3: String,
+    /// Program and machine in one line.
+    #[serde(skip)]
+    title: String,
+}
+
+/// One number of two runs.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Delta {
+    /// In the first run.
+    pub a: Number,
+    /// In the second run.
+    pub b: Number,
+    /// The second minus the first.
+    pub difference: Number,
+    /// The second divided by the first; `None` if the first is zero.
+    pub ratio: Option<f64>,
+}
+
+/// Keys of a document whose numbers are not compared.
+const NOT_COMPARED: [&str; 4] = ["schema", "seed", "machine", "simulator"];
+
+impl RunReport {
+    /// Reads the document of a run. `file` is its name in errors.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not JSON, comes from another version of the documents, or
+    /// lacks a key. The error names the position and the dotted path of the key.
+    pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
+        // The version first: documents of another version may have other keys.
+        parse::<Head>(file, text)?;
+        parse(file, text)
+    }
+}
+
+/// The version of a document.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(rename = "schema", deserialize_with = "supported_schema")]
+    _schema: (),
+}
+
+fn supported_schema<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    match u32::deserialize(deserializer)? {
+        SCHEMA => Ok(()),
+        other => Err(D::Error::custom(format_args!("unsupported version {other}, expected {SCHEMA}"))),
+    }
+}
+
+/// Parses JSON; an error has its position in the text and the path of the key.
+fn parse<'t, T: Deserialize<'t>>(file: &str, text: &'t str) -> Result<T, Diagnostic> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let read = serde_path_to_error::deserialize(&mut deserializer);
+    let at_path = |error: serde_path_to_error::Error<serde_json::Error>| {
+        let path = error.path().to_string();
+        (error.into_inner(), (path != ".").then_some(path))
+    };
+    let read = read.map_err(at_path).and_then(|read| {
+        deserializer.end().map_err(|error| (error, None))?;
+        Ok(read)
+    });
+    read.map_err(|(error, path)| {
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let text_of_error = error.to_string();
+        let what = diagnostic::reason(text_of_error.strip_suffix(&place).unwrap_or(&text_of_error));
+        let message = match path {
+            _ if !error.is_data() => format!("invalid JSON: {what}"),
+            Some(path) => format!("`{path}`: {what}"),
+            None => what,
+        };
+        let at = match error.line() {
+            // A rule for the whole document, which ends here.
+            0 => text.trim_end().len().saturating_sub(1),
+            line => {
+                let line_start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+                (line_start + error.column().saturating_sub(1)).min(text.len())
+            }
+        };
+        let start = (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        let end = start + text[start..].chars().next().map_or(0, char::len_utf8);
+        Diagnostic::new(message)
+            .at(file, text, start..end)
+            .with_help("expected the JSON document of a run, as this version writes it")
+    })
+}
+
+impl Comparison {
+    /// Compares two runs; each comes with its file name.
+    ///
+    /// # Errors
+    /// Returns an error if only one of the runs has cycles.
+    pub fn new((file_a, a): (&str, &RunReport), (file_b, b): (&str, &RunReport)) -> Result<Self, Diagnostic> {
+        let without_cycles = match (&a.timing, &b.timing) {
+            (None, Some(_)) => Some(file_a),
+            (Some(_), None) => Some(file_b),
+            _ => None,
+        };
+        if let Some(file) = without_cycles {
+            return Err(Diagnostic::new("this run has no cycles to compare")
+                .in_file(file)
+                .with_help("run the program again with timing"));
+        }
+        let (of_a, of_b) = (numbers(a), numbers(b));
+        let both = of_a.into_iter().filter_map(|(name, a)| {
+            let delta = Delta::new(a, of_b.get(&name)?.clone());
+            Some((name, delta))
+        });
+        Ok(Self {
+            schema: SCHEMA,
+            a: Compared::new(file_a, a),
+            b: Compared::new(file_b, b),
+            same_program: a.program_blake3 == b.program_blake3,
+            same_model: a.simulator.model_version == b.simulator.model_version,
+            machine: b.machine.changes_from(&a.machine),
+            values: both.collect(),
+        })
+    }
+
+    /// The comparison as text without colour.
+    pub fn table(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text).expect("writing to a string does not fail");
+        text
+    }
+
+    fn write(&self, f: &mut String) -> fmt::Result {
+        for (name, run) in [("A", &self.a), ("B", &self.b)] {
+            writeln!(f, "{name}  {}: {}", run.file, run.title)?;
+        }
+        writeln!(f, "   {} program", if self.same_program { "the same" } else { "a different" })?;
+        if !self.same_model {
+            writeln!(f, "   different versions of the simulator, which may cause differences")?;
+        }
+        if !self.machine.is_empty() {
+            writeln!(f, "\nChanges of the machine")?;
+            let width = self.machine.iter().map(|change| change.key.len()).max().unwrap_or(0);
+            for Change { key, from, to } in &self.machine {
+                writeln!(f, "  {key:<width$}  {} -> {}", bare(from), bare(to))?;
+            }
+        }
+        writeln!(f, "\n  {:<18}{:>11}{:>11}{:>11}{:>8}", "", "A", "B", "B - A", "B / A")?;
+        for (name, key, unit) in [
+            ("time", "cycles", Unit::Cycles),
+            ("", "time_us", Unit::Decimal("us")),
+            ("resource bound", "bounds.resource_cycles", Unit::Cycles),
+            ("dependence bound", "bounds.dependence_cycles", Unit::Cycles),
+            ("area", "area_mm2", Unit::Decimal("mm2")),
+            ("energy", "energy_uj", Unit::Decimal("uJ")),
+        ] {
+            self.row(f, name, key, unit)?;
+        }
+        if self.values.contains_key("cycles") {
+            self.write_cycles(f)?;
+        }
+        Ok(())
+    }
+
+    fn write_cycles(&self, f: &mut String) -> fmt::Result {
+        writeln!(f, "\nWhere the cycles go")?;
+        let causes =
+            self.values.iter().filter_map(|(key, delta)| Some((key.strip_prefix("stalls.")?, delta)));
+        let mut causes: Vec<_> = causes.filter(|(_, delta)| !delta.is_zero()).collect();
+        let change = |delta: &Delta| delta.difference.as_f64().unwrap_or(0.0).abs();
+        causes.sort_by(|(_, a), (_, b)| change(b).total_cmp(&change(a)));
+        let most = causes.iter().map(|(_, delta)| change(delta)).fold(1.0, f64::max);
+        for (cause, delta) in causes {
+            let bar = bar(change(delta) / most, 20);
+            write!(f, "{}", columns(&cause.replace('_', " "), delta, Unit::Cycles))?;
+            writeln!(f, "{}", format!("  {bar}").trim_end())?;
+        }
+        writeln!(f, "\nPipe utilisation")?;
+        for pipe in Pipe::VECTOR {
+            self.row(f, &label(pipe), &format!("utilisation.{}", pipe.name()), Unit::Percent)?;
+        }
+        writeln!(f, "\nInstructions")?;
+        for pipe in Pipe::ALL {
+            self.row(f, &label(pipe), &format!("instructions.{}", pipe.name()), Unit::Count)?;
+        }
+        self.row(f, "all", "instructions.total", Unit::Count)?;
+        writeln!(f, "\nDelays after dispatch, in overlapping cycles")?;
+        for pipe in Pipe::VECTOR {
+            let key = format!("waits.{}", vrf_ports_key(pipe));
+            self.row(f, &format!("ports: {}", label(pipe)), &key, Unit::Cycles)?;
+        }
+        self.row(f, "bank conflicts", "waits.bank_conflict_cycles", Unit::Cycles)
+    }
+
+    /// One line, or nothing if there is nothing to report.
+    fn row(&self, f: &mut String, name: &str, key: &str, unit: Unit) -> fmt::Result {
+        match self.values.get(key).filter(|delta| !delta.is_zero()) {
+            Some(delta) => writeln!(f, "{} {}", columns(name, delta, unit), unit.name()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The format of a number.
+#[derive(Clone, Copy)]
+enum Unit {
+    Cycles,
+    Count,
+    /// A share from 0 to 1.
+    Percent,
+    Decimal(&'static str),
+}
+
+impl Unit {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Cycles => "cycles",
+            Self::Count => "instructions",
+            Self::Percent => "% of the time",
+            Self::Decimal(unit) => unit,
+        }
+    }
+
+    /// The size of the number, without its sign.
+    fn text(self, number: f64) -> String {
+        match self {
+            Self::Cycles | Self::Count => grouped(number.abs() as u64),
+            Self::Percent => format!("{:.1}", number.abs() * 100.0),
+            Self::Decimal(_) => format!("{:.3}", number.abs()),
+        }
+    }
+}
+
+/// Name, both numbers, difference and ratio, aligned.
+fn columns(name: &str, delta: &Delta, unit: Unit) -> String {
+    let value = |number: &Number| number.as_f64().unwrap_or(f64::NAN);
+    let (a, b) = (unit.text(value(&delta.a)), unit.text(value(&delta.b)));
+    let difference = value(&delta.difference);
+    let (difference, ratio) = if difference == 0.0 {
+        ("=".to_owned(), String::new())
+    } else {
+        let sign = if difference < 0.0 { '-' } else { '+' };
+        let ratio = delta.ratio.map(|ratio| format!("{ratio:.3}")).unwrap_or_default();
+        (format!("{sign}{}", unit.text(difference)), ratio)
+    };
+    format!("  {name:<18}{a:>11}{b:>11}{difference:>11}{ratio:>8}")
+}
+
+/// A value in the syntax of `-p`.
+fn bare(value: &toml::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+impl Compared {
+    fn new(file: &str, report: &RunReport) -> Self {
+        Self {
+            file: file.into(),
+            program: report.program.clone(),
+            program_blake3: report.program_blake3.clone(),
+            title: title(report),
+        }
+    }
+}
+
+impl Delta {
+    fn new(a: Number, b: Number) -> Self {
+        let (from, to) = (a.as_f64().unwrap_or(f64::NAN), b.as_f64().unwrap_or(f64::NAN));
+        let whole = || i64::try_from(b.as_i128()? - a.as_i128()?).ok().map(Number::from);
+        // Numbers from JSON are finite, and so in practice is their difference.
+        let difference = whole().or_else(|| Number::from_f64(to - from)).unwrap_or_else(|| Number::from(0));
+        Self { a, b, difference, ratio: (from != 0.0).then(|| to / from) }
+    }
+
+    fn is_zero(&self) -> bool {
+        [&self.a, &self.b].into_iter().all(|number| number.as_f64() == Some(0.0))
+    }
+}
+
+/// The numbers of a report by their dotted names.
+fn numbers(report: &RunReport) -> BTreeMap<String, Number> {
+    fn walk(path: &str, value: Value, into: &mut BTreeMap<String, Number>) {
+        match value {
+            Value::Object(keys) => {
+                let prefix = if path.is_empty() { String::new() } else { format!("{path}.") };
+                for (key, value) in keys {
+                    if !path.is_empty() || !NOT_COMPARED.contains(&key.as_str()) {
+                        walk(&format!("{prefix}{key}"), value, into);
+                    }
+                }
+            }
+            Value::Number(number) => drop(into.insert(path.to_owned(), number)),
+            Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) => {}
+        }
+    }
+    let mut numbers = BTreeMap::new();
+    walk("", serde_json::to_value(report).expect("a report is JSON"), &mut numbers);
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Bounds, Instructions, ProgramFacts, TimingReport, Utilisation, Waits};
+    use b512_asm::{PerPipe, Program};
+    use sim::{Machine, MachineFile, Override};
+
+    fn machine(changes: &[&str]) -> Machine {
+        let overrides: Vec<_> = changes.iter().map(|change| Override::parse(change).unwrap()).collect();
+        MachineFile::built_in("rpu-128x128", &overrides).unwrap()
+    }
+
+    fn only_compute<T: Default>(value: T) -> PerPipe<T> {
+        let mut pipes = PerPipe::default();
+        pipes[Pipe::Compute] = value;
+        pipes
+    }
+
+    /// A report with arbitrary numbers.
+    fn report(changes: &[&str], cycles: u64, issue: u64, conflicts: u64) -> RunReport {
+        let machine = machine(changes);
+        let program = Program { name: "demo".into(), ..Program::default() };
+        let mut report = RunReport::new(&ProgramFacts::of(&program), &machine);
+        (report.area_mm2, report.energy_uj) = (20.5, 49.0);
+        report.timing = Some(TimingReport {
+            cycles,
+            frequency_ghz: 2.0,
+            time_us: cycles as f64 / 2000.0,
+            instructions: Instructions { pipes: only_compute(4) },
+            bounds: Bounds { resource_cycles: 900, dependence_cycles: 20 },
+            bound_ratio: cycles as f64 / 900.0,
+            stalls: BTreeMap::from([
+                ("issue".into(), issue),
+                ("busy_compute".into(), cycles - issue),
+                ("drain".into(), 0),
+            ]),
+            utilisation: Utilisation { pipes: only_compute(16.0 / cycles as f64) },
+            waits: Waits { bank_conflict_cycles: conflicts, ..Waits::default() },
+        });
+        report
+    }
+
+    fn text(report: &RunReport) -> String {
+        serde_json::to_string_pretty(report).unwrap()
+    }
+
+    fn refuse(text: &str) -> String {
+        RunReport::parse("a.json", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_document_is_read_as_it_was_written() {
+        let mut report = report(&["vdm.mapping=xor"], 1000, 4, 0);
+        assert_eq!(RunReport::parse("a.json", &text(&report)), Ok(report.clone()));
+        report.timing = None;
+        assert_eq!(RunReport::parse("a.json", &text(&report)), Ok(report));
+    }
+
+    #[test]
+    fn what_is_no_document_is_refused_with_its_place() {
+        let help = "; expected the JSON document of a run, as this version writes it";
+        let good = text(&report(&[], 1000, 4, 0));
+        let line = |key: &str| 1 + good[..good.find(key).unwrap()].matches('\n').count();
+        let lines = good.lines().count();
+        for (text, message) in [
+            ("cycles: 5".to_owned(), "a.json:1:1: invalid JSON: expected value".to_owned()),
+            (String::new(), "a.json:1:1: invalid JSON: EOF while parsing a value".into()),
+            (good.clone() + "}", format!("a.json:{lines}:2: invalid JSON: trailing characters")),
+            ("{}".into(), "a.json:1:2: the key `schema` is missing".into()),
+            (
+                good.replace("\"schema\": 2", "\"schema\": 7"),
+                "a.json:2:13: `schema`: unsupported version 7, expected 2".into(),
+            ),
+            (
+                good.replace("\"program\":", "\"programme\":"),
+                format!("a.json:{lines}:1: the key `program` is missing"),
+            ),
+            (
+                good.replace("\"cycles\":", "\"clocks\":"),
+                format!("a.json:{lines}:1: the key `cycles` is missing"),
+            ),
+            (
+                good.replace("\"resource_cycles\"", "\"cycles\""),
+                format!(
+                    "a.json:{}:3: `bounds`: the key `resource_cycles` is missing",
+                    line("resource_cycles") + 2
+                ),
+            ),
+            (
+                good.replace("\"count\": 128", "\"count\": \"many\""),
+                format!(
+                    "a.json:{}:21: `machine.hple.count`: expected a whole number, found \"many\"",
+                    line("\"count\": 128")
+                ),
+            ),
+        ] {
+            assert_eq!(refuse(&text), message + help);
+        }
+    }
+
+    #[test]
+    fn each_number_has_its_difference_and_ratio() {
+        let (a, b) = (report(&[], 1000, 4, 8), report(&["vdm.banks=64", "vdm.mapping=xor"], 1250, 4, 0));
+        let comparison = Comparison::new(("a.json", &a), ("b.json", &b)).unwrap();
+        assert!(comparison.same_program && comparison.same_model);
+        let keys: Vec<_> = comparison.machine.iter().map(|change| change.key).collect();
+        assert_eq!(keys, ["vdm.banks", "vdm.mapping"]);
+        let delta = |key: &str| serde_json::to_value(&comparison.values[key]).unwrap();
+        let expected = |a, b, difference, ratio| {
+            serde_json::json!({ "a": Value::from(a), "b": Value::from(b),
+                "difference": Value::from(difference), "ratio": Value::from(ratio) })
+        };
+        assert_eq!(delta("cycles"), expected(1000, 1250, 250, Some(1.25)));
+        assert_eq!(delta("waits.bank_conflict_cycles"), expected(8, 0, -8, Some(0.0)));
+        assert_eq!(delta("stalls.drain"), expected(0, 0, 0, None));
+        assert_eq!(delta("time_us")["difference"], 0.125);
+        for absent in ["schema", "machine.vdm.banks", "simulator.wall_s"] {
+            assert!(!comparison.values.contains_key(absent), "{absent}");
+        }
+    }
+
+    #[test]
+    fn the_table_shows_what_changed() {
+        let (a, b) = (report(&[], 1000, 4, 8), report(&["vdm.banks=64", "vdm.mapping=xor"], 1250, 3, 0));
+        let table = Comparison::new(("a.json", &a), ("b.json", &b)).unwrap().table();
+        bless::fresh(concat!(env!("CARGO_MANIFEST_DIR"), "/src/diff.txt"), table);
+        // No change, and nothing to compare.
+        let same = Comparison::new(("a.json", &a), ("a.json", &a)).unwrap().table();
+        assert!(!same.contains("What changed") && !same.contains(['+', '█']), "{same}");
+    }
+
+    #[test]
+    fn runs_without_cycles_have_area_and_energy() {
+        let with = report(&[], 1000, 4, 0);
+        let without = RunReport { timing: None, ..with.clone() };
+        let comparison = Comparison::new(("a.json", &without), ("b.json", &without)).unwrap();
+        assert_eq!(comparison.values["area_mm2"].ratio, Some(1.0));
+        assert!(comparison.table().contains("energy") && !comparison.table().contains("cycles"));
+        let error = Comparison::new(("a.json", &with), ("b.json", &without)).unwrap_err();
+        assert!(error.to_string().starts_with("b.json: this run has no cycles to compare"), "{error}");
+    }
+}

@@ -1,0 +1,145 @@
+//! The parts of the pages of runs and sweeps: one file each, without a network, readable without its
+//! script.
+//!
+//! A short script draws the charts as SVG and the timeline on a canvas (`page/page.js`). A charting library
+//! such as Vega-Lite would be many times as long, in every page, and brings neither the timeline nor the
+//! tables; uPlot is for series over time.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde_json::Value;
+use sim::timing::Cause;
+
+const STYLE: &str = include_str!("html/style.css");
+const SCRIPT: &str = include_str!("html/page.js");
+
+/// A page with its data for the script. `state` is the state of a sweep that a server follows.
+pub fn shell(title: &str, body: &Markup, data: Option<&Value>, state: Option<&str>) -> Markup {
+    // Within a script element, only `<` could end it.
+    let data = data.map(|data| data.to_string().replace('<', "\\u003c"));
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                // No request for an icon.
+                link rel="icon" href="data:,";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body data-state=[state] {
+                main { (body) }
+                @if let Some(data) = data { script id="data" type="application/json" { (PreEscaped(data)) } }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+}
+
+/// The colours of a stack, in the order of their use.
+const COLOURS: usize = 8;
+
+/// A part of a stack.
+pub struct Part {
+    /// The name.
+    pub name: String,
+    /// The size.
+    pub size: f64,
+}
+
+/// The names of the parts that any of some stacks has, the largest first.
+pub fn names<'p>(stacks: impl Iterator<Item = &'p [Part]>) -> Vec<&'p str> {
+    let mut sums: Vec<(&str, f64)> = Vec::new();
+    for part in stacks.flatten().filter(|part| part.size > 0.0) {
+        match sums.iter_mut().find(|(name, _)| *name == part.name) {
+            Some((_, sum)) => *sum += part.size,
+            None => sums.push((&part.name, part.size)),
+        }
+    }
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    sums.into_iter().map(|(name, _)| name).collect()
+}
+
+/// The colour of a part: the rest shares the last one.
+fn colour(names: &[&str], name: &str) -> String {
+    let index = names.iter().position(|known| *known == name).unwrap_or(COLOURS);
+    format!("c{}", index.min(COLOURS - 1))
+}
+
+/// A stacked bar whose full width is `whole`.
+pub fn stack(parts: &[Part], names: &[&str], whole: f64) -> Markup {
+    html! {
+        div.stack {
+            @for name in names {
+                @for part in parts.iter().filter(|part| part.name == *name && part.size > 0.0) {
+                    @let share = 100.0 * part.size / whole.max(f64::MIN_POSITIVE);
+                    i class=(colour(names, name)) style=(format!("width:{share:.2}%")) title=(format!("{name}: {share:.1}%")) {}
+                }
+            }
+        }
+    }
+}
+
+/// The key of some stacks.
+pub fn key(names: &[&str]) -> Markup {
+    html! {
+        p {
+            @for name in names.iter().take(COLOURS - 1) {
+                span.key { i class=(colour(names, name)) {} (name) }
+            }
+            @if names.len() >= COLOURS {
+                span.key { i class=(colour(names, "")) {} (names[COLOURS - 1..].join(", ")) }
+            }
+        }
+    }
+}
+
+/// The name of a cause for people: what the front end does in its cycles.
+pub fn cause_label(cause: Cause) -> String {
+    match cause {
+        Cause::Issue => "dispatching".to_owned(),
+        Cause::Busy(pipe) => format!("waits for {}'s registers", crate::pipes::label(pipe)),
+        Cause::Queue(pipe) => format!("waits for {}'s full queue", crate::pipes::label(pipe)),
+        Cause::Scalar => "waits for scalar loads".to_owned(),
+        Cause::Fetch => "first fetch and decode".to_owned(),
+        Cause::Drain => "last results".to_owned(),
+    }
+}
+
+/// The name of a part of area or energy for people.
+pub fn part_label(name: &str) -> String {
+    match name {
+        "law" => "LAW engines".to_owned(),
+        "sbar" => "shuffle crossbar".to_owned(),
+        "vbar" => "vector crossbar".to_owned(),
+        "vdm" | "vrf" => name.to_uppercase(),
+        _ => name.replace('_', " "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(sizes: &[f64]) -> Vec<Part> {
+        sizes.iter().enumerate().map(|(i, &size)| Part { name: format!("n{i}"), size }).collect()
+    }
+
+    #[test]
+    fn stacks_are_ordered_by_size_and_the_rest_shares_a_colour() {
+        let parts = parts(&[1.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 0.0]);
+        let names = names(std::iter::once(&parts[..]));
+        assert_eq!(names[..2], ["n1", "n2"]);
+        assert_eq!(names.len(), 9);
+        assert_eq!([colour(&names, "n1"), colour(&names, "n8"), colour(&names, "n0")], ["c0", "c7", "c7"]);
+        assert!(stack(&parts, &names, 45.0).into_string().contains("width:20.00%"));
+        assert!(key(&names).into_string().contains("n8, n0"));
+    }
+
+    #[test]
+    fn data_cannot_end_its_element() {
+        let data = serde_json::json!({ "name": "</script><b>" });
+        let page = shell("t", &html! {}, Some(&data), None).into_string();
+        assert_eq!(page.matches("</script>").count(), 2);
+    }
+}

@@ -1,0 +1,42 @@
+//! One program on one machine: execution, comparison with the golden model, timing, report.
+//!
+//! [`execute`](run) gives a [`RunReport`], the document of a run. Documents are compared ([`Comparison`]) and shown as
+//! tables and pages. Witnesses that share no arithmetic are compared by [`crosscheck`].
+//!
+//! The crate does no terminal input or output.
+
+// A new instruction or pipe must not compile before every match over them treats it.
+#![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
+
+pub mod crosscheck;
+mod diff;
+mod document;
+mod execute;
+pub mod files;
+pub mod html;
+pub mod inputs;
+pub mod kernel;
+pub mod model;
+mod npy;
+mod page;
+mod pipes;
+pub mod program;
+mod report;
+mod ring_page;
+mod ring_timing;
+mod stream;
+mod table;
+
+pub use diff::{Compared, Comparison, Delta};
+pub use execute::{
+    Execution, Mode, Options, Outcome, RunError, check_coverage, check_defects, check_on_random_data,
+    inputs_of, random_seeds, run,
+};
+pub use inputs::{InputError, draw, modulus_of_input};
+pub use page::page;
+pub use pipes::{Instructions, Utilisation, Waits, label};
+pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, TimingReport, program_blake3};
+pub use ring_page::ring_page;
+pub use ring_timing::RingTiming;
+pub use stream::StreamReport;
+pub use table::table;

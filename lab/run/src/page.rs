@@ -1,0 +1,215 @@
+//! The page of a run.
+
+use crate::html::{Part, cause_label, key, names, part_label, shell, stack};
+use crate::pipes::label;
+use crate::table::{overrides, title};
+use crate::{RunReport, TimingReport};
+use b512_asm::Pipe;
+use maud::{Markup, html};
+use serde_json::{Value, json};
+use sim::Machine;
+use sim::timing::Cause;
+use sim::trace::{Interval, Trace};
+
+/// The most instructions of a timeline: more make a page too large for a browser.
+const MAX_INSTRUCTIONS: usize = 30_000;
+/// Columns of the static chart of the pipes.
+pub(super) const BINS: usize = 300;
+/// The height of a row of this chart.
+const HEIGHT: usize = 46;
+
+/// The page of a run, as one HTML file; with a timeline if `trace` is given.
+pub fn page(report: &RunReport, trace: Option<&Trace<'_>>) -> String {
+    let data = trace.map(timeline);
+    let changes = overrides(report);
+    let body = html! {
+        h1 { (title(report)) }
+        p {
+            "Machine " (report.machine.name)
+            @if !changes.is_empty() { " with " (changes.join(", ")) }
+            ". "
+            @if report.checked { "Every coefficient of the results was checked. " }
+        }
+        @if let Some(timing) = &report.timing {
+            (facts(report, timing))
+            (causes(timing))
+            (pipes(timing))
+        }
+        @if let (Some(trace), Some(timing)) = (trace, &report.timing) {
+            h2 { "Pipeline" }
+            p.static { "The busy share of each pipe over time." }
+            figure.static { (busy(trace, timing.cycles)) }
+            p.interactive {
+                "Bars are instructions in their pipes; the line below a bar is the latency of its result, the grey one its time in the queue. "
+                "In the row of the front end, grey is waiting. Wheel or + and − zoom, dragging moves."
+            }
+            div.interactive #timeline {}
+        }
+        h2 { "Area and energy" }
+        (breakdown("area", "mm²", report.area_mm2, labelled(&report.area_breakdown_mm2.components())))
+        (breakdown("energy", "µJ", report.energy_uj, labelled(&report.energy_breakdown_uj.components())))
+        (machine(&report.machine))
+        footer { "rpu " (report.simulator.version) ", model " (report.simulator.model_version) ", program " (report.program_blake3) }
+    };
+    shell(&title(report), &body, data.as_ref(), None).into_string()
+}
+
+fn facts(report: &RunReport, timing: &TimingReport) -> Markup {
+    let row = |name: &str, value: String| html! { tr { td.name { (name) } td { (value) } } };
+    html! {
+        table.narrow {
+            tbody {
+                (row("time", format!("{:.3} µs, {} cycles at {} GHz", timing.time_us, timing.cycles, timing.frequency_ghz)))
+                (row("resource bound", format!("{} cycles", timing.bounds.resource_cycles)))
+                (row("dependence bound", format!("{} cycles", timing.bounds.dependence_cycles)))
+                (row("over the larger bound", format!("{:.2} times", timing.bound_ratio)))
+                (row("area", format!("{:.2} mm²", report.area_mm2)))
+                (row("energy", format!("{:.2} µJ", report.energy_uj)))
+            }
+        }
+    }
+}
+
+fn causes(timing: &TimingReport) -> Markup {
+    let part = |cause: Cause| Part {
+        name: cause_label(cause),
+        size: timing.stalls.get(cause.name()).map_or(0.0, |&cycles| cycles as f64),
+    };
+    let parts: Vec<Part> = Cause::all().map(part).collect();
+    let names = names(std::iter::once(&parts[..]));
+    html! {
+        h2 { "Where the cycles go" }
+        p { "Each cycle of the front end has one cause." }
+        (stack(&parts, &names, timing.cycles as f64))
+        (key(&names))
+        table.sortable.narrow {
+            thead { tr { th { "cause" } th { "cycles" } th { "share" } } }
+            tbody {
+                @for name in &names {
+                    @for part in parts.iter().filter(|part| part.name == *name) {
+                        tr { td.name { (name) } td { (part.size) } td { (format!("{:.1} %", 100.0 * part.size / timing.cycles.max(1) as f64)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn pipes(timing: &TimingReport) -> Markup {
+    html! {
+        h2 { "Pipes" }
+        table.sortable.narrow {
+            thead { tr { th { "pipe" } th { "instructions" } th { "occupied" } th { "waits for VRF ports (cycles)" } } }
+            tbody {
+                @for pipe in Pipe::VECTOR {
+                    tr {
+                        td.name { (label(pipe)) }
+                        td { (timing.instructions.pipes[pipe]) }
+                        td { (format!("{:.1} %", 100.0 * timing.utilisation.pipes[pipe])) }
+                        td { (timing.waits.vrf_ports[pipe]) }
+                    }
+                }
+            }
+        }
+        p { "Bank conflicts of the VDM: " (timing.waits.bank_conflict_cycles) " cycles. Waits overlap; the causes above contain their effect." }
+    }
+}
+
+/// Parts of area or energy with their names for people.
+fn labelled(components: &[(&'static str, f64)]) -> Vec<(String, f64)> {
+    components.iter().map(|&(name, size)| (part_label(name), size)).collect()
+}
+
+/// A total and a stack of its parts.
+pub(super) fn breakdown(name: &str, unit: &str, total: f64, components: Vec<(String, f64)>) -> Markup {
+    let parts: Vec<Part> = components.into_iter().map(|(name, size)| Part { name, size }).collect();
+    let names = names(std::iter::once(&parts[..]));
+    html! {
+        h3 { (name) ": " (format!("{total:.2} {unit}")) }
+        (stack(&parts, &names, total))
+        (key(&names))
+    }
+}
+
+fn machine(machine: &Machine) -> Markup {
+    html! {
+        details {
+            summary { "All keys of the machine" }
+            div.scroll {
+                table.sortable.narrow {
+                    thead { tr { th { "key" } th { "value" } } }
+                    tbody {
+                        @for (key, value) in machine.values() { tr { td.name { (key.path) } td { (value) } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The index of a pipe's row.
+fn row(pipe: Pipe) -> Option<usize> {
+    Pipe::VECTOR.iter().position(|known| *known == pipe)
+}
+
+/// The data of the timeline. Scalar instructions end at the front end; their row is that after the pipes.
+fn timeline(trace: &Trace<'_>) -> Value {
+    let causes: Vec<Cause> = Cause::all().collect();
+    let instruction = |interval: Interval<'_>| {
+        let wait = interval.longest_wait();
+        let Interval { index, pipe, arrival, dispatch, issue, pipe_free, complete, .. } = interval;
+        let wait = wait.and_then(|wait| causes.iter().position(|cause| *cause == wait));
+        let pipe = row(pipe).unwrap_or(Pipe::VECTOR.len());
+        json!([pipe, arrival.0, dispatch.0, issue.0, pipe_free.0, complete.0, wait, trace.text(index)])
+    };
+    let instructions: Vec<Value> = trace.intervals().take(MAX_INSTRUCTIONS).map(instruction).collect();
+    let end = trace.intervals().take(MAX_INSTRUCTIONS).map(|interval| interval.complete.0).max().unwrap_or(0);
+    let pipes = Pipe::VECTOR.iter().map(|&pipe| label(pipe)).chain(["scalar".to_owned()]);
+    json!({ "timeline": {
+        "pipes": pipes.collect::<Vec<_>>(),
+        "causes": causes.iter().map(|&cause| cause_label(cause)).collect::<Vec<_>>(),
+        "cycles": end.max(20),
+        "first": 0,
+        "instructions": instructions,
+    } })
+}
+
+/// The busy share of each pipe over time, as an SVG.
+fn busy(trace: &Trace<'_>, cycles: u64) -> Markup {
+    let mut bins = vec![[0.0f64; BINS]; Pipe::VECTOR.len()];
+    let width = cycles.max(1) as f64 / BINS as f64;
+    for interval in trace.intervals() {
+        if let Some(row) = row(interval.pipe) {
+            add_busy(&mut bins[row], interval.issue.0 as f64 / width, interval.pipe_free.0 as f64 / width);
+        }
+    }
+    let rows: Vec<(String, [f64; BINS])> = Pipe::VECTOR.iter().map(|&pipe| label(pipe)).zip(bins).collect();
+    busy_chart(&rows, ["cycle 0".to_owned(), cycles.to_string()])
+}
+
+/// Adds an interval, in columns of the chart, to the busy shares of a row.
+pub(super) fn add_busy(shares: &mut [f64; BINS], from: f64, to: f64) {
+    let columns = to.ceil() as usize - from as usize;
+    for (bin, share) in shares.iter_mut().enumerate().skip(from as usize).take(columns) {
+        let start = bin as f64;
+        *share += (to.min(start + 1.0) - from.max(start)).max(0.0);
+    }
+}
+
+/// Rows of busy shares over time, with names of the beginning and the end.
+pub(super) fn busy_chart(rows: &[(String, [f64; BINS])], [begin, end]: [String; 2]) -> Markup {
+    html! {
+        svg viewBox=(format!("0 0 {} {}", BINS * 3 + 90, rows.len() * HEIGHT + 20)) role="img" {
+            @for (i, (name, shares)) in rows.iter().enumerate() {
+                @let base = (i + 1) * HEIGHT;
+                text x="0" y=(base - 12) font-size="12" font-family="sans-serif" { (name) }
+                @for (bin, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+                    @let height = share.min(1.0) * (HEIGHT - 8) as f64;
+                    rect x=(90 + bin * 3) y=(format!("{:.1}", base as f64 - height)) width="3" height=(format!("{height:.1}")) fill="#0072b2" {}
+                }
+            }
+            text x="90" y=(rows.len() * HEIGHT + 16) font-size="12" font-family="sans-serif" { (begin) }
+            text x=(90 + BINS * 3) y=(rows.len() * HEIGHT + 16) font-size="12" font-family="sans-serif" text-anchor="end" { (end) }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! A report as text: where the cycles go, at a glance.
+
+use crate::html::{cause_label, part_label};
+use crate::pipes::label;
+use crate::{Claim, RunReport, StreamReport, TimingReport};
+use b512_asm::Pipe;
+use diagnostic::counted;
+use sim::Machine;
+use sim::hbm::Bottleneck;
+use sim::timing::Cause;
+use std::fmt::{self, Write};
+
+/// Width of a full bar in characters.
+const BAR: usize = 32;
+/// Width of the names beside bars.
+const NAME: usize = 34;
+
+/// The report as some 30 lines of text without colour.
+pub fn table(report: &RunReport) -> String {
+    let mut text = String::new();
+    write(&mut text, report).expect("writing to a string does not fail");
+    text
+}
+
+fn write(f: &mut String, report: &RunReport) -> fmt::Result {
+    writeln!(f, "{}", title(report))?;
+    for claim in &report.computes {
+        let Claim { outputs, operation, inputs, settings } = claim;
+        write!(f, "  {} = {operation}({})", outputs.join(", "), inputs.join(", "))?;
+        for (name, value) in settings {
+            match value.as_str() {
+                Some(text) => write!(f, ", {name} = {text}")?,
+                None => write!(f, ", {name} = {value}")?,
+            }
+        }
+        writeln!(f)?;
+    }
+    let changes = overrides(report);
+    if !changes.is_empty() {
+        writeln!(f, "  not as in rpu-128x128: {}", changes.join(", "))?;
+    }
+    if report.checked {
+        writeln!(f, "  checked: every coefficient agrees with the golden model")?;
+    }
+    writeln!(f)?;
+    if let Some(timing) = &report.timing {
+        write_timing(f, timing)?;
+    }
+    let (area, energy) = (report.area_breakdown_mm2.components(), report.energy_breakdown_uj.components());
+    write_total(f, "area", report.area_mm2, "mm2", &area)?;
+    write_total(f, "energy", report.energy_uj, "uJ", &energy)?;
+    if let Some(timing) = &report.timing {
+        write_cycles(f, timing)?;
+    }
+    if let Some(stream) = &report.hbm {
+        write_stream(f, stream, &report.machine)?;
+    }
+    Ok(())
+}
+
+/// A total, and its parts with their shares, the largest first.
+fn write_total(
+    f: &mut String,
+    name: &str,
+    total: f64,
+    unit: &str,
+    components: &[(&'static str, f64)],
+) -> fmt::Result {
+    let mut parts: Vec<_> = components.iter().filter(|(_, part)| *part > 0.0).collect();
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let part = |(name, part): &&(&'static str, f64)| {
+        format!("{} {:.0}%", part_label(name), 100.0 * part / total.max(f64::MIN_POSITIVE))
+    };
+    let parts: Vec<String> = parts.iter().map(part).collect();
+    writeln!(f, "  {name:<18}{total:>9.2} {unit}: {}", parts.join(", "))
+}
+
+fn write_stream(f: &mut String, stream: &StreamReport, machine: &Machine) -> fmt::Result {
+    let StreamReport { runs, words_per_run: words, .. } = stream;
+    writeln!(
+        f,
+        "\nA stream of {}, the words of {} at once in the VDM",
+        counted(*runs, "run", "runs"),
+        machine.hbm.buffers
+    )?;
+    writeln!(f, "  {:<18}{:>9.3} us", "total", stream.total_us)?;
+    writeln!(f, "  {:<18}{:>9.3} us", "compute per run", stream.compute_us_per_run)?;
+    writeln!(
+        f,
+        "  {:<18}{:>9.3} us: {} words of inputs, {} of tables, {} of outputs",
+        "transfers per run",
+        stream.transfer_us_per_run,
+        grouped(words.inputs),
+        grouped(words.tables),
+        grouped(words.outputs)
+    )?;
+    for (side, which, share) in [
+        ("compute", Bottleneck::Compute, stream.compute_utilisation),
+        ("off-chip memory", Bottleneck::Hbm, stream.hbm_utilisation),
+    ] {
+        let bottleneck = if stream.bottleneck == which { "  the bottleneck" } else { "" };
+        writeln!(f, "  {side:<17} {} {:>5.1} %{bottleneck}", bar(share, BAR), share * 100.0)?;
+    }
+    if stream.vdm_words_needed > stream.vdm_words {
+        let mib = |words: u64| words as f64 * f64::from(machine.isa.word_bits / 8) / f64::from(1 << 20);
+        let (needed, there) = (mib(stream.vdm_words_needed), mib(stream.vdm_words));
+        writeln!(f, "  This needs {needed:.1} MiB of VDM; the machine has {there} (`vdm.size_mib`).")?;
+    }
+    Ok(())
+}
+
+/// The keys in which the machine differs from the paper's, as overrides. A technology is one of them.
+pub(super) fn overrides(report: &RunReport) -> Vec<String> {
+    let machine = &report.machine;
+    let changes = machine.changes_from(&Machine::rpu_128x128()).into_iter();
+    let (technology, others): (Vec<_>, Vec<_>) = changes
+        .filter(|change| change.key != "name")
+        .partition(|change| change.key.starts_with("technology."));
+    let technology = technology.first().map(|_| format!("technology = {}", machine.technology.name));
+    technology
+        .into_iter()
+        .chain(others.iter().map(|change| format!("{} = {}", change.key, change.to)))
+        .collect()
+}
+
+/// Program and machine in one line.
+pub(super) fn title(report: &RunReport) -> String {
+    let machine = &report.machine;
+    format!(
+        "{} on {}: {}, {}, {} GHz",
+        if report.program.is_empty() { "the program" } else { &report.program },
+        machine.name,
+        counted(machine.hple.count as usize, "HPLE", "HPLEs"),
+        counted(machine.vdm.banks as usize, "VDM bank", "VDM banks"),
+        machine.frequency_ghz()
+    )
+}
+
+fn write_timing(f: &mut String, timing: &TimingReport) -> fmt::Result {
+    writeln!(f, "  {:<18}{:>9} cycles, {:.3} us", "time", grouped(timing.cycles), timing.time_us)?;
+    for (name, bound) in
+        [("resource", timing.bounds.resource_cycles), ("dependence", timing.bounds.dependence_cycles)]
+    {
+        let distance = timing.cycles as f64 / bound.max(1) as f64;
+        let name = format!("{name} bound");
+        writeln!(f, "  {name:<18}{:>9} cycles; the run takes {distance:.2} times that", grouped(bound))?;
+    }
+    Ok(())
+}
+
+fn write_cycles(f: &mut String, timing: &TimingReport) -> fmt::Result {
+    let cycles = timing.cycles.max(1) as f64;
+    writeln!(f, "\nWhere the cycles of the front end go")?;
+    let spent = |cause: Cause| (cause_label(cause), timing.stalls.get(cause.name()).copied().unwrap_or(0));
+    let mut causes: Vec<_> = Cause::all().map(spent).filter(|&(_, cycles)| cycles > 0).collect();
+    causes.sort_by_key(|(name, cycles)| (std::cmp::Reverse(*cycles), name.clone()));
+    for (cause, spent) in causes {
+        row(f, &cause, spent as f64 / cycles, spent, ["cycle", "cycles"])?;
+    }
+    writeln!(f, "\nShare of the cycles in which each pipe is occupied")?;
+    for pipe in Pipe::VECTOR {
+        let (share, count) = (timing.utilisation.pipes[pipe], timing.instructions.pipes[pipe]);
+        row(f, &label(pipe), share, count, ["instruction", "instructions"])?;
+    }
+    let waits = &timing.waits;
+    let ports: u64 = waits.vrf_ports.values().sum();
+    if ports + waits.bank_conflict_cycles > 0 {
+        writeln!(f, "\nDelays after dispatch, in overlapping cycles")?;
+        writeln!(f, "  {:<18}{:>9}", "VRF ports", grouped(ports))?;
+        writeln!(f, "  {:<18}{:>9}", "VDM bank conflicts", grouped(waits.bank_conflict_cycles))?;
+    }
+    Ok(())
+}
+
+fn row(f: &mut String, name: &str, share: f64, count: u64, [one, many]: [&str; 2]) -> fmt::Result {
+    let of = if count == 1 { one } else { many };
+    writeln!(f, "  {name:<NAME$} {} {:>5.1} %  {:>9} {of}", bar(share, BAR), share * 100.0, grouped(count))
+}
+
+/// A bar of at most `width` characters, filled to `share` in eighths of a character.
+pub(super) fn bar(share: f64, width: usize) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * (width * 8) as f64).round() as usize;
+    let bar = format!("{}{}", "█".repeat(eighths / 8), PARTS[eighths % 8]);
+    format!("{bar:<width$}")
+}
+
+/// The number with a comma between groups of three digits.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_bars_have_one_width() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        for share in [0.0, 0.013, 0.5, 1.0, 1.5] {
+            assert_eq!(bar(share, BAR).chars().count(), BAR);
+        }
+        assert_eq!(bar(0.5, BAR).trim_end().chars().count(), BAR / 2);
+    }
+}

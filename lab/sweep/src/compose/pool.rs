@@ -1,0 +1,327 @@
+//! The points of a chart, from folders of sweeps and from tables of results.
+
+use super::condition::Condition;
+use super::{ComposeError, MAX_POINTS};
+use crate::columns::{Column, columns};
+use crate::explore::Measure;
+use crate::goals::Goals;
+use crate::manifest::{Manifest, Reference, Settings, Workload};
+use crate::quantity::Better;
+use crate::record::Record;
+use crate::results::Results;
+use crate::view::{ABSENT, extrapolated, plain, setting, whole};
+use ring_program::compression;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+
+/// The points that are read at a time.
+const CHUNK: usize = 1024;
+/// The columns of a table before those of the settings.
+const LEADING: [&str; 3] = [KEY, "status", "pareto"];
+/// The column of the key of a point.
+const KEY: &str = "key";
+/// The column of the folder or the table of a point.
+const FOLDER: &str = "folder";
+/// The last column of a table.
+const ERROR: &str = "error";
+
+/// A successful point.
+pub(super) struct Row {
+    /// The folder or table of the point.
+    source: String,
+    content: Content,
+    /// Whether it keeps the constraints of its exploration, if it is of one.
+    is_allowed: bool,
+}
+
+enum Content {
+    /// A record of a journal.
+    Run(Box<Record>),
+    /// The cells of a row of `results.csv`, by column; without those that are empty.
+    Cells(Settings),
+}
+
+impl Row {
+    /// The task. Only points with the same one are comparable.
+    pub(super) fn workload(&self) -> Workload {
+        match &self.content {
+            Content::Run(record) => Workload::of(&record.point),
+            Content::Cells(cells) => Workload::of(cells),
+        }
+    }
+
+    /// Whether costs are extrapolated for its settings.
+    pub(super) fn is_extrapolated(&self) -> bool {
+        match &self.content {
+            Content::Run(record) => !extrapolated(record).is_empty(),
+            Content::Cells(cells) => cells.contains_key("extrapolated"),
+        }
+    }
+
+    /// Whether it keeps the constraints of its exploration, if it is of one. A table has no constraints.
+    pub(super) const fn is_allowed(&self) -> bool {
+        self.is_allowed
+    }
+
+    /// The folder or table.
+    pub(super) fn source(&self) -> &str {
+        &self.source
+    }
+}
+
+/// The successful points of several sweeps that meet some conditions.
+pub struct Pool {
+    pub(super) points: Vec<Row>,
+    columns: Vec<Column>,
+    /// The axes of all sweeps.
+    pub(super) varying: Vec<String>,
+    /// The settings of all points.
+    settings: BTreeSet<String>,
+    /// The goals of the folders of explorations.
+    goals: Vec<Goals>,
+    /// Published results of the folders, each once.
+    pub(super) references: Vec<Reference>,
+    /// The title that the only sweep was given.
+    pub(super) title: Option<String>,
+}
+
+impl Pool {
+    /// Reads the results in folders, and in tables of the form of `results.csv`, that meet `conditions`.
+    ///
+    /// # Errors
+    /// Returns an error if a folder holds no sweep, if a folder or a table cannot be read, if a condition names an
+    /// unknown column, or if more than [`MAX_POINTS`] points meet the conditions.
+    pub fn read(sources: &[&Path], conditions: &[Condition]) -> Result<Self, ComposeError> {
+        let mut pool = Self {
+            points: Vec::new(),
+            columns: columns(),
+            varying: Vec::new(),
+            settings: BTreeSet::new(),
+            goals: Vec::new(),
+            references: Vec::new(),
+            title: None,
+        };
+        let sources = sources.iter().map(|source| Source::open(source));
+        let mut sources: Vec<Source> = sources.collect::<Result<_, ComposeError>>()?;
+        if let [Source::Folder(_, results)] = &sources[..] {
+            let Manifest { title, name, .. } = &results.manifest;
+            pool.title = (title != name).then(|| title.clone());
+        }
+        for source in &sources {
+            let (varying, settings) = source.keys(&pool.columns);
+            for key in varying {
+                if !pool.varying.contains(&key) {
+                    pool.varying.push(key);
+                }
+            }
+            pool.settings.extend(settings);
+            pool.goals.extend(source.goals().cloned());
+            for reference in source.references() {
+                if !pool.references.contains(reference) {
+                    pool.references.push(reference.clone());
+                }
+            }
+        }
+        conditions.iter().try_for_each(|condition| pool.check(&condition.column))?;
+        let mut found = 0;
+        for source in &mut sources {
+            source.for_each_chunk(|rows| {
+                let meeting: Vec<Row> = rows.into_iter().filter(|row| pool.meets(row, conditions)).collect();
+                found += meeting.len();
+                // The rest is only counted.
+                pool.points.extend(meeting.into_iter().take(MAX_POINTS - pool.points.len()));
+            })?;
+        }
+        if found > MAX_POINTS { Err(ComposeError::TooMany { found }) } else { Ok(pool) }
+    }
+
+    pub(super) fn meets(&self, row: &Row, conditions: &[Condition]) -> bool {
+        conditions.iter().all(|condition| condition.holds(self.value(row, &condition.column).as_ref()))
+    }
+
+    /// The names of columns in their order: `folder`, `key`, settings of points, results. Every key of the machine is
+    /// one, too.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let settings = self.settings.iter().map(String::as_str);
+        [FOLDER, KEY]
+            .into_iter()
+            .chain(settings)
+            .chain(self.columns.iter().map(|column| column.name.as_str()))
+    }
+
+    pub(super) fn check(&self, name: &str) -> Result<(), ComposeError> {
+        let names = || self.names().chain(sim::machine::keys().map(|key| key.path));
+        if names().any(|known| known == name) {
+            return Ok(());
+        }
+        let nearest = diagnostic::nearest(name, names()).map(str::to_owned);
+        let known = self.names().map(str::to_owned).collect();
+        Err(ComposeError::Unknown { name: name.to_owned(), nearest, known })
+    }
+
+    /// The value of a point in a column.
+    pub(super) fn value(&self, row: &Row, name: &str) -> Option<Value> {
+        if name == FOLDER {
+            return Some(row.source.as_str().into());
+        }
+        let record = match &row.content {
+            Content::Run(record) if name == KEY => return Some(record.key.to_string().into()),
+            Content::Run(record) => record,
+            Content::Cells(cells) => return cells.get(name).cloned(),
+        };
+        if let Some(column) = self.columns.iter().find(|column| column.name == name) {
+            return column.value(record);
+        }
+        setting(record, name).map(Cow::into_owned)
+    }
+
+    /// The display text of a point's value in a column.
+    pub(super) fn text(&self, row: &Row, name: &str) -> String {
+        self.value(row, name).map_or_else(|| ABSENT.to_owned(), |value| plain(Some(&value)))
+    }
+
+    /// The better values of a column; `None` for settings, and for results of which neither less nor more is better.
+    pub(super) fn better(&self, name: &str) -> Option<Better> {
+        self.columns.iter().find(|column| column.name == name)?.better
+    }
+
+    /// The horizontal and the vertical column of a chart, unless others are chosen: those of the charts of
+    /// explorations if they are all the same. Otherwise time and area. The time is that of the stream if all
+    /// points have one.
+    pub fn axes(&self) -> [&'static str; 2] {
+        let axes = match &self.goals[..] {
+            [first, rest @ ..] if rest.iter().all(|goals| goals.axes() == first.axes()) => first.axes(),
+            _ => {
+                let have_streams = self.points.iter().all(|point| point.workload().stream > 0);
+                [if have_streams { Measure::StreamUs } else { Measure::TimeUs }, Measure::AreaMm2]
+            }
+        };
+        axes.map(Measure::name)
+    }
+
+    pub(super) fn number(&self, row: &Row, name: &str) -> Result<f64, ComposeError> {
+        let value = self.value(row, name);
+        value.and_then(|value| value.as_f64()).ok_or_else(|| ComposeError::NotNumbers(name.to_owned()))
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("points", &self.points.len()).field("varying", &self.varying).finish()
+    }
+}
+
+/// The origin of points.
+enum Source {
+    /// The folder of a sweep.
+    Folder(String, Box<Results>),
+    /// A table with its rows.
+    Table(String, Vec<String>, Vec<Settings>),
+}
+
+impl Source {
+    fn open(path: &Path) -> Result<Self, ComposeError> {
+        let name = path.display().to_string();
+        let is_table = [".csv", ".csv.gz", ".csv.xz"].iter().any(|ending| name.ends_with(ending));
+        if path.is_dir() || !is_table {
+            return Ok(Self::Folder(name, Box::new(Results::merge(&[path])?)));
+        }
+        let failed = |error: csv::Error| ComposeError::Table { path: path.into(), reason: error.to_string() };
+        let text = compression::open(path).map_err(|error| failed(error.into()))?;
+        let mut reader = csv::Reader::from_reader(text);
+        let header: Vec<String> = reader.headers().map_err(failed)?.iter().map(str::to_owned).collect();
+        if !LEADING[..2].iter().chain(&["time_us"]).all(|wanted| header.iter().any(|name| name == wanted)) {
+            let reason = "expected the columns of results.csv".into();
+            return Err(ComposeError::Table { path: path.into(), reason });
+        }
+        let row = |record: csv::StringRecord| -> Settings {
+            let cells = header.iter().cloned().zip(record.iter());
+            let value = |name: &str, cell: &str| if name == KEY { cell.into() } else { parsed(cell) };
+            let cells = cells.filter(|(_, cell)| !cell.is_empty());
+            cells.map(|(name, cell)| (name.clone(), value(&name, cell))).collect()
+        };
+        let rows = reader.records().map(|record| record.map(row)).collect::<Result<Vec<_>, _>>();
+        let is_ok = |row: &Settings| row.get("status").is_some_and(|status| status == "ok");
+        let rows = rows.map_err(failed)?.into_iter().filter(is_ok).collect();
+        Ok(Self::Table(name, header, rows))
+    }
+
+    /// The axes, and all settings. The axes of a table are the settings in which its rows differ.
+    fn keys(&self, results: &[Column]) -> (Vec<String>, Vec<String>) {
+        match self {
+            Self::Folder(_, results) => {
+                let manifest = &results.manifest;
+                (manifest.varying.clone(), manifest.points.names().map(str::to_owned).collect())
+            }
+            Self::Table(_, header, rows) => {
+                let is_setting = |name: &&String| {
+                    let name = name.as_str();
+                    !LEADING.contains(&name)
+                        && name != ERROR
+                        && results.iter().all(|column| column.name != name)
+                };
+                let settings: Vec<String> = header.iter().filter(is_setting).cloned().collect();
+                let varies = |name: &&String| rows.iter().any(|row| row.get(*name) != rows[0].get(*name));
+                (settings.iter().filter(varies).cloned().collect(), settings)
+            }
+        }
+    }
+
+    /// The goals of an exploration.
+    fn goals(&self) -> Option<&Goals> {
+        match self {
+            Self::Folder(_, results) => results.manifest.goals.as_ref(),
+            Self::Table(..) => None,
+        }
+    }
+
+    /// The published results of a sweep.
+    fn references(&self) -> &[Reference] {
+        match self {
+            Self::Folder(_, results) => &results.manifest.references,
+            Self::Table(..) => &[],
+        }
+    }
+
+    /// Hands over the points, some at a time.
+    fn for_each_chunk(&mut self, mut take: impl FnMut(Vec<Row>)) -> Result<(), ComposeError> {
+        match self {
+            Self::Folder(name, results) => {
+                let recorded: Vec<usize> = results.recorded().collect();
+                for chunk in recorded.chunks(CHUNK) {
+                    let ran = results.read(chunk)?.into_iter().filter(|(.., record)| record.report.is_some());
+                    let row = |record: Record| Row {
+                        source: name.clone(),
+                        is_allowed: results.manifest.goals.as_ref().is_none_or(|goals| {
+                            record.outcome().costs.is_some_and(|costs| goals.allow(&costs))
+                        }),
+                        content: Content::Run(Box::new(record)),
+                    };
+                    take(ran.map(|(.., record)| row(record)).collect());
+                }
+            }
+            Self::Table(name, _, rows) => {
+                let row =
+                    |cells| Row { source: name.clone(), content: Content::Cells(cells), is_allowed: true };
+                take(std::mem::take(rows).into_iter().map(row).collect());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The value of a cell: a number or a switch where it is one. Equal numbers have the same value.
+fn parsed(cell: &str) -> Value {
+    let number = || {
+        let number = cell.parse::<f64>().ok().filter(|number| number.is_finite())?;
+        Some(whole(number).map_or_else(|| Value::from(number), Value::from))
+    };
+    match (cell.parse::<u64>(), cell.parse::<bool>()) {
+        (Ok(number), _) => number.into(),
+        (_, Ok(switch)) => switch.into(),
+        _ => number().unwrap_or_else(|| cell.into()),
+    }
+}

@@ -1,0 +1,481 @@
+//! The definition of a sweep, in TOML.
+//!
+//! ```toml
+//! name = "latency"                   # for the results
+//! title = "Multiplier latency"       # for the chart; made of kernel, n and modulus, if left out
+//! machine = "rpu-128x128"            # a built-in machine, or a file's path relative to this one
+//! schedule_for = "machine"           # or "base", or a list of keys, see `ScheduleFor`
+//! seed = 0                           # of the data with which programs are checked
+//! kernel = "ntt"                     # what all points share ...
+//! n = 65536
+//! modulus_bits = 128                 # or modulus = "0x.."
+//! plan = "best"
+//! tune = "quick"                     # the search for plan best: "off", "quick" or "full"
+//! towers = 1                         # rings with moduli of their own, in one program
+//! stream = 8                         # runs of the program with their off-chip transfers
+//! # or, in place of kernel, n, modulus, plan, tune and towers:
+//! program = "my.b512"                # assembly text or an object, relative to this file
+//! input.a = "a.bin"                  # coefficients of an input symbol of 16 bytes each
+//! expect.c = "c.bin"                 # ... and those that an output symbol must have
+//! # or a generated ring program, timed with its transfers, not run on data:
+//! kernel = "hmult"                   # as in `rpu gen program`
+//! set = "dprive"                     # parameter set; a file's path is relative to this one
+//! level = 13
+//! dataflow = "oc"
+//! keys = "streamed"                  # or "seeded" or "resident"
+//!
+//! [grid]                             # ... and what they do not: every combination,
+//! vdm.banks = [64, 128]
+//! [zip]                              # of rows whose keys advance together,
+//! hple.multiplier_latency_cycles = [11, 22]
+//! hple.initiation_interval = [1, 2]
+//! [[list]]                           # and of tables written out;
+//! n = 65536
+//! [[list]]
+//! n = 1024
+//! [sample]                           # of all these, so many drawn without repetition
+//! points = 6
+//! seed = 1
+//!
+//! [halving]                          # small rings first, see `Halving`
+//! objective = "pareto"
+//! keep = 0.5
+//! rungs = [1024, 4096]
+//!
+//! [explore]                          # for `rpu explore`, see `Exploration`
+//! objectives = ["time_us", "area_mm2"]
+//!
+//! [[reference]]                      # results from elsewhere, shown in the chart
+//! label = "paper"
+//! time_us = 6.7
+//! area_mm2 = 20.5
+//! n = 65536                          # in the chart of these only; `kernel`, `modulus_bits` likewise
+//! ```
+//!
+//! The axes may be `kernel`, `program`, `n`, `modulus_bits`, `modulus`, `towers`, `stream`, `plan`, `tune`
+//! and every key of a machine file. The list varies fastest, then the zipped rows, then the
+//! last axis of the grid.
+
+mod checks;
+mod read;
+
+use super::explore::{Constraint, Exploration};
+use super::manifest::{Halving, Reference, Settings, Source};
+use diagnostic::document::{Document, Field, Item};
+use diagnostic::{Code, Diagnostic, Diagnostics};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Deserialize;
+use sim::Override;
+use std::ops::Range;
+use std::path::Path;
+
+/// The built-in sweep: Fig. 4 of the paper, `configs/sweeps/fig4.toml`.
+pub const FIG4: &str = include_str!("../../../configs/sweeps/fig4.toml");
+
+/// The maximum number of points in a sweep.
+const MAX_POINTS: usize = 1_000_000;
+
+/// A sweep as written, with the positions of its parts for errors.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// The file's name for errors.
+    file: String,
+    text: String,
+    /// The name in results.
+    pub name: String,
+    /// The title of the chart; if it is empty, the plan makes one of kernel, degree and modulus.
+    pub title: String,
+    /// The base machine: the name of a built-in one, or a path with `.toml`.
+    pub machine: String,
+    /// The machine for which programs are scheduled.
+    pub schedule_for: ScheduleFor,
+    /// Seed of the data for checking programs.
+    pub seed: u64,
+    /// Kernel keys with one value for all points.
+    pub(super) kernel: Vec<Setting>,
+    /// Machine keys with one value for all points.
+    pub(super) overrides: Vec<Override>,
+    /// Machine and kernel keys that were set on the command line.
+    pub(super) changes: Vec<String>,
+    axes: Vec<Axis>,
+    sample: Option<Sample>,
+    /// Successive halving: early elimination of points.
+    pub halving: Option<Halving>,
+    /// Objectives and constraints of an exploration.
+    pub(super) explore: Option<Exploration>,
+    /// Their byte range; `0..0` without any.
+    pub(super) explore_span: Range<usize>,
+    /// Published results for comparison.
+    pub references: Vec<Reference>,
+    /// The files of input symbols and of expected outputs of given programs.
+    pub(super) data: Vec<DataFile>,
+}
+
+/// Data of a symbol in a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct DataFile {
+    /// Whether it is the expected content of an output, not an input.
+    pub(super) expected: bool,
+    /// The symbol.
+    pub(super) symbol: String,
+    /// The path in the definition.
+    pub(super) path: String,
+    /// Byte range in the definition.
+    pub(super) span: Range<usize>,
+}
+
+/// The machine for which the programs of a sweep are scheduled.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum ScheduleFor {
+    /// Each point has its own program, scheduled for its machine.
+    #[default]
+    Machine,
+    /// All points run the program for the base machine: this shows the effect of machine changes on
+    /// a given program.
+    Base,
+    /// The program is for the base machine with the point's values of these keys; the other axes
+    /// change the machine under a given program.
+    Keys(Vec<String>),
+}
+
+/// A key with a value, and its position in the definition.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Setting {
+    pub(super) key: String,
+    /// Byte range of the key in the definition; `0..0` for a key from the command line.
+    pub(super) key_span: Range<usize>,
+    pub(super) value: toml::Value,
+    /// The same for the value.
+    pub(super) span: Range<usize>,
+}
+
+impl Setting {
+    /// The value as text, without quotes.
+    pub(super) fn text(&self) -> String {
+        self.value.as_str().map_or_else(|| self.value.to_string(), str::to_owned)
+    }
+}
+
+/// Alternatives, of which each point takes one: values of some keys.
+pub(super) type Axis = Vec<Vec<Setting>>;
+
+/// The parts of a definition that are checked together with others.
+#[derive(Default)]
+struct Parts {
+    zip: Axis,
+    list: Axis,
+    /// The position of each key in `schedule_for`.
+    scheduled_spans: Vec<Range<usize>>,
+}
+
+/// The number of points.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sample {
+    points: usize,
+    #[serde(default)]
+    seed: u64,
+}
+
+/// The keys that describe the kernel, not the machine.
+pub(super) const KERNEL_KEYS: [&str; 13] = [
+    "kernel",
+    "program",
+    "set",
+    "n",
+    "level",
+    "dataflow",
+    "keys",
+    "modulus_bits",
+    "modulus",
+    "towers",
+    "stream",
+    "plan",
+    "tune",
+];
+
+const TOP_KEYS: [&str; 15] = [
+    "name",
+    "title",
+    "machine",
+    "schedule_for",
+    "seed",
+    "grid",
+    "zip",
+    "list",
+    "sample",
+    "halving",
+    "explore",
+    "reference",
+    "input",
+    "expect",
+    "kernel",
+];
+
+impl Definition {
+    /// The parts of a definition that can be read, and the errors of the others.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not TOML or has another format.
+    pub(super) fn read_parts(file: &str, text: &str) -> Result<(Self, Diagnostics), Diagnostics> {
+        let mut definition = Self {
+            file: file.into(),
+            text: text.into(),
+            name: Path::new(file).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned()),
+            title: String::new(),
+            machine: "rpu-128x128".into(),
+            schedule_for: ScheduleFor::default(),
+            seed: 0,
+            kernel: Vec::new(),
+            overrides: Vec::new(),
+            changes: Vec::new(),
+            axes: Vec::new(),
+            sample: None,
+            halving: None,
+            explore: None,
+            explore_span: 0..0,
+            references: Vec::new(),
+            data: Vec::new(),
+        };
+        let document = Document::toml(file, text)?;
+        definition.check_format(document.root())?;
+        let (mut errors, mut parts) = (Diagnostics::default(), Parts::default());
+        for field in document.root().fields() {
+            errors.keep(definition.entry(&document, field, &mut parts));
+        }
+        definition.axes.extend([parts.zip, parts.list].into_iter().filter(|axis| !axis.is_empty()));
+        errors.keep(definition.check_axes());
+        errors.keep(definition.check_scheduled_keys(&parts.scheduled_spans));
+        Ok((definition, errors))
+    }
+
+    /// Reads one key of the file.
+    fn entry(
+        &mut self,
+        document: &Document<'_>,
+        Field { key, span: key_span, item }: &Field<'_>,
+        parts: &mut Parts,
+    ) -> Result<(), Diagnostics> {
+        let span = item.span.clone();
+        match &**key {
+            "name" => self.name = self.read(document, key, item)?,
+            "title" => self.title = self.read(document, key, item)?,
+            "machine" => self.machine = self.read(document, key, item)?,
+            "schedule_for" => (self.schedule_for, parts.scheduled_spans) = self.schedule_for(item)?,
+            "seed" => self.seed = self.read(document, key, item)?,
+            "sample" => self.sample = Some(self.read(document, key, item)?),
+            "input" => self.add_data(false, item)?,
+            "expect" => self.add_data(true, item)?,
+            "halving" => {
+                let halving: Halving = self.read(document, key, item)?;
+                halving.check().map_err(|(message, help)| self.error(span, message, help))?;
+                self.halving = Some(halving);
+            }
+            "explore" => {
+                let mut errors = Diagnostics::default();
+                for item in item.get("constraints").into_iter().flat_map(Item::items) {
+                    if let Some(Err(error)) = item.text().map(str::parse::<Constraint>) {
+                        errors.push(self.error(item.span.clone(), error.to_string(), Constraint::NOTATION));
+                    }
+                }
+                errors.or(())?;
+                let explore: Exploration = self.read(document, key, item)?;
+                explore.check().map_err(|(message, help)| self.error(span.clone(), message, help))?;
+                (self.explore, self.explore_span) = (Some(explore), span);
+            }
+            "reference" => self.references = self.read(document, key, item)?,
+            "grid" => {
+                let mut errors = Diagnostics::default();
+                for values in self.columns(item)? {
+                    errors.keep(self.check_distinct(&values));
+                    self.axes.push(values.into_iter().map(|setting| vec![setting]).collect());
+                }
+                errors.or(())?;
+            }
+            "zip" => {
+                parts.zip = self.zip(item)?;
+                self.check_rows("zip", &parts.zip)?;
+            }
+            "list" => {
+                parts.list = self.list(item)?;
+                self.check_rows("list", &parts.list)?;
+            }
+            kernel if KERNEL_KEYS.contains(&kernel) => {
+                let value = self.plain(item)?;
+                let setting = Setting { key: kernel.into(), key_span: key_span.clone(), value, span };
+                self.kernel.push(setting);
+            }
+            unknown => return Err(self.unknown_key(key_span.clone(), unknown).into()),
+        }
+        Ok(())
+    }
+
+    /// Parses a definition again, with the keys that the command line had set.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Definition::parse`] and [`Definition::set`].
+    pub fn from_source(source: &Source) -> Result<Self, Diagnostics> {
+        let mut definition = Self::parse(&source.file, &source.text)?;
+        for change in &source.changes {
+            definition.set(&Override::parse(change)?)?;
+        }
+        Ok(definition)
+    }
+
+    /// Sets a key for all points, like an override `key=value`.
+    ///
+    /// Another kernel, degree or modulus drops the title and the references.
+    ///
+    /// # Errors
+    /// Returns an error if the key is an axis of the sweep.
+    pub fn set(&mut self, change: &Override) -> Result<(), Diagnostic> {
+        let key = change.key();
+        if let Some(setting) = self.axes.iter().flatten().flatten().find(|setting| setting.key == key) {
+            let message = format!("the override `{key}={}` sets a key that the sweep varies", change.value());
+            return Err(self.error(setting.span.clone(), message, "set another key, or change the sweep"));
+        }
+        self.changes.push(format!("{key}={}", change.value()));
+        if KERNEL_KEYS.contains(&key) {
+            if !["plan", "tune"].contains(&key) {
+                // They describe the kernel that the file names.
+                self.title.clear();
+                self.references.clear();
+            }
+            let bare = || toml::Value::String(change.value().into());
+            let value = change.value().parse().unwrap_or_else(|_| bare());
+            self.kernel.push(Setting { key: key.into(), key_span: 0..0, value, span: 0..0 });
+        } else {
+            self.overrides.push(change.clone());
+        }
+        Ok(())
+    }
+
+    /// Everything needed to read the definition again.
+    pub(super) fn source(&self) -> Source {
+        Source { file: self.file.clone(), text: self.text.clone(), changes: self.changes.clone() }
+    }
+
+    /// The settings on axes.
+    pub(super) fn varied(&self) -> impl Iterator<Item = &Setting> {
+        self.axes.iter().flatten().flatten()
+    }
+
+    /// The setting of a kernel's key for all points, if it has one. Axes take precedence.
+    pub(super) fn common(&self, key: &str) -> Option<&Setting> {
+        self.kernel.iter().rfind(|setting| setting.key == key)
+    }
+
+    /// The axes, in the order of their first appearance.
+    pub(super) fn varying(&self) -> Vec<String> {
+        let mut keys: Vec<String> = Vec::new();
+        for setting in self.axes.iter().flatten().flatten() {
+            if !keys.contains(&setting.key) {
+                keys.push(setting.key.clone());
+            }
+        }
+        keys
+    }
+
+    /// The number of each point among all combinations of the axes, in ascending order.
+    pub(super) fn numbers(&self) -> Result<Vec<u64>, Diagnostic> {
+        let sizes = self.axes.iter().map(|axis| axis.len() as u64);
+        let total = sizes.clone().try_fold(1, |product: u64, size| product.checked_mul(size));
+        let drawn = self.sample.map(|sample| sample.points as u64);
+        let total = total.filter(|&total| drawn.unwrap_or(u64::MAX).min(total) <= MAX_POINTS as u64);
+        let total = total.filter(|&total| usize::try_from(total).is_ok()).ok_or_else(|| {
+            let help = format!("draw a sample with [sample]; the maximum is {MAX_POINTS} points");
+            self.error(0..0, "the sweep has too many points", help)
+        })?;
+        let Some(Sample { seed, points }) = self.sample else { return Ok((0..total).collect()) };
+        let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let points = points.min(total as usize);
+        let mut chosen: Vec<u64> = rand::seq::index::sample(&mut source, total as usize, points)
+            .iter()
+            .map(|at| at as u64)
+            .collect();
+        chosen.sort_unstable();
+        Ok(chosen)
+    }
+
+    /// The alternatives of the point with this number: its digits, one an axis. The last axis varies fastest.
+    pub(super) fn digits(&self, mut number: u64) -> Vec<usize> {
+        let mut digits = vec![0; self.axes.len()];
+        for (digit, axis) in digits.iter_mut().zip(&self.axes).rev() {
+            *digit = (number % axis.len() as u64) as usize;
+            number /= axis.len() as u64;
+        }
+        digits
+    }
+
+    /// Points that together have each alternative of each axis; the other axes have their first one.
+    pub(super) fn alternatives(&self) -> Vec<Vec<usize>> {
+        let first = vec![0; self.axes.len()];
+        let mut points = Vec::new();
+        for (axis, alternatives) in self.axes.iter().enumerate() {
+            points.extend((1..alternatives.len()).map(|number| {
+                let mut point = first.clone();
+                point[axis] = number;
+                point
+            }));
+        }
+        points.push(first);
+        points
+    }
+
+    /// The axes.
+    pub(super) fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// The number of alternatives of each axis.
+    pub(super) fn axis_lengths(&self) -> impl Iterator<Item = usize> {
+        self.axes.iter().map(Vec::len)
+    }
+
+    /// The settings of one alternative of an axis.
+    pub(super) fn alternative(&self, axis: usize, number: usize) -> &[Setting] {
+        &self.axes[axis][number]
+    }
+
+    /// The settings of the point with these alternatives, one of each axis.
+    pub(super) fn point_at(&self, alternatives: &[usize]) -> Vec<&Setting> {
+        let chosen = self.axes.iter().zip(alternatives).map(|(axis, &number)| &axis[number]);
+        chosen.flatten().collect()
+    }
+
+    /// The alternative of an axis that a point with these settings has.
+    pub(super) fn alternative_of(&self, axis: usize, settings: &Settings) -> Option<usize> {
+        let same = |setting: &Setting| {
+            let value = serde_json::to_value(&setting.value).ok();
+            value.as_ref() == settings.get(&setting.key)
+        };
+        // Of several rows of a list, the one with the most settings.
+        let fits = self.axes[axis].iter().enumerate().filter(|(_, row)| row.iter().all(same));
+        fits.max_by_key(|(_, row)| row.len()).map(|(number, _)| number)
+    }
+
+    /// An error at a position of the definition, or, with `0..0`, in the whole definition.
+    pub(super) fn error(
+        &self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Diagnostic {
+        let span = (span != (0..0)).then_some(span);
+        let error = Diagnostic::new(message).with_code(Code::Value.name());
+        error.at(&self.file, self.text.as_str(), span).with_help(help)
+    }
+
+    /// The path of a file that the definition names.
+    pub(super) fn path(&self, name: &str) -> std::path::PathBuf {
+        Path::new(&self.file).parent().unwrap_or(Path::new("")).join(name)
+    }
+}
+
+fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! Checks of a definition's axes.
+
+use super::{Axis, Definition, KERNEL_KEYS, ScheduleFor, Setting, quoted};
+use crate::view::whole;
+use diagnostic::{Code, Diagnostic};
+use std::collections::HashSet;
+use std::ops::Range;
+
+impl Definition {
+    /// Checks that no value of an axis comes twice: its points would be the same.
+    pub(super) fn check_distinct(&self, values: &[Setting]) -> Result<(), Diagnostic> {
+        let mut seen = HashSet::new();
+        match values.iter().find(|setting| !seen.insert(canonical(&setting.value))) {
+            None => Ok(()),
+            Some(Setting { key, value, span, .. }) => {
+                let message = format!("`{key}` has the value {value} twice");
+                let error = self.error(span.clone(), message, "give each value once");
+                Err(error.with_code(Code::Contradiction.name()))
+            }
+        }
+    }
+
+    /// The same for the rows of `[zip]` or `[[list]]`.
+    pub(super) fn check_rows(&self, name: &str, rows: &Axis) -> Result<(), Diagnostic> {
+        let mut seen = HashSet::new();
+        let text = |row: &Vec<Setting>| {
+            let mut settings: Vec<String> =
+                row.iter().map(|setting| format!("{}={}", setting.key, canonical(&setting.value))).collect();
+            settings.sort();
+            settings
+        };
+        match rows.iter().find(|row| !seen.insert(text(row))).and_then(|row| row.first()) {
+            None => Ok(()),
+            Some(setting) => {
+                let message = format!("two rows of `{name}` have the same values");
+                let error = self.error(setting.span.clone(), message, "give each row once");
+                Err(error.with_code(Code::Contradiction.name()))
+            }
+        }
+    }
+
+    /// A key of `schedule_for` that is not an axis would have no effect.
+    pub(super) fn check_scheduled_keys(&self, spans: &[Range<usize>]) -> Result<(), Diagnostic> {
+        let ScheduleFor::Keys(keys) = &self.schedule_for else { return Ok(()) };
+        let varying = self.varying();
+        let machine_keys = || varying.iter().map(String::as_str).filter(|key| !KERNEL_KEYS.contains(key));
+        match keys.iter().zip(spans).find(|(key, _)| machine_keys().all(|varying| varying != *key)) {
+            None => Ok(()),
+            Some((key, span)) => {
+                let message = format!("the sweep does not vary a machine key `{key}`");
+                let help = format!("the varied machine keys are {}", quoted(machine_keys()));
+                Err(self.error(span.clone(), message, help))
+            }
+        }
+    }
+
+    /// Checks that no key is on two axes, and that a kernel's key for all points is not one that every point sets anew.
+    pub(super) fn check_axes(&self) -> Result<(), Diagnostic> {
+        for axis in &self.axes {
+            let in_all_rows =
+                |setting: &&Setting| axis.iter().all(|row| row.iter().any(|other| other.key == setting.key));
+            let mut varied = axis.iter().flatten().filter(in_all_rows);
+            if let Some(setting) = varied.find(|setting| self.common(&setting.key).is_some()) {
+                let message = format!("`{}` is set for all points and varies", setting.key);
+                let error = self.error(setting.span.clone(), message, "keep one of the two");
+                return Err(error.with_code(Code::Contradiction.name()));
+            }
+        }
+        for (i, axis) in self.axes.iter().enumerate() {
+            let others = || self.axes[..i].iter().flatten().flatten();
+            let twice = axis.iter().flatten().find(|setting| others().any(|other| other.key == setting.key));
+            if let Some(setting) = twice {
+                let message = format!("`{}` is varied twice", setting.key);
+                let help = "keep it in one of [grid], [zip] and [[list]]";
+                let error = self.error(setting.span.clone(), message, help);
+                return Err(error.with_code(Code::Contradiction.name()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The text of a value, the same for equal numbers.
+fn canonical(value: &toml::Value) -> String {
+    value.as_float().and_then(whole).map_or_else(|| value.to_string(), |number| number.to_string())
+}

@@ -1,0 +1,293 @@
+//! Simulating the points of a sweep in parallel.
+
+use super::check::{Checker, Job, check_request, guarded};
+use super::journal::{self, Batch, Journal, JournalError};
+use super::meter::{Meter, Spent};
+use super::plan::{GivenProgram, OnRung, Plan, PlannedPoint, Source, Task};
+use super::record::{Record, Status};
+use super::ring_task;
+use b512_asm::Program;
+use codegen::{Origin, PlanChoice, Request, choose, compile};
+use lab_run::kernel::{KernelSpec, RequestSpec};
+use lab_run::{
+    ProgramFacts, RunReport, StreamReport, TimingReport, check_defects, check_on_random_data, random_seeds,
+};
+use rayon::prelude::*;
+use sim::timing::{self, DecodedProgram, Timing};
+use sim::{Machine, lint};
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Generates the program of a point, or returns an error message. [`generate`] is the default;
+/// tests use others.
+pub type Generate<'a> = dyn Fn(&Request, &PlanChoice, &Machine) -> Result<Generated, String> + Sync + 'a;
+
+/// A program and its origin.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Generated {
+    /// The program.
+    pub program: Program,
+    /// The origin of its recipe.
+    pub origin: Origin,
+}
+
+/// The code generator.
+///
+/// # Errors
+/// The text of its error.
+pub fn generate(request: &Request, plan: &PlanChoice, machine: &Machine) -> Result<Generated, String> {
+    let choice = choose(request, machine, plan).map_err(|error| error.to_string())?;
+    let kernel = compile(request, &choice.recipe, machine).map_err(|error| error.to_string())?;
+    Ok(Generated { program: kernel.program, origin: choice.origin })
+}
+
+/// Simulates a batch of points in the current rayon pool and appends their records to the journal;
+/// `progress` receives each record, too. Returns where the time went.
+///
+/// A program that several points share is generated once, and simulated once for all machines on which it
+/// takes the same cycles. Every distinct program is executed and compared with the golden model once. A
+/// failure of a point becomes its record.
+///
+/// # Errors
+/// Returns an error if the journal cannot be written.
+pub fn execute(
+    plan: &Plan,
+    batch: &Batch,
+    journal: &mut Journal,
+    generate: &Generate<'_>,
+    progress: &(dyn Fn(&Record) + Sync),
+) -> Result<Spent, JournalError> {
+    let points = OnRung { plan, rung: batch.rung_index };
+    let journal = Mutex::new(journal);
+    each(&points, &batch.points, generate, &|record| {
+        let line = journal::line(&record)?;
+        journal.lock().unwrap_or_else(PoisonError::into_inner).append(&record, &line)?;
+        progress(&record);
+        Ok(())
+    })
+}
+
+/// Simulates all points in the current rayon pool, as [`execute`] does, and returns their records
+/// in the order of the sweep; nothing is written.
+pub fn records(plan: &Plan, generate: &Generate<'_>) -> Vec<Record> {
+    let all: Vec<usize> = (0..plan.len()).collect();
+    let known = Mutex::new(HashMap::new());
+    let keep = |record: Record| {
+        known.lock().unwrap_or_else(PoisonError::into_inner).insert(record.key, record);
+        Ok::<_, Infallible>(())
+    };
+    let Ok(_) = each(&OnRung { plan, rung: None }, &all, generate, &keep);
+    let mut known = known.into_inner().unwrap_or_else(PoisonError::into_inner);
+    plan.manifest.points.keys().iter().filter_map(|key| known.remove(key)).collect()
+}
+
+/// Simulates points and passes the record of each to `done`, in completion order.
+pub(super) fn each<E: Send>(
+    source: &dyn Source,
+    points: &[usize],
+    generate: &Generate<'_>,
+    done: &(dyn Fn(Record) -> Result<(), E> + Sync),
+) -> Result<Spent, E> {
+    let meter = Meter::default();
+    let requests = Requests::default();
+    let checker = Checker::new(source.data());
+    let end = |point: PlannedPoint, origin: Option<Origin>, result: Result<RunReport, String>| {
+        done(record(point, origin, result))
+    };
+    // One program after the other, so that the threads finish at about the same time.
+    by_class(points, |point| source.class(point).program).into_par_iter().with_max_len(1).try_for_each(
+        |group| {
+            let first = source.point(group[0]);
+            let program = match &first.task {
+                Task::Kernel(kernel) => guarded(|| program(kernel, &first, &requests, generate, &meter)),
+                Task::Program(given) => {
+                    guarded(|| check_given(given, &first.scheduled_for, source.data().seed))
+                        .map(|()| Generated { program: given.program.clone(), origin: Origin::Given })
+                }
+                Task::Ring(ring) => {
+                    return group.par_iter().try_for_each(|&point| {
+                        let point = source.point(point);
+                        let report = guarded(|| meter.timing(|| ring_task::time(ring, &point.machine)));
+                        end(point, None, report)
+                    });
+                }
+            };
+            let Generated { program, origin } = match program {
+                Ok(generated) => generated,
+                Err(error) => {
+                    let fail = |&point: &usize| end(source.point(point), None, Err(error.clone()));
+                    return group.par_iter().try_for_each(fail);
+                }
+            };
+            let job = Job { facts: ProgramFacts::of(&program), program, task: (group, origin) };
+            let known = checker.check(job, &first.scheduled_for, &meter);
+            known.par_iter().try_for_each(|(job, verdict)| {
+                let decoded = DecodedProgram::of(&job.program);
+                let (group, origin) = &job.task;
+                let classes = by_class(group, |point| source.class(point).cycles);
+                classes.par_iter().try_for_each(|class| {
+                    let timing = OnceLock::new();
+                    class.par_iter().try_for_each(|&point| {
+                        let point = source.point(point);
+                        let report = verdict.clone().and_then(|checked| {
+                            let simulate = || meter.timing(|| simulate(job, &decoded, &point, &timing));
+                            let report = guarded(simulate)?;
+                            Ok(RunReport { checked, seed: Some(source.data().seed), ..report })
+                        });
+                        end(point, Some(*origin), report)
+                    })
+                })
+            })
+        },
+    )?;
+    Ok(meter.spent())
+}
+
+/// Compares the claims of a program from a file with the golden model, on data that it cannot know. The sweep's own
+/// data, on which every program runs, is the same for all programs.
+fn check_given(given: &GivenProgram, machine: &Machine, seed: u64) -> Result<(), String> {
+    let program = &given.program;
+    if program.claims.is_empty() {
+        return Ok(());
+    }
+    machine.check_fits(program).map_err(|error| error.to_string())?;
+    check_defects(program, machine).map_err(|error| error.to_string())?;
+    let seeds = random_seeds(&given.blake3, seed, 2);
+    check_on_random_data(program, machine, &seeds).map_err(|error| error.to_string())
+}
+
+/// The record of a point.
+fn record(point: PlannedPoint, origin: Option<Origin>, result: Result<RunReport, String>) -> Record {
+    let (status, error, report) = match result {
+        Ok(report) => (Status::Ok, None, Some(report)),
+        Err(error) => (Status::Failed, Some(error), None),
+    };
+    let source = |origin: Origin| match &point.beside {
+        Some(beside) => (beside.program_source.clone(), beside.recipes_tried),
+        None => (origin.name().to_owned(), origin.tried()),
+    };
+    let (program_source, recipes_tried) = origin.map(source).unzip();
+    let beside = point.beside.as_ref().map(|beside| beside.further());
+    let (key, point) = (point.key, point.settings);
+    Record { key, status, error, rung: None, point, program_source, recipes_tried, beside, report }
+}
+
+/// Generates the program of a point.
+fn program(
+    kernel: &KernelSpec,
+    point: &PlannedPoint,
+    requests: &Requests,
+    generate: &Generate<'_>,
+    meter: &Meter,
+) -> Result<Generated, String> {
+    let request = requests.get(&kernel.request)?;
+    let generated = meter.generation(|| generate(&request, &kernel.plan, &point.scheduled_for))?;
+    check_request(&request, &generated.program)?;
+    Ok(generated)
+}
+
+/// Points of the same class, in the order of their first points.
+fn by_class(points: &[usize], class: impl Fn(usize) -> u128) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut numbers: HashMap<u128, usize> = HashMap::new();
+    for &point in points {
+        let number = *numbers.entry(class(point)).or_insert(groups.len());
+        if number == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[number].push(point);
+    }
+    groups
+}
+
+/// Requests to the code generator: moduli and roots are computed once for each specification.
+#[derive(Default)]
+struct Requests(Mutex<HashMap<RequestSpec, Result<Request, ring::Error>>>);
+
+impl Requests {
+    fn get(&self, spec: &RequestSpec) -> Result<Request, String> {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(spec).cloned();
+        let request = found.unwrap_or_else(|| {
+            let request = spec.resolve();
+            known().insert(*spec, request.clone());
+            request
+        });
+        request.map_err(|error| error.to_string())
+    }
+}
+
+/// The report of a program on the machine of a point. `shared` is the timing on all machines of its class.
+fn simulate<T>(
+    job: &Job<T>,
+    decoded: &DecodedProgram,
+    point: &PlannedPoint,
+    shared: &OnceLock<Timing>,
+) -> Result<RunReport, String> {
+    let machine = &*point.machine;
+    machine.check_fits(&job.program).map_err(|error| error.to_string())?;
+    let timing = shared.get_or_init(|| timing::simulate_decoded(machine, decoded));
+    if let Some(defect) = lint::overtaking(&job.program, machine, timing) {
+        return Err(defect.to_string());
+    }
+    let timing = TimingReport::new(machine, timing);
+    let stream = |runs| StreamReport::new(&job.program, machine, timing.time_us, runs as usize);
+    let hbm = point.stream.map(stream).transpose().map_err(|error| error.to_string())?;
+    let report = RunReport::new(&job.facts, machine);
+    Ok(RunReport { timing: Some(timing), hbm, ..report })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Definition;
+    use super::*;
+    use b512_asm::Segment;
+    use lab_run::kernel::ModulusSpec;
+
+    /// A program that is right in itself, but for another degree; and one that only claims its result.
+    #[test]
+    fn a_point_is_checked_against_its_own_request() {
+        let text = "n = 4096\nplan = 'kl'";
+        let plan = Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap();
+        let small = |request: &Request, choice: &PlanChoice, machine: &Machine| {
+            let spec = RequestSpec {
+                operation: request.operation,
+                n: 1024,
+                modulus: ModulusSpec::Bits(128),
+                root: None,
+                towers: 1,
+            };
+            generate(&spec.resolve().unwrap(), choice, machine)
+        };
+        let error = records(&plan, &small)[0].error.clone().unwrap();
+        assert!(error.starts_with("the program does not claim what was requested"), "{error}");
+
+        let idle = |request: &Request, choice: &PlanChoice, machine: &Machine| {
+            let mut generated = generate(request, choice, machine)?;
+            let program = &mut generated.program;
+            program.instructions.drain(..program.instructions.len() - 1);
+            // Zero is its own transform.
+            let x = program.symbol("x").unwrap();
+            let words = vec![0; x.words as usize];
+            program.vdm.segments = vec![Segment { start: x.start, words }];
+            Ok(generated)
+        };
+        let error = records(&plan, &idle)[0].error.clone().unwrap();
+        assert!(error.contains("no instruction writes"), "{error}");
+    }
+
+    #[test]
+    fn records_are_in_the_order_of_the_sweep_whatever_the_number_of_threads() {
+        let text = "n = 1024\n[grid]\nhple.count = [128, 64]\nplan = ['kl', 'best']";
+        let plan = Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap();
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| records(&plan, &generate))
+        };
+        let found = with(1);
+        assert_eq!(found, with(3));
+        assert!(found.iter().all(|record| record.status == Status::Ok), "{found:?}");
+        assert!(found.iter().map(|r| r.key).eq(plan.points().map(|p| p.key)));
+    }
+}

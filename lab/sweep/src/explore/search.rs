@@ -1,0 +1,315 @@
+//! The search: NSGA-II over designs.
+
+use super::{Design, Designs, Space};
+use crate::execute::{Generate, each};
+use crate::goals::Goals;
+use crate::halving::Costs;
+use crate::journal::{Journal, JournalError, line};
+use crate::key::PointKey;
+use crate::record::Record;
+use heuropt::core::{Candidate, Evaluation, Objective, ObjectiveSpace, Problem, Rng as Unused};
+use heuropt::metrics::hypervolume_nd;
+use heuropt::prelude::{Nsga2, Nsga2Config};
+use heuropt::traits::{Initializer, Optimizer, Variation};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The progress of an exploration after a generation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Explored {
+    /// Designs evaluated, including those with a record from before.
+    pub evaluations: usize,
+    /// Those of them that were simulated now.
+    pub simulated: usize,
+    /// Designs on the front.
+    pub front: usize,
+    /// The hypervolume of the front, in the natural logarithms of the objectives, below ten times those of the
+    /// base machine's design: it depends on the designs of the front only. `None` if that design has no run.
+    pub hypervolume: Option<f64>,
+}
+
+/// The objectives of the reference point of hypervolumes, as multiples of those of the base.
+const REFERENCE: f64 = 10.0;
+
+/// The share of children that mix two parents.
+const CROSSOVER: f64 = 0.9;
+/// The share of mutations that draw any alternative; others take a neighbour.
+const DRAWN: f64 = 0.2;
+/// The attempts to make a child that has not been evaluated.
+const ATTEMPTS: usize = 32;
+/// Generations without a new design after which the rest of the space is evaluated in order.
+const IDLE_GENERATIONS: usize = 20;
+/// A logarithm beyond those of all costs.
+const WORST: f64 = 1e6;
+
+/// Searches for the front of a space in the current rayon pool, until `evaluations` designs have been
+/// evaluated or there are no others. Designs that are the same point count once. `progress` receives the state after each
+/// generation, the last one is also the result.
+///
+/// # Errors
+/// Returns an error if the journal cannot be written.
+pub fn explore(
+    space: &Space,
+    journal: &mut Journal,
+    evaluations: usize,
+    seed: u64,
+    generate: &Generate<'_>,
+    progress: &(dyn Fn(&Explored) + Sync),
+) -> Result<Explored, JournalError> {
+    let evaluator = Evaluator::new(space, journal, evaluations, generate);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let size = space.exploration().population;
+    let mut population = spread(&space.axes(), size, &mut random);
+    population[0] = space.base();
+    evaluator.queue(population.clone());
+    evaluator.evaluate_queue();
+    let (mut explored, mut idle) = (evaluator.explored(), 0);
+    progress(&explored);
+    let mut rest = space.all();
+    while explored.evaluations < evaluations {
+        evaluator.state().failure.take().map_or(Ok(()), Err)?;
+        if idle < IDLE_GENERATIONS {
+            let config = Nsga2Config { population_size: size, generations: 1, seed: random.random() };
+            let children = Children { evaluator: &evaluator, random: &mut random };
+            let result = Nsga2::new(config, Given(population), children).run(&evaluator);
+            let candidates = result.population.into_vec().into_iter();
+            population = candidates.map(|candidate| candidate.decision).collect();
+        } else {
+            let others = rest.by_ref().filter(|design| !evaluator.is_known(design));
+            let batch: Vec<Design> = others.take(size).collect();
+            if batch.is_empty() {
+                break;
+            }
+            evaluator.queue(batch);
+            evaluator.evaluate_queue();
+        }
+        let before = explored.evaluations;
+        explored = evaluator.explored();
+        if idle < IDLE_GENERATIONS {
+            idle = if explored.evaluations == before { idle + 1 } else { 0 };
+        }
+        progress(&explored);
+    }
+    evaluator.state().failure.take().map_or(Ok(explored), Err)
+}
+
+/// Designs whose values are spread evenly over each axis, in an order of its own on each.
+fn spread(axes: &[usize], size: usize, random: &mut Xoshiro256PlusPlus) -> Vec<Design> {
+    let mut designs = vec![Design::new(); size];
+    for &count in axes {
+        let mut places: Vec<usize> = (0..size).collect();
+        places.shuffle(random);
+        for (design, place) in designs.iter_mut().zip(places) {
+            let share = (place as f64 + random.random::<f64>()) / size as f64;
+            design.push(((share * count as f64) as usize).min(count - 1));
+        }
+    }
+    designs
+}
+
+/// Evaluates designs in batches, each once.
+///
+/// The library asks for one evaluation after the other, after it has drawn all children of a generation.
+/// They wait in a queue, and the first request evaluates them all, in parallel.
+struct Evaluator<'a> {
+    space: &'a Space,
+    generate: &'a Generate<'a>,
+    /// The most designs to evaluate.
+    budget: usize,
+    state: Mutex<State<'a>>,
+}
+
+struct State<'a> {
+    journal: &'a mut Journal,
+    queue: Vec<Design>,
+    /// The point of each evaluated design. Designs can be the same point.
+    known: HashMap<Design, PointKey>,
+    /// The costs of each evaluated point; `None` if it failed.
+    costs: HashMap<PointKey, Option<Costs>>,
+    /// Designs whose keys do not go together, and those beyond the budget.
+    left_out: HashSet<Design>,
+    simulated: usize,
+    failure: Option<JournalError>,
+}
+
+impl<'a> Evaluator<'a> {
+    fn new(space: &'a Space, journal: &'a mut Journal, budget: usize, generate: &'a Generate<'a>) -> Self {
+        let state = State {
+            journal,
+            queue: Vec::new(),
+            known: HashMap::new(),
+            costs: HashMap::new(),
+            left_out: HashSet::new(),
+            simulated: 0,
+            failure: None,
+        };
+        Self { space, generate, budget, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<'a>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn queue(&self, designs: impl IntoIterator<Item = Design>) {
+        self.state().queue.extend(designs);
+    }
+
+    /// Whether a design is evaluated, will be, or cannot be.
+    fn is_known(&self, design: &Design) -> bool {
+        let state = self.state();
+        state.known.contains_key(design) || state.left_out.contains(design) || state.queue.contains(design)
+    }
+
+    fn evaluate_queue(&self) {
+        let state = &mut *self.state();
+        let (mut fresh, mut keys) = (Vec::<Design>::new(), Vec::new());
+        for design in std::mem::take(&mut state.queue) {
+            let Some(key) = self.space.point(&design).map(|point| point.key) else {
+                state.left_out.insert(design);
+                continue;
+            };
+            if !state.costs.contains_key(&key) && !keys.contains(&key) {
+                if state.costs.len() + fresh.len() == self.budget {
+                    state.left_out.insert(design);
+                    continue;
+                }
+                match state.journal.outcome(&key) {
+                    Some(outcome) => _ = state.costs.insert(key, outcome.costs),
+                    None => {
+                        fresh.push(design.clone());
+                        keys.push(key);
+                    }
+                }
+            }
+            state.known.insert(design, key);
+        }
+        state.simulated += fresh.len();
+        let all: Vec<usize> = (0..fresh.len()).collect();
+        let designs = Designs { space: self.space, designs: fresh };
+        let journal = Mutex::new(&mut *state.journal);
+        let append = |record: Record| {
+            let line = line(&record)?;
+            journal.lock().unwrap_or_else(PoisonError::into_inner).append(&record, &line)
+        };
+        let done = each(&designs, &all, self.generate, &append);
+        for key in keys {
+            let costs = state.journal.outcome(&key).and_then(|outcome| outcome.costs);
+            state.costs.insert(key, costs);
+        }
+        if let Err(error) = done {
+            state.failure.get_or_insert(error);
+        }
+    }
+
+    fn goals(&self) -> &Goals {
+        self.space.goals()
+    }
+
+    /// The objectives as logarithms, so that ratios count, and the violation of the constraints.
+    fn evaluation(&self, costs: &Costs) -> Evaluation {
+        let objectives = self.goals().objectives.iter().map(|objective| objective.of(costs).ln());
+        let violation = self.goals().constraints.iter().map(|constraint| constraint.violation(costs));
+        Evaluation::constrained(objectives.collect(), violation.sum())
+    }
+
+    /// The reference point of hypervolumes, in logarithms.
+    fn reference(&self) -> Option<Vec<f64>> {
+        let state = self.state();
+        let costs = state.costs.get(state.known.get(&self.space.base())?)?.as_ref()?;
+        Some(self.goals().objectives.iter().map(|objective| (REFERENCE * objective.of(costs)).ln()).collect())
+    }
+
+    /// The evaluated points on the front.
+    fn front(&self) -> Vec<Candidate<()>> {
+        let state = self.state();
+        let points = state.costs.values().flatten().map(|&costs| (costs, costs));
+        let front = self.goals().front(points);
+        front.iter().map(|costs| Candidate::new((), self.evaluation(costs))).collect()
+    }
+
+    fn explored(&self) -> Explored {
+        let front = self.front();
+        let below = |reference: Vec<f64>| hypervolume_nd(&front, &self.objectives(), &reference);
+        let hypervolume = self.reference().map(below);
+        let state = self.state();
+        let (evaluations, simulated) = (state.costs.len(), state.simulated);
+        Explored { evaluations, simulated, front: front.len(), hypervolume }
+    }
+}
+
+impl Problem for Evaluator<'_> {
+    type Decision = Design;
+
+    fn objectives(&self) -> ObjectiveSpace {
+        let objectives = self.goals().objectives.iter();
+        ObjectiveSpace::new(objectives.map(|objective| Objective::minimize(objective.name())).collect())
+    }
+
+    fn evaluate(&self, design: &Design) -> Evaluation {
+        if !self.state().queue.is_empty() {
+            self.evaluate_queue();
+        }
+        let state = self.state();
+        match state.known.get(design).and_then(|key| state.costs.get(key)) {
+            Some(Some(costs)) => self.evaluation(costs),
+            _ => Evaluation::constrained(vec![WORST; self.goals().objectives.len()], WORST),
+        }
+    }
+}
+
+/// The population of the generation before.
+struct Given(Vec<Design>);
+
+impl Initializer<Design> for Given {
+    fn initialize(&mut self, _: usize, _: &mut Unused) -> Vec<Design> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+/// Children of two designs.
+struct Children<'e, 'a> {
+    evaluator: &'e Evaluator<'a>,
+    random: &'e mut Xoshiro256PlusPlus,
+}
+
+impl Children<'_, '_> {
+    /// A child with about `mutations` mutations.
+    fn child(&mut self, parents: &[Design], mutations: f64) -> Design {
+        let mixed = self.random.random_bool(CROSSOVER);
+        let mut child = parents[0].clone();
+        let axes = self.evaluator.space.axes();
+        let rate = (mutations / axes.len() as f64).min(1.0);
+        for (axis, count) in axes.into_iter().enumerate() {
+            if mixed && self.random.random_bool(0.5) {
+                child[axis] = parents[1][axis];
+            }
+            if self.random.random_bool(rate) {
+                child[axis] = if self.random.random_bool(DRAWN) {
+                    self.random.random_range(0..count)
+                } else if self.random.random_bool(0.5) {
+                    (child[axis] + 1).min(count - 1)
+                } else {
+                    child[axis].saturating_sub(1)
+                };
+            }
+        }
+        child
+    }
+}
+
+impl Variation<Design> for Children<'_, '_> {
+    fn vary(&mut self, parents: &[Design], _: &mut Unused) -> Vec<Design> {
+        let mut child = parents[0].clone();
+        for attempt in 0..ATTEMPTS {
+            child = self.child(parents, 1.0 + attempt as f64 / 4.0);
+            if !self.evaluator.is_known(&child) {
+                break;
+            }
+        }
+        self.evaluator.queue([child.clone()]);
+        vec![child]
+    }
+}

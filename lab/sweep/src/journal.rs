@@ -1,0 +1,420 @@
+//! The append-only journal of a sweep.
+//!
+//! A record is one line, written by one call, and ends with a checksum of its text. A process that is
+//! killed, or a disk that is full, leaves an incomplete record: readers skip it, and its point runs again.
+//! A complete record with another checksum is an error, and so are two results of one point that differ.
+
+use super::halving::{self, Costs, Standing};
+use super::key::PointKey;
+use super::manifest::Manifest;
+use super::plan::Plan;
+use super::record::{Outcome, Record, Status};
+use super::shard::Shard;
+use diagnostic::input;
+use lab_run::SCHEMA;
+use lab_run::files::NewFile;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use thiserror::Error;
+
+mod read;
+
+pub(super) use read::{Entry, for_each_record};
+
+const MANIFEST: &str = "sweep.json";
+
+/// Errors of a sweep's folder.
+#[derive(Debug, Error)]
+pub enum JournalError {
+    /// No folder was named.
+    #[error("missing folder")]
+    NoFolder,
+    /// A file or folder cannot be read or written.
+    #[error("cannot read or write `{}`: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A folder without a sweep.
+    #[error("{} is not the folder of a sweep: {MANIFEST} is missing", folder.display())]
+    NoSweep {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A sweep that cannot be read.
+    #[error("{}: {reason}", path.display())]
+    Manifest {
+        /// The file.
+        path: PathBuf,
+        /// The error.
+        reason: String,
+    },
+    /// A folder with another sweep.
+    #[error("{} belongs to {}", folder.display(), other_sweep(name, expected))]
+    OtherSweep {
+        /// The folder.
+        folder: PathBuf,
+        /// The name of its sweep.
+        name: String,
+        /// The name of the first folder's sweep.
+        expected: String,
+    },
+    /// A line that is not a record.
+    #[error("{}:{line}: invalid record: {reason}", path.display())]
+    Line {
+        /// The journal.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The error.
+        reason: String,
+    },
+    /// Two results of one point.
+    #[error("{}:{line}: point {key} has two results that differ", path.display())]
+    Disagree {
+        /// The journal with the second one.
+        path: PathBuf,
+        /// Its line, from 1.
+        line: usize,
+        /// The point's key.
+        key: PointKey,
+    },
+    /// A folder that holds another sweep.
+    #[error("{} holds the sweep `{name}`, not `{wanted}`", folder.display())]
+    Occupied {
+        /// The folder.
+        folder: PathBuf,
+        /// The name of its sweep.
+        name: String,
+        /// The name of the sweep that should be written there.
+        wanted: String,
+    },
+    /// The caller asked to stop. All results so far are in the journal.
+    #[error("stopped")]
+    Stopped,
+    /// A record with unknown content.
+    #[error("record of another version: {reason}")]
+    Record {
+        /// The error.
+        reason: String,
+    },
+    /// Another process writes the same journal.
+    #[error("{}: locked by another process that runs this sweep", path.display())]
+    Locked {
+        /// The journal.
+        path: PathBuf,
+    },
+}
+
+/// The difference of two sweeps, in words.
+fn other_sweep(name: &str, expected: &str) -> String {
+    if name == expected {
+        format!("another definition of the sweep `{name}` than the first folder")
+    } else {
+        format!("the sweep `{name}`, the first folder to `{expected}`")
+    }
+}
+
+pub(super) fn io_error(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
+    move |source| JournalError::Io { path: path.into(), source }
+}
+
+/// A journal that is open for appending. No other process can open it at the same time.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    /// Its bytes.
+    length: u64,
+    known: HashMap<PointKey, Status>,
+    /// The costs of successful points, if the sweep decides by them.
+    costs: Option<HashMap<PointKey, Costs>>,
+    /// The keys of the failures appended since it was opened.
+    failures: HashSet<PointKey>,
+    /// Whether to stop after the next record.
+    stop: Arc<AtomicBool>,
+}
+
+/// Points that can be simulated now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Batch {
+    /// The degree of their rung; `None` for their own degree.
+    pub rung: Option<u32>,
+    /// The index of the rung.
+    pub(super) rung_index: Option<usize>,
+    /// Their indices in the sweep, in ascending order.
+    pub points: Vec<usize>,
+}
+
+impl Batch {
+    /// A batch of some of the points.
+    #[must_use]
+    pub fn only(&self, points: Vec<usize>) -> Self {
+        Self { points, ..*self }
+    }
+}
+
+impl Journal {
+    /// Opens the journal of a shard in `folder`, which is created if necessary, and writes the
+    /// manifest. The known points are those with a record in any journal of the folder.
+    ///
+    /// # Errors
+    /// Returns an error if files cannot be read or written, or another process holds the journal
+    /// open.
+    pub fn open(folder: &Path, shard: Shard, manifest: &Manifest) -> Result<Self, JournalError> {
+        fs::create_dir_all(folder).map_err(io_error(folder))?;
+        let path = folder.join(shard.journal());
+        match input::open_stored(&path) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(io_error(&path)(error)),
+        }
+        let options = OpenOptions::new().create(true).read(true).append(true).clone();
+        let file = options.open(&path).map_err(io_error(&path))?;
+        lock(&file, &path)?;
+        let mut content = File::open(&path).map_err(io_error(&path))?;
+        let length = read::whole_length(&mut content).map_err(io_error(&path))?;
+        file.set_len(length).map_err(io_error(&path))?;
+        write_manifest(folder, manifest)?;
+
+        let decides = manifest.halving.is_some() || manifest.explored;
+        let (mut known, mut costs) = (HashMap::new(), decides.then(HashMap::new));
+        for_each_record(&journal_paths(folder)?, |entry| {
+            let Outcome { status, costs: found } = entry.outcome;
+            let known = known.entry(entry.key).or_insert(status);
+            *known = status.min(*known);
+            if let (Some(costs), Some(found)) = (&mut costs, found) {
+                costs.entry(entry.key).or_insert(found);
+            }
+            Ok(())
+        })?;
+        Ok(Self { path, file, length, known, costs, failures: HashSet::new(), stop: Arc::default() })
+    }
+
+    /// Stops the work after the points in progress once `stop` is true: the next record that is appended
+    /// returns [`JournalError::Stopped`].
+    #[must_use]
+    pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop, ..self }
+    }
+
+    /// The points of a shard that can be simulated next: those without a record, and with
+    /// `retry_failed` also those that failed before the journal was opened. With halving, these are
+    /// points of the first rung that lacks results, of all shards, because each needs the whole
+    /// rung for its decisions; after the last rung, the remaining points of the shard. If there are
+    /// none, the work is complete.
+    pub fn pending(&self, plan: &Plan, shard: Shard, retry_failed: bool) -> Batch {
+        // A failure that is retried may change the decisions.
+        let outcome = |key: &PointKey| {
+            let again =
+                |status: &Status| retry_failed && *status == Status::Failed && !self.failures.contains(key);
+            self.outcome(key).filter(|outcome| !again(&outcome.status))
+        };
+        let (points, halving) = (&plan.manifest.points, plan.manifest.halving.as_ref());
+        let Standing { dropped, open } = halving::standing(&plan.manifest, |key| Some(outcome(key)?.costs));
+        let key = |index: usize| open.map_or(points.key(index), |rung| points.rungs(index)[rung]);
+        let is_left = |index: &usize| {
+            dropped.get(*index).is_none_or(Option::is_none)
+                && (open.is_some() || shard.has(*index))
+                && outcome(&key(*index)).is_none()
+        };
+        let left = (0..points.len()).filter(is_left);
+        // On a rung, one point represents all that differ only in their degree.
+        let mut seen = HashSet::new();
+        let points = left.filter(|&index| open.is_none() || seen.insert(key(index))).collect();
+        let rung = open.and_then(|rung| Some(halving?.rungs[rung]));
+        Batch { rung, rung_index: open, points }
+    }
+
+    /// The outcome of a point with a record; its costs only if the sweep decides by them.
+    pub(super) fn outcome(&self, key: &PointKey) -> Option<Outcome> {
+        let status = *self.known.get(key)?;
+        Some(Outcome { status, costs: self.costs.as_ref().and_then(|costs| costs.get(key).copied()) })
+    }
+
+    /// Appends a record in the form of [`line`].
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be written, or if the work is to stop; then it has been written.
+    pub(super) fn append(&mut self, record: &Record, line: &str) -> Result<(), JournalError> {
+        if let Err(error) = self.file.write_all(line.as_bytes()) {
+            // A full disk may have taken a part. Readers skip it if it cannot be removed.
+            let _ = self.file.set_len(self.length);
+            return Err(io_error(&self.path)(error));
+        }
+        self.length += line.len() as u64;
+        let Outcome { status, costs } = record.outcome();
+        self.known.insert(record.key, status);
+        if let (Some(known), Some(costs)) = (&mut self.costs, costs) {
+            known.insert(record.key, costs);
+        }
+        if status == Status::Failed {
+            self.failures.insert(record.key);
+        }
+        if self.stop.load(Ordering::Relaxed) { Err(JournalError::Stopped) } else { Ok(()) }
+    }
+}
+
+/// The line of a record, with its checksum and its end.
+///
+/// # Errors
+/// Returns an error if the record has no JSON form.
+pub fn line(record: &Record) -> Result<String, JournalError> {
+    let json = serde_json::to_string(record);
+    let json = json.map_err(|error| JournalError::Record { reason: error.to_string() })?;
+    let content = json.strip_suffix('}').unwrap_or(&json);
+    Ok(format!("{content}{CHECKSUM}{}\"}}\n", checksum(content)))
+}
+
+/// What follows the content of a record, up to its checksum.
+const CHECKSUM: &str = ",\"checksum\":\"";
+
+/// The first 64 bits of a BLAKE3 hash, in hexadecimal.
+fn checksum(content: &str) -> String {
+    blake3::hash(content.as_bytes()).to_hex()[..16].to_owned()
+}
+
+/// Locks a journal until its file is closed.
+fn lock(file: &File, path: &Path) -> Result<(), JournalError> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(JournalError::Locked { path: path.into() }),
+        // Some cluster file systems have no locks; there, this is up to the user.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+        Err(TryLockError::Error(error)) => Err(io_error(path)(error)),
+    }
+}
+
+/// Writes a manifest and these lines to a folder. The lines replace the journal of the whole sweep; journals of shards stay.
+pub(super) fn save(
+    folder: &Path,
+    manifest: &Manifest,
+    lines: impl Iterator<Item = Result<String, JournalError>>,
+) -> Result<(), JournalError> {
+    fs::create_dir_all(folder).map_err(io_error(folder))?;
+    write_manifest(folder, manifest)?;
+    let path = folder.join(Shard::WHOLE.journal());
+    // A process that appends to the present one would lose its records.
+    let present = OpenOptions::new().append(true).open(&path).ok();
+    present.as_ref().map_or(Ok(()), |present| lock(present, &path))?;
+    let mut file = NewFile::create(&path).map_err(io_error(&path))?;
+    for line in lines {
+        let line = line? + "\n";
+        file.write_all(line.as_bytes()).map_err(io_error(&path))?;
+    }
+    file.finish().map_err(io_error(&path))
+}
+
+/// Writes a manifest, unless its file has this content already: all shards of a sweep write the same one.
+fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError> {
+    let path = folder.join(MANIFEST);
+    match input::open_stored(&path) {
+        Ok(file) => {
+            let mut present = BufWriter::new(Present(BufReader::new(file)));
+            let is_same = serde_json::to_writer(&mut present, manifest).is_ok() && present.flush().is_ok();
+            if is_same && present.get_mut().is_at_end() {
+                return Ok(());
+            }
+            let Name { name } = read_json(&path)?;
+            if name != manifest.name {
+                let (folder, wanted) = (folder.to_owned(), manifest.name.clone());
+                return Err(JournalError::Occupied { folder, name, wanted });
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(io_error(&path)(error)),
+    }
+    let mut file = NewFile::create(&path).map_err(io_error(&path))?;
+    serde_json::to_writer(&mut file, manifest).map_err(|error| io_error(&path)(error.into()))?;
+    file.finish().map_err(io_error(&path))
+}
+
+/// The part of a manifest that tells sweeps apart.
+#[derive(Deserialize)]
+struct Name {
+    name: String,
+}
+
+/// A file that accepts its own content only.
+struct Present(BufReader<File>);
+
+impl Present {
+    fn is_at_end(&mut self) -> bool {
+        self.0.read(&mut [0]).is_ok_and(|read| read == 0)
+    }
+}
+
+impl Write for Present {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut present = vec![0; bytes.len()];
+        self.0.read_exact(&mut present)?;
+        if present == bytes { Ok(bytes.len()) } else { Err(io::ErrorKind::InvalidData.into()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Whether a folder holds a sweep.
+pub fn is_sweep(folder: &Path) -> bool {
+    folder.join(MANIFEST).is_file()
+}
+
+/// The bytes of all journals of a folder: a number that rises with every record.
+pub fn journal_state(folder: &Path) -> u64 {
+    let journals = journal_paths(folder).unwrap_or_default();
+    journals.iter().filter_map(|path| Some(fs::metadata(path).ok()?.len())).sum()
+}
+
+/// The journals of a folder, in the order of their names.
+pub(super) fn journal_paths(folder: &Path) -> Result<Vec<PathBuf>, JournalError> {
+    let mut journals = Vec::new();
+    for entry in fs::read_dir(folder).map_err(io_error(folder))? {
+        let name = entry.map_err(io_error(folder))?.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with("journal") && name.ends_with(".jsonl") {
+            journals.push(folder.join(&*name));
+        }
+    }
+    journals.sort();
+    Ok(journals)
+}
+
+/// The manifest of a sweep's folder.
+pub(super) fn read_manifest(folder: &Path) -> Result<Manifest, JournalError> {
+    let path = folder.join(MANIFEST);
+    if !path.exists() {
+        return Err(JournalError::NoSweep { folder: folder.into() });
+    }
+    let manifest: Manifest = read_json(&path)?;
+    match manifest.schema {
+        SCHEMA => Ok(manifest),
+        other => {
+            let reason = format!("unsupported version {other}, expected {SCHEMA}");
+            Err(JournalError::Manifest { path, reason })
+        }
+    }
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, JournalError> {
+    let file = input::open_stored(path).map_err(io_error(path))?;
+    let read = serde_json::from_reader(BufReader::with_capacity(1 << 20, file));
+    read.map_err(|error: serde_json::Error| match error.io_error_kind() {
+        Some(kind) => io_error(path)(kind.into()),
+        None => {
+            JournalError::Manifest { path: path.to_owned(), reason: diagnostic::reason(&error.to_string()) }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests;

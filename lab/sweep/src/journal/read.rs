@@ -1,0 +1,258 @@
+//! Reading journals, block by block.
+
+use super::{CHECKSUM, JournalError, checksum, io_error};
+use crate::halving::Costs;
+use crate::key::PointKey;
+use crate::record::{Outcome, Status};
+use diagnostic::input;
+use rayon::prelude::*;
+use serde::Deserialize;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+/// The bytes that are read at a time.
+const BLOCK: u64 = 8 << 20;
+/// The longest line, in bytes.
+const MAX_LINE: usize = 64 << 20;
+
+/// A complete record in a journal.
+pub(crate) struct Entry<'l> {
+    pub(crate) key: PointKey,
+    pub(crate) outcome: Outcome,
+    /// Whether the results were compared with the golden model; `None` without a run.
+    pub(crate) checked: Option<bool>,
+    /// The cycles in its [`Further`](crate::record::Further) search.
+    pub(crate) beside: Option<u64>,
+    /// Its text, without the end of the line.
+    pub(crate) line: &'l str,
+    /// The index of its journal.
+    pub(crate) journal: usize,
+    /// The number of its line, from 1.
+    pub(crate) number: usize,
+    /// The position of its text in the journal, in bytes.
+    pub(crate) offset: u64,
+}
+
+/// The part of a record that later decisions need.
+#[derive(Deserialize)]
+struct Head {
+    key: PointKey,
+    status: Status,
+    cycles: Option<u64>,
+    time_us: Option<f64>,
+    area_mm2: Option<f64>,
+    energy_uj: Option<f64>,
+    checked: Option<bool>,
+    beside: Option<FurtherHead>,
+    ring: Option<RingHead>,
+    hbm: Option<StreamHead>,
+}
+
+/// The same of a further search.
+#[derive(Deserialize)]
+struct FurtherHead {
+    cycles: u64,
+}
+
+/// The same of a ring program.
+#[derive(Deserialize)]
+struct RingHead {
+    time_us: f64,
+    cycles: u64,
+}
+
+/// The same of a stream of runs.
+#[derive(Deserialize)]
+struct StreamHead {
+    total_us: f64,
+}
+
+impl Head {
+    fn outcome(&self) -> Outcome {
+        let costs = || {
+            let (cycles, time_us) = match &self.ring {
+                Some(ring) => (ring.cycles, ring.time_us),
+                None => (self.cycles?, self.time_us?),
+            };
+            let stream_us = self.hbm.as_ref().map(|stream| stream.total_us);
+            Some(Costs { cycles, time_us, stream_us, area_mm2: self.area_mm2?, energy_uj: self.energy_uj? })
+        };
+        Outcome { status: self.status, costs: if self.status == Status::Ok { costs() } else { None } }
+    }
+}
+
+/// Calls `visit` with every complete record of some journals. One block of a journal is in memory at a time.
+pub(crate) fn for_each_record(
+    journals: &[PathBuf],
+    mut visit: impl FnMut(Entry<'_>) -> Result<(), JournalError>,
+) -> Result<(), JournalError> {
+    for (journal, path) in journals.iter().enumerate() {
+        let mut file = input::open_stored(path).map_err(io_error(path))?;
+        let (mut block, mut begin, mut first) = (Vec::new(), 0, 1);
+        let wrong =
+            |number: usize, reason: String| JournalError::Line { path: path.clone(), line: number, reason };
+        loop {
+            let read = (&mut file).take(BLOCK).read_to_end(&mut block).map_err(io_error(path))?;
+            // What follows the last end of a line is a part of a record.
+            let whole = block.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+            if block.len() - whole > MAX_LINE {
+                return Err(wrong(first, format!("it has more than {MAX_LINE} bytes")));
+            }
+            let lines: Vec<&[u8]> = block[..whole].split_inclusive(|&byte| byte == b'\n').collect();
+            let entries: Vec<Entry<'_>> = lines
+                .par_iter()
+                .enumerate()
+                .filter_map(|(index, line)| {
+                    let number = first + index;
+                    let entry = read_line(&line[..line.len() - 1])?.map(|(head, line)| Entry {
+                        key: head.key,
+                        outcome: head.outcome(),
+                        checked: head.checked,
+                        beside: head.beside.as_ref().map(|further| further.cycles),
+                        line,
+                        journal,
+                        number,
+                        offset: begin + (line.as_ptr() as usize - block.as_ptr() as usize) as u64,
+                    });
+                    Some(entry.map_err(|reason| wrong(number, reason)))
+                })
+                .collect::<Result<_, JournalError>>()?;
+            entries.into_iter().try_for_each(&mut visit)?;
+            first += lines.len();
+            block.drain(..whole);
+            begin += whole as u64;
+            if read == 0 {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The length of a journal up to its last end of a line, in bytes.
+pub(super) fn whole_length(file: &mut File) -> io::Result<u64> {
+    let mut end = file.metadata()?.len();
+    let mut block = Vec::new();
+    while end > 0 {
+        let begin = end.saturating_sub(BLOCK);
+        file.seek(SeekFrom::Start(begin))?;
+        block.clear();
+        file.take(end - begin).read_to_end(&mut block)?;
+        if let Some(newline) = block.iter().rposition(|&byte| byte == b'\n') {
+            return Ok(begin + newline as u64 + 1);
+        }
+        end = begin;
+    }
+    Ok(0)
+}
+
+/// Head and text of the record in a line; `None` if it has none. After a full disk, a record may follow a
+/// part of another on one line.
+fn read_line(line: &[u8]) -> Option<Result<(Head, &str), String>> {
+    const BEGIN: &[u8] = b"{\"key\":";
+    let begins = line.starts_with(BEGIN) || BEGIN.starts_with(line);
+    if begins && (!line.ends_with(b"}") || is_part(line)) {
+        return None;
+    }
+    let whole = read_record(line);
+    if whole.is_ok() || !line.ends_with(b"}") {
+        return Some(whole);
+    }
+    let starts = line.windows(BEGIN.len()).enumerate().skip(1).filter(|(_, bytes)| *bytes == BEGIN);
+    let torn = starts.filter_map(|(at, _)| read_record(&line[at..]).ok()).next();
+    Some(torn.map_or(whole, Ok))
+}
+
+/// Whether a line that ends with a brace ends within a record: it has neither a checksum nor all closing braces.
+fn is_part(line: &[u8]) -> bool {
+    let has_checksum = line.windows(CHECKSUM.len()).any(|bytes| bytes == CHECKSUM.as_bytes());
+    !has_checksum && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err()
+}
+
+/// Head and text of a record.
+fn read_record(line: &[u8]) -> Result<(Head, &str), String> {
+    let line = str::from_utf8(line).map_err(|error| error.to_string())?;
+    let (content, sum) = line.rsplit_once(CHECKSUM).ok_or("it has no checksum")?;
+    if sum.strip_suffix("\"}") != Some(&checksum(content)) {
+        return Err("its checksum does not match its text".to_owned());
+    }
+    let head = serde_json::from_str(line).map_err(|error| diagnostic::reason(&error.to_string()))?;
+    Ok((head, line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record with costs and its end of line.
+    fn line(status: &str, cycles: u64) -> String {
+        let key = "0".repeat(32);
+        let costs = format!("\"cycles\":{cycles},\"time_us\":1.5,\"area_mm2\":2.5,\"energy_uj\":3.5");
+        let content = format!("{{\"key\":\"{key}\",\"status\":\"{status}\",{costs}");
+        format!("{content}{CHECKSUM}{}\"}}\n", checksum(&content))
+    }
+
+    fn journal(text: &str) -> (tempfile::TempDir, [PathBuf; 1]) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        std::fs::write(&path, text).unwrap();
+        (folder, [path])
+    }
+
+    /// Else it would advance in a halving, or lie on a front.
+    #[test]
+    fn a_failed_record_has_no_costs() {
+        let (_folder, paths) = journal(&(line("failed", 7) + &line("ok", 8)));
+        let mut cycles = Vec::new();
+        for_each_record(&paths, |entry| {
+            cycles.push((entry.outcome.status, entry.outcome.costs.map(|costs| costs.cycles)));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(cycles, [(Status::Failed, None), (Status::Ok, Some(8))]);
+    }
+
+    #[test]
+    fn lines_and_places_are_those_of_the_file_in_every_block() {
+        let record = line("ok", 8);
+        let count = 2 * BLOCK as usize / record.len() + 3;
+        let damaged = record.replacen("1.5", "1.6", 1);
+        let (_folder, paths) = journal(&(record.repeat(count) + &damaged + &record));
+        let mut seen = 0;
+        let error = for_each_record(&paths, |entry| {
+            assert_eq!((entry.number, entry.offset), (seen + 1, (seen * record.len()) as u64));
+            assert_eq!(entry.line, record.trim_end());
+            seen += 1;
+            Ok(())
+        })
+        .unwrap_err();
+        // The lines before it in its block are not visited.
+        assert!(seen > count / 2 && seen <= count, "{seen} of {count}");
+        let expected = format!(":{}: invalid record: its checksum does not match its text", count + 1);
+        assert!(error.to_string().ends_with(&expected), "{error}");
+    }
+    #[test]
+    fn a_line_has_at_most_64_mib() {
+        // A part of a record, as far as anyone knows.
+        let zeros = |length: usize| {
+            let (_folder, paths) = journal("");
+            File::create(&paths[0]).unwrap().set_len(length as u64).unwrap();
+            for_each_record(&paths, |_| unreachable!("there is no record"))
+        };
+        assert!(zeros(MAX_LINE).is_ok());
+        let error = zeros(MAX_LINE + 1).unwrap_err().to_string();
+        assert!(error.ends_with(":1: invalid record: it has more than 67108864 bytes"), "{error}");
+
+        // Complete lines do not count.
+        let torn = format!("{{\"key\":{}\n", " ".repeat(MAX_LINE / 8 * 5));
+        let (_folder, paths) = journal(&(torn + &line("ok", 8)));
+        let mut numbers = Vec::new();
+        for_each_record(&paths, |entry| {
+            numbers.push(entry.number);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(numbers, [2]);
+    }
+}

@@ -1,0 +1,425 @@
+//! The output files of a sweep.
+
+use super::chart::chart;
+use super::columns::{Column, columns};
+use super::explore::Measure;
+use super::goals::Goals;
+use super::journal::JournalError;
+use super::manifest::{Manifest, TASK_KEYS, Workload};
+use super::page::page;
+use super::quantity::Quantity;
+use super::record::{Record, Status};
+use super::results::Results;
+use super::view::{EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, extrapolated, extrapolates, plain, setting, text};
+use diagnostic::printable;
+use lab_run::files::{self, NewFile};
+use plot::PlotError;
+use rayon::prelude::*;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// The reason why the files could not be written.
+#[derive(Debug, Error)]
+pub enum OutputError {
+    /// The results cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// There is nothing to plot.
+    #[error(transparent)]
+    Plot(#[from] PlotError),
+    /// A file cannot be written.
+    #[error("{}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The table cannot be made.
+    #[error("cannot write the table: {0}")]
+    Table(#[from] csv::Error),
+}
+
+/// The results of a sweep, ready for output.
+#[derive(Debug)]
+pub struct Outputs<'r> {
+    results: &'r Results,
+    /// The points of each workload. A sweep has at least one.
+    groups: Vec<Group>,
+}
+
+/// Comparable points.
+#[derive(Debug)]
+struct Group {
+    workload: Workload,
+    goals: Goals,
+    /// Those with a result, in the order of the sweep.
+    members: Vec<usize>,
+    /// The number of those that ran.
+    ran: usize,
+    /// The number of those that ran and exceed a constraint.
+    beyond: usize,
+    /// Those on the front, in ascending order of the first objective.
+    front: Vec<usize>,
+    /// Those in charts and on the page, in the order of the sweep.
+    shown: Vec<usize>,
+}
+
+impl Group {
+    fn new(results: &Results, workload: Workload, members: Vec<usize>) -> Self {
+        let goals = results.manifest.goals.clone().unwrap_or_else(|| Goals::of(&workload));
+        let designs = || members.iter().filter_map(|&point| Some((point, results.costs(point)?)));
+        let (ran, beyond) = (designs().count(), designs().filter(|(_, costs)| !goals.allow(costs)).count());
+        let front: Vec<usize> = goals.front(designs());
+        let mut shown = members.clone();
+        if results.points() > MAX_SHOWN {
+            // Keys are random numbers. Every n-th point would miss values of the last axes.
+            let step = members.len().div_ceil(SAMPLE).max(1) as u64;
+            let is_drawn = |&point: &usize| results.manifest.points.key(point).number().is_multiple_of(step);
+            shown = members.iter().copied().filter(is_drawn).chain(front.iter().copied()).collect();
+            shown.sort_unstable();
+            shown.dedup();
+        }
+        Self { workload, goals, members, ran, beyond, front, shown }
+    }
+}
+
+/// The points whose records are in memory at a time.
+const CHUNK: usize = 1024;
+
+/// The records in charts and on the page, by point.
+type Shown = BTreeMap<usize, Record>;
+
+impl<'r> Outputs<'r> {
+    /// Groups results by workload.
+    pub fn new(results: &'r Results) -> Self {
+        let mut members: BTreeMap<Workload, Vec<usize>> = BTreeMap::new();
+        for point in results.recorded() {
+            members.entry(results.manifest.points.workload(point)).or_default().push(point);
+        }
+        let group = |(workload, members)| Group::new(results, workload, members);
+        Self { results, groups: members.into_iter().map(group).collect() }
+    }
+
+    /// Writes `results.jsonl`, `results.csv`, `pareto.svg`, `pareto.png` and `report.html` to
+    /// `folder`, and returns their names.
+    ///
+    /// Points of different workloads are not comparable, so each workload then has its own chart,
+    /// such as `pareto-ntt-16384-60.svg`. If no point succeeded, there is no chart and no page.
+    ///
+    /// # Errors
+    /// Returns an error if a record has another version, a chart cannot be drawn or a file cannot be
+    /// written.
+    pub fn write(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
+        let shown = self.write_records(&folder.join("results.jsonl"), &folder.join("results.csv"))?;
+        let names = ["results.jsonl", "results.csv"].map(str::to_owned).into_iter();
+        Ok(names.chain(self.write_charts(folder, &shown)?).collect())
+    }
+
+    /// Writes the charts and the page of [`Self::write`] alone, and returns their names: none if no point
+    /// succeeded.
+    ///
+    /// # Errors
+    /// Returns an error if a record has another version, a chart cannot be drawn or a file cannot be
+    /// written.
+    pub fn draw(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
+        self.write_charts(folder, &self.shown()?)
+    }
+
+    fn write_charts(&self, folder: &Path, shown: &Shown) -> Result<Vec<String>, OutputError> {
+        let contents = self.charts_and_page(shown)?;
+        contents.par_iter().try_for_each(|(name, content)| {
+            let path = folder.join(name);
+            files::write(&path, content).map_err(|source| OutputError::Write { path, source })
+        })?;
+        Ok(contents.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// Writes the records and their table. Returns the records that are shown.
+    fn write_records(&self, lines: &Path, table: &Path) -> Result<Shown, OutputError> {
+        let error = |path: &Path| {
+            let path = path.to_owned();
+            move |source| OutputError::Write { path, source }
+        };
+        let mut lines_file = NewFile::create(lines).map_err(error(lines))?;
+        let mut table_file = NewFile::create(table).map_err(error(table))?;
+        let wanted: HashSet<usize> = self.groups.iter().flat_map(|group| &group.shown).copied().collect();
+        let columns = Table::new(self);
+        table_file.write_all(&columns.header()?).map_err(error(table))?;
+        let (all, mut shown) = (self.results.recorded().collect::<Vec<usize>>(), Shown::new());
+        for chunk in all.chunks(CHUNK) {
+            let records = self.results.read(chunk)?;
+            let rows = records.par_iter().map(|(point, _, record)| columns.row(*point, record));
+            let rows: Vec<Vec<u8>> = rows.collect::<Result<_, csv::Error>>()?;
+            for ((point, mut line, record), row) in records.into_iter().zip(rows) {
+                line.push('\n');
+                lines_file.write_all(line.as_bytes()).map_err(error(lines))?;
+                table_file.write_all(&row).map_err(error(table))?;
+                if wanted.contains(&point) {
+                    shown.insert(point, record);
+                }
+            }
+        }
+        lines_file.finish().map_err(error(lines))?;
+        table_file.finish().map_err(error(table))?;
+        Ok(shown)
+    }
+
+    /// The records in charts and on the page.
+    fn shown(&self) -> Result<Shown, JournalError> {
+        let wanted: Vec<usize> = self.groups.iter().flat_map(|group| &group.shown).copied().collect();
+        Ok(self.results.read(&wanted)?.into_iter().map(|(point, _, record)| (point, record)).collect())
+    }
+
+    /// The charts and the page around them, each with its file name.
+    fn charts_and_page(&self, shown: &Shown) -> Result<Vec<(String, Vec<u8>)>, PlotError> {
+        let draw = |group: &Group| {
+            if group.ran == 0 {
+                return Ok(None);
+            }
+            let chart = chart(&self.view(group, shown));
+            let (svg, png) = rayon::join(|| plot::svg(&chart), || plot::png(&chart));
+            Ok(Some((svg?, png?)))
+        };
+        let charts: Vec<Option<(String, Vec<u8>)>> =
+            self.groups.par_iter().map(draw).collect::<Result<_, PlotError>>()?;
+        let mut contents = Vec::new();
+        if charts.iter().any(Option::is_some) {
+            let mut sections = Vec::new();
+            for (group, chart) in self.groups.iter().zip(&charts) {
+                sections.push((self.view(group, shown), chart.as_ref().map(|(svg, _)| svg.as_str())));
+            }
+            let page = page(self.results, &sections, None).into_string();
+            let page = printable(&page).into_owned();
+            contents.push(("report.html".to_owned(), page.into_bytes()));
+        }
+        for (group, chart) in self.groups.iter().zip(charts) {
+            let Some((svg, png)) = chart else { continue };
+            let name = if self.groups.len() == 1 {
+                "pareto".to_owned()
+            } else {
+                format!("pareto-{}", group.workload.slug())
+            };
+            contents.push((format!("{name}.svg"), svg.into_bytes()));
+            contents.push((format!("{name}.png"), png));
+        }
+        Ok(contents)
+    }
+
+    /// The page of a sweep that is still running, with the state by which its script sees a change.
+    ///
+    /// # Errors
+    /// Returns an error if a record has another version, or a chart cannot be drawn.
+    pub fn live_page(&self, state: &str) -> Result<String, OutputError> {
+        let shown = self.shown()?;
+        let view = |group| self.view(group, &shown);
+        let charts: Vec<Option<String>> = self
+            .groups
+            .iter()
+            .map(|group| (group.ran > 0).then(|| plot::svg(&chart(&view(group)))).transpose())
+            .collect::<Result<_, _>>()?;
+        let sections: Vec<_> =
+            self.groups.iter().zip(&charts).map(|(group, svg)| (view(group), svg.as_deref())).collect();
+        Ok(page(self.results, &sections, Some(state)).into_string())
+    }
+
+    /// The fronts as text, each in ascending order of the first objective.
+    ///
+    /// # Errors
+    /// Returns an error if a record on a front has another version.
+    pub fn summary(&self) -> Result<String, JournalError> {
+        let manifest = &self.results.manifest;
+        let mut text = format!("{}\n", manifest.title);
+        let none = Shown::new();
+        for group in &self.groups {
+            if self.groups.len() > 1 {
+                text += &format!("\n{}\n", group.workload);
+            }
+            let view = self.view(group, &none);
+            for note in view.notes() {
+                text += &format!("{note}\n");
+            }
+            let members = group.members.len();
+            let is_pruned = |point: &&usize| self.results.status(**point) == Some(Status::Pruned);
+            let pruned = group.members.iter().filter(is_pruned).count();
+            text += &format!("Pareto front, {} of {members} points", group.front.len());
+            text +=
+                &if pruned > 0 { format!("; {pruned} were dropped on small rings\n") } else { "\n".into() };
+            if !group.front.is_empty() {
+                text += &front_table(&view, &self.results.read(&group.front)?);
+            }
+            let outside = self.extrapolated(group)?;
+            if outside > 0 {
+                text += &format!("{EXTRAPOLATED} in {outside} of {members} points\n");
+            }
+        }
+        Ok(text)
+    }
+
+    /// The number of points whose costs are extrapolated. Points that set the same keys share the values of all
+    /// others, so one record tells about these.
+    fn extrapolated(&self, group: &Group) -> Result<usize, JournalError> {
+        let points = &self.results.manifest.points;
+        let mut others: HashMap<Vec<bool>, bool> = HashMap::new();
+        let mut count = 0;
+        for &point in group.members.iter().filter(|&&point| self.results.costs(point).is_some()) {
+            let set: Vec<bool> = points.names().map(|name| points.value(point, name).is_some()).collect();
+            let by_others = match others.entry(set) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(place) => {
+                    let record = self.results.record(point)?;
+                    let is_other = |record: &Record| {
+                        extrapolated(record).iter().any(|key| !record.point.contains_key(*key))
+                    };
+                    *place.insert(record.as_ref().is_some_and(is_other))
+                }
+            };
+            count += usize::from(by_others || points.any_setting(point, extrapolates));
+        }
+        Ok(count)
+    }
+
+    fn view<'v>(&'v self, group: &'v Group, shown: &'v Shown) -> View<'v> {
+        let manifest = &self.results.manifest;
+        // With several workloads, each has its own heading with these.
+        let several = self.groups.len() > 1;
+        let said = |key: &str| several && TASK_KEYS.iter().any(|(name, _)| *name == key);
+        let title = if !several {
+            manifest.title.clone()
+        } else if manifest.title == manifest.name {
+            format!("{}: {}", group.workload, group.goals.title())
+        } else {
+            format!("{}: {}", manifest.title, group.workload)
+        };
+        View {
+            title,
+            manifest,
+            workload: &group.workload,
+            goals: &group.goals,
+            ran: group.ran,
+            beyond: group.beyond,
+            varying: manifest.varying.iter().map(String::as_str).filter(|key| !said(key)).collect(),
+            points: group.members.len(),
+            records: group.shown.iter().filter_map(|point| shown.get(point)).collect(),
+            front: group.front.iter().map(|&point| manifest.points.key(point)).collect(),
+        }
+    }
+}
+
+/// The table of a front: the settings in which points differ, the measures, and the clock if clocks differ.
+fn front_table(view: &View<'_>, front: &[(usize, String, Record)]) -> String {
+    let ran = front.iter().filter_map(|(.., record)| {
+        let report = record.report.as_ref()?;
+        Some((record, record.outcome().costs?, report.machine.frequency_ghz()))
+    });
+    let ran: Vec<_> = ran.collect();
+    let measures = view.goals.measures(view.workload);
+    let clocks_differ = ran.iter().any(|(.., clock)| *clock != ran[0].2);
+    let mut columns: Vec<Vec<String>> = Vec::new();
+    for key in &view.varying {
+        let values = ran.iter().map(|(record, ..)| text(record, key));
+        columns.push([Quantity::of(key).with_unit()].into_iter().chain(values).collect());
+    }
+    for measure in measures {
+        let values = ran.iter().map(|(_, costs, _)| short(measure, measure.of(costs)));
+        columns.push([measure.heading()].into_iter().chain(values).collect());
+    }
+    if clocks_differ {
+        let values = ran.iter().map(|(.., clock)| format!("{clock:.3}"));
+        columns.push(["GHz".to_owned()].into_iter().chain(values).collect());
+    }
+    let widths: Vec<usize> = columns
+        .iter()
+        .map(|cells| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0))
+        .collect();
+    let mut text = String::new();
+    for row in 0..=ran.len() {
+        for (cells, width) in columns.iter().zip(&widths) {
+            text += &format!("  {:>width$}", cells[row]);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The value of a measure in a table: two digits after the point, or three in all if it is below 1.
+fn short(measure: Measure, value: f64) -> String {
+    let digits = match measure {
+        Measure::Cycles => 0,
+        Measure::TimeUs
+        | Measure::StreamUs
+        | Measure::AreaMm2
+        | Measure::EnergyUj
+        | Measure::AreaDelay
+        | Measure::EnergyDelay => match value {
+            small if small > 0.0 && small < 1.0 => (2 - small.log10().floor() as i32).clamp(2, 12) as usize,
+            _ => 2,
+        },
+    };
+    format!("{value:.digits$}")
+}
+
+/// All results as CSV: settings, [`columns`], the error.
+struct Table<'r> {
+    manifest: &'r Manifest,
+    columns: Vec<Column>,
+    front: HashSet<usize>,
+}
+
+impl<'r> Table<'r> {
+    fn new(outputs: &Outputs<'r>) -> Self {
+        let front = outputs.groups.iter().flat_map(|group| &group.front).copied().collect();
+        Self { manifest: &outputs.results.manifest, columns: columns(), front }
+    }
+
+    fn header(&self) -> Result<Vec<u8>, csv::Error> {
+        let mut header: Vec<&str> = vec!["key", "status", "pareto"];
+        header.extend(self.manifest.halving.iter().map(|_| "rung"));
+        header.extend(self.manifest.columns.iter().map(String::as_str));
+        header.extend(self.columns.iter().map(|column| column.name.as_str()));
+        header.push("error");
+        csv_line(header.into_iter().map(|name| neutral(name).into_owned()))
+    }
+
+    fn row(&self, point: usize, record: &Record) -> Result<Vec<u8>, csv::Error> {
+        let status = record.status.name().to_owned();
+        let mut row = vec![record.key.to_string(), status, self.front.contains(&point).to_string()];
+        // The ring on which the point was simulated last.
+        let rung = |_| record.rung.map_or_else(|| plain(record.point.get("n")), |n| n.to_string());
+        row.extend(self.manifest.halving.iter().map(rung));
+        row.extend(self.manifest.columns.iter().map(|column| cell(setting(record, column).as_deref())));
+        row.extend(self.columns.iter().map(|column| cell(column.value(record).as_ref())));
+        row.push(neutral(record.error.as_deref().unwrap_or_default()).into_owned());
+        csv_line(row)
+    }
+}
+
+fn csv_line(cells: impl IntoIterator<Item = String>) -> Result<Vec<u8>, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(cells)?;
+    writer.into_inner().map_err(|error| error.into_error().into())
+}
+
+/// A value as a cell of a table.
+fn cell(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => neutral(text).into_owned(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    }
+}
+
+/// A text as a cell of a table. Spreadsheets evaluate cells that begin with one of these characters; an
+/// apostrophe in front makes them text.
+fn neutral(text: &str) -> Cow<'_, str> {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        Cow::Owned(format!("'{text}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}

@@ -1,0 +1,368 @@
+//! The points of a sweep, resolved.
+//!
+//! A point is a number: its place among all combinations of the axes. A plan keeps this number and the row
+//! of the point in the manifest. Machine, program and settings are made when they are needed.
+
+use super::data::Data;
+use super::definition::{Definition, KERNEL_KEYS};
+use super::goals::Goals;
+use super::key::PointKey;
+use super::manifest::{Manifest, Settings, TASK_KEYS, Workload};
+use super::points::Points;
+use super::record::{Further, Record};
+use super::resolver::{Class, Columns, Resolver};
+use super::ring_task::RingTask;
+use b512_asm::Program;
+use codegen::Recipe;
+use diagnostic::Diagnostics;
+use lab_run::SCHEMA;
+use lab_run::kernel::{KernelSpec, ModulusSpec};
+use rayon::prelude::*;
+use sim::Machine;
+use sim::timing::Cycle;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+/// A sweep whose machines and keys are all checked.
+pub struct Plan {
+    resolver: Resolver,
+    /// The number of each point among all combinations of the axes.
+    numbers: Vec<u64>,
+    /// The number of a point that is the same as one before, and how many there are.
+    repeated: Option<(u64, usize)>,
+    /// The manifest of the sweep, with the key of each point. The keys are unique.
+    pub manifest: Manifest,
+}
+
+/// The program of a point.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Task {
+    /// A program to generate.
+    Kernel(KernelSpec),
+    /// A program from a file.
+    Program(Arc<GivenProgram>),
+    /// A ring program.
+    Ring(Arc<RingTask>),
+}
+
+/// A program from a file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GivenProgram {
+    /// The program.
+    pub program: Program,
+    /// Its hash, see [`program_blake3`](lab_run::program_blake3).
+    pub blake3: String,
+}
+
+/// One point.
+#[derive(Clone, Debug)]
+pub struct PlannedPoint {
+    /// The hash of everything that determines the result, including the model.
+    pub key: PointKey,
+    /// The program, or the way to generate it.
+    pub task: Task,
+    /// The length of a stream of runs, if one is simulated.
+    pub stream: Option<u32>,
+    /// The machine on which it runs.
+    pub machine: Arc<Machine>,
+    /// The machine for which it is scheduled.
+    pub scheduled_for: Arc<Machine>,
+    /// The value of each column.
+    pub settings: Settings,
+    /// Its program, if it was searched for beside those of other points.
+    pub beside: Option<Arc<Beside>>,
+}
+
+/// A program that was searched for beside those of slower machines.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Beside {
+    /// Its recipe.
+    pub recipe: Recipe,
+    /// The least cycles on a worse machine when it was searched for.
+    pub cycles: Cycle,
+    /// See [`Record::program_source`].
+    pub program_source: String,
+    /// See [`Record::recipes_tried`].
+    pub recipes_tried: usize,
+}
+
+impl Beside {
+    /// The program of a record that had a further search.
+    pub(super) fn of(record: &Record) -> Option<Self> {
+        let Further { cycles, recipe } = record.beside.as_ref()?;
+        Some(Self {
+            recipe: Recipe::parse("recipe", recipe).ok()?,
+            cycles: *cycles,
+            program_source: record.program_source.clone()?,
+            recipes_tried: record.recipes_tried?,
+        })
+    }
+
+    /// Its part of a record.
+    pub(super) fn further(&self) -> Further {
+        Further { cycles: self.cycles, recipe: self.recipe.to_toml() }
+    }
+}
+
+impl PlannedPoint {
+    /// The task of the point. Only points with the same one are comparable.
+    pub fn workload(&self) -> Workload {
+        Workload::of(&self.settings)
+    }
+}
+
+/// Points that are made when they are needed.
+pub(super) trait Source: Sync {
+    /// The point with this index, which exists.
+    fn point(&self, index: usize) -> PlannedPoint;
+
+    /// The points with which it shares work.
+    fn class(&self, index: usize) -> Class;
+
+    /// The data with which programs are checked.
+    fn data(&self) -> &Data;
+}
+
+/// The points of a plan, or those that represent them on a rung of the halving.
+pub(super) struct OnRung<'p> {
+    pub(super) plan: &'p Plan,
+    pub(super) rung: Option<usize>,
+}
+
+impl Source for OnRung<'_> {
+    fn point(&self, index: usize) -> PlannedPoint {
+        match self.rung {
+            None => self.plan.point(index),
+            Some(rung) => self.plan.on_rung(index, rung),
+        }
+    }
+
+    fn class(&self, index: usize) -> Class {
+        self.plan.class(index)
+    }
+
+    fn data(&self) -> &Data {
+        self.plan.data()
+    }
+}
+
+/// The points that are resolved at a time.
+const CHUNK: usize = 4096;
+
+impl Plan {
+    /// Resolves a definition.
+    ///
+    /// # Errors
+    /// Returns all errors: a machine or kernel key or its value is invalid. Each has its position.
+    pub fn new(definition: &Definition) -> Result<Self, Diagnostics> {
+        let resolver = Resolver::new(definition)?;
+        let all = definition.numbers()?;
+        let degrees: Vec<u32> = definition.halving.iter().flat_map(|halving| halving.rungs.clone()).collect();
+        let keys = |&number: &u64| resolver.keys(&definition.digits(number), &degrees);
+        let (mut points, mut numbers) = (Points::default(), Vec::with_capacity(all.len()));
+        let (mut seen, mut repeated) = (HashSet::with_capacity(all.len()), None);
+        let mut columns = Columns::new(definition, &mut points);
+        for chunk in all.chunks(CHUNK) {
+            let keys: Result<Vec<Vec<PointKey>>, _> = chunk.par_iter().map(keys).collect();
+            let keys =
+                keys.map_err(|_| resolver.errors(all.iter().map(|&number| definition.digits(number))))?;
+            for (keys, &number) in keys.iter().zip(chunk) {
+                if seen.insert(keys[0]) {
+                    let settings = columns.codes(&resolver, &definition.digits(number), &mut points)?;
+                    points.push(keys[0], &keys[1..], &settings);
+                    numbers.push(number);
+                } else {
+                    repeated.get_or_insert((number, 0)).1 += 1;
+                }
+            }
+        }
+        points.shrink();
+        let title = numbers.first().map_or(Ok(definition.name.clone()), |&first| {
+            let first = resolver.point(&definition.digits(first));
+            first.map(|first| title(definition, &first, &points, &Goals::of(&first.workload())))
+        })?;
+        let manifest = manifest(definition, title, points);
+        Ok(Self { resolver, numbers, repeated, manifest })
+    }
+
+    /// The number of points.
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Whether there are no points.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// A point that is the same as one before, and the number of such points. They count once: plans of other
+    /// names can be one for a small ring, and a value can be the default that another point leaves out.
+    pub fn repeated(&self) -> Option<(PlannedPoint, usize)> {
+        let (number, count) = self.repeated?;
+        let point = self.resolver.point(&self.definition().digits(number));
+        Some((point.expect("all points have been resolved before"), count))
+    }
+
+    /// The point with this index.
+    ///
+    /// # Panics
+    /// Panics if the sweep has no such point.
+    pub fn point(&self, index: usize) -> PlannedPoint {
+        self.resolver.point(&self.digits(index)).expect("all points have been resolved before")
+    }
+
+    /// The points, in the order of the sweep; each is made when it is taken.
+    pub fn points(&self) -> impl Iterator<Item = PlannedPoint> {
+        (0..self.len()).map(|index| self.point(index))
+    }
+
+    /// The point that represents another on a rung of the halving.
+    pub(super) fn on_rung(&self, index: usize, rung: usize) -> PlannedPoint {
+        let degree = self.manifest.halving.as_ref().map(|halving| halving.rungs[rung]);
+        let point = self.point(index);
+        degree.map_or_else(|| point.clone(), |degree| self.resolver.on_rung(&point, degree))
+    }
+
+    /// The points with which a point shares work.
+    pub(super) fn class(&self, index: usize) -> Class {
+        self.resolver.class(&self.digits(index))
+    }
+
+    /// The data with which programs are checked.
+    pub fn data(&self) -> &Data {
+        self.resolver.data()
+    }
+
+    /// The definition of the sweep.
+    pub fn definition(&self) -> &Definition {
+        self.resolver.definition()
+    }
+
+    fn digits(&self, index: usize) -> Vec<usize> {
+        self.definition().digits(self.numbers[index])
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan").field("points", &self.len()).field("name", &self.manifest.name).finish()
+    }
+}
+
+/// The common workload of all points, or the sweep's name.
+pub(super) fn title(definition: &Definition, first: &PlannedPoint, points: &Points, goals: &Goals) -> String {
+    let same = |name: &str| {
+        // One tower is the default.
+        let of = |point| points.value(point, name).filter(|value| name != "towers" || **value != 1);
+        (1..points.len()).all(|point| of(point) == of(0))
+    };
+    if !TASK_KEYS.into_iter().all(|(key, _)| same(key)) {
+        return definition.name.clone();
+    }
+    let workload = first.workload();
+    let modulus = match &first.task {
+        Task::Kernel(kernel) => Some(kernel.request.modulus),
+        Task::Program(_) | Task::Ring(_) => None,
+    };
+    match modulus {
+        Some(ModulusSpec::Value(modulus)) => {
+            let (name, stream) = (workload.name(), workload.stream());
+            format!("{name}, modulus {modulus:#x}{stream}: {}", goals.title())
+        }
+        Some(ModulusSpec::Bits(_)) | None => format!("{workload}: {}", goals.title()),
+    }
+}
+
+/// The manifest of a definition with these points.
+pub(super) fn manifest(definition: &Definition, title: String, points: Points) -> Manifest {
+    let varying = definition.varying();
+    let is_set =
+        |key: &str| varying.iter().any(|varying| varying == key) || points.names().any(|name| name == key);
+    let kernel_columns = KERNEL_KEYS.into_iter().filter(|key| is_set(key)).map(str::to_owned);
+    let machine_columns = varying.iter().filter(|key| !KERNEL_KEYS.contains(&key.as_str())).cloned();
+    Manifest {
+        schema: SCHEMA,
+        name: definition.name.clone(),
+        title: if definition.title.is_empty() { title } else { definition.title.clone() },
+        columns: kernel_columns.chain(machine_columns).collect(),
+        varying: varying.clone(),
+        references: definition.references.clone(),
+        halving: definition.halving.clone(),
+        explored: false,
+        goals: None,
+        source: definition.source(),
+        points,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::FIG4;
+    use super::*;
+
+    fn plan(text: &str) -> Result<Plan, Diagnostics> {
+        Plan::new(&Definition::parse("test.toml", text)?)
+    }
+
+    #[test]
+    fn keys_tell_points_apart_and_depend_on_what_determines_the_result() {
+        let plan = plan(FIG4).unwrap();
+        assert_eq!(plan.len(), 28);
+        let base = "n = 1024\n[grid]\nhple.count = [4, 8]";
+        let keys = |text: &str| -> Vec<PointKey> {
+            self::plan(text).unwrap().points().map(|point| point.key).collect()
+        };
+        assert_eq!(keys(base), keys(&format!("name = 'another'\n{base}")));
+        for change in
+            ["seed = 1", "plan = 'kl'", "modulus_bits = 64", "kernel = 'intt'", "schedule_for = 'base'"]
+        {
+            let changed = keys(&format!("{change}\n{base}"));
+            assert!(keys(base).iter().all(|key| !changed.contains(key)), "{change}");
+        }
+    }
+
+    #[test]
+    fn equal_points_count_once() {
+        let plan = plan("[[list]]\nn = 1024\n[[list]]\nn = 1024\nplan = 'best'\n[[list]]\nn = 2048").unwrap();
+        assert_eq!(plan.len(), 2);
+        let (point, count) = plan.repeated().unwrap();
+        assert_eq!((point.key, count), (plan.point(0).key, 1));
+    }
+
+    #[test]
+    fn the_program_of_the_base_machine_is_shared_where_asked() {
+        let plan = plan("n = 65536\nschedule_for = 'base'\n[grid]\nhple.count = [64, 128]").unwrap();
+        assert!(plan.points().all(|point| point.scheduled_for.hple.count == 128));
+        assert_eq!(plan.point(0).machine.hple.count, 64);
+    }
+
+    #[test]
+    fn errors_stand_in_the_sweep() {
+        let error = |text: &str| plan(text).unwrap_err().to_string();
+        assert!(
+            error("n = 4\n[grid]\nhple.cuont = [4]").starts_with("test.toml:3:6: D002: "),
+            "{}",
+            error("n = 4\n[grid]\nhple.cuont = [4]")
+        );
+        assert!(error("n = 4\n[grid]\nhple.count = [4, 3]").starts_with("test.toml:3:18: "));
+        assert!(
+            error("n = 4\n[grid]\nhbm.gb_per_s = [512, 512.0]")
+                .contains("`hbm.gb_per_s` has the value 512.0 twice")
+        );
+        assert!(
+            error("n = 4\n[grid]\nn = [1024, 2048]").contains("`n` is set for all points and varies"),
+            "{}",
+            error("n = 4\n[grid]\nn = [1024, 2048]")
+        );
+        assert_eq!(
+            error("n = 1000"),
+            "test.toml:1:5: D004: invalid value 1000 for `n`; expected a power of two, such as 65536"
+        );
+        assert!(error("kernel = 'fft'").contains("invalid value \"fft\" for `kernel`"));
+        assert!(
+            error("n = 1024\n[grid]\nplan = ['best', 'worst']")
+                .starts_with("test.toml:3:17: D007: unknown plan `worst`")
+        );
+    }
+}

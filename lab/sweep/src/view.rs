@@ -1,0 +1,146 @@
+//! The presentation of a sweep: its values and their names.
+
+use super::explore::Measure;
+use super::goals::Goals;
+use super::key::PointKey;
+use super::manifest::{Manifest, Workload};
+use super::record::Record;
+use lab_run::TimingReport;
+use serde_json::Value;
+use sim::machine::table::{Effect, Key, Rest};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// A group of points, with everything that a chart or a table needs.
+pub(super) struct View<'v> {
+    pub(super) title: String,
+    pub(super) manifest: &'v Manifest,
+    pub(super) workload: &'v Workload,
+    pub(super) goals: &'v Goals,
+    /// The number of points that ran.
+    pub(super) ran: usize,
+    /// The number of those that exceed a constraint.
+    pub(super) beyond: usize,
+    /// The axes on which the points differ.
+    pub(super) varying: Vec<&'v str>,
+    /// The number of points with a result.
+    pub(super) points: usize,
+    /// Their records, or those of the front and of a sample, see [`MAX_SHOWN`].
+    pub(super) records: Vec<&'v Record>,
+    /// The keys of the points on the front.
+    pub(super) front: HashSet<PointKey>,
+}
+
+/// The most points of a sweep that its charts and its page show. Of more, they show the front and about
+/// [`SAMPLE`] others of each workload.
+pub(super) const MAX_SHOWN: usize = 20_000;
+/// See [`MAX_SHOWN`].
+pub(super) const SAMPLE: usize = 5000;
+
+impl View<'_> {
+    /// The number of points that are not on the front: among the records, and in all.
+    pub(super) fn beside_front(&self) -> (usize, usize) {
+        (self.records.len() - self.front.len(), self.points - self.front.len())
+    }
+
+    /// The number of points with a result that are not among the records.
+    pub(super) const fn hidden(&self) -> usize {
+        self.points - self.records.len()
+    }
+
+    /// Remarks on axes that cost nothing, or whose cost no model covers, and on the front.
+    pub(super) fn notes(&self) -> Vec<String> {
+        cost_notes(self.varying.iter().copied()).chain(self.goals.notes(self.beyond, self.ran)).collect()
+    }
+
+    /// Whether a record exceeds a constraint.
+    pub(super) fn is_beyond(&self, record: &Record) -> bool {
+        record.outcome().costs.is_some_and(|costs| !self.goals.allow(&costs))
+    }
+
+    /// The value of a measure in a record that has one.
+    pub(super) fn value(record: &Record, measure: Measure) -> Option<f64> {
+        record.outcome().costs.map(|costs| measure.of(&costs))
+    }
+}
+
+/// Remarks on those of some keys that cost nothing, or whose cost no model covers.
+pub(super) fn cost_notes<'k>(keys: impl Iterator<Item = &'k str>) -> impl Iterator<Item = String> {
+    keys.filter_map(|key| cost_note(sim::machine::key(key)?))
+}
+
+/// A remark on a key that costs nothing, or whose cost no model covers, with the reason.
+fn cost_note(key: &Key) -> Option<String> {
+    let costs = [Effect::Clock, Effect::Area, Effect::Energy];
+    let has_costs = key.effects.iter().any(|effect| costs.contains(effect));
+    match key.cost.as_ref()?.rest {
+        Rest::NotModelled(because) => Some(format!("Not modelled: costs of {} ({because})", key.path)),
+        Rest::Free(because) if !has_costs => Some(format!("Costs nothing: {} ({because})", key.path)),
+        Rest::Free(_) | Rest::None => None,
+    }
+}
+
+/// The machine keys for whose values in this record costs are extrapolated, whatever sets them: an axis, the
+/// sweep or the machine file. A record without a machine has no costs.
+pub(super) fn extrapolated(record: &Record) -> Vec<&'static str> {
+    record.report.as_ref().map_or_else(Vec::new, |report| report.machine.extrapolated())
+}
+
+/// Whether costs are extrapolated for a value of a setting.
+pub(super) fn extrapolates(path: &str, value: &Value) -> bool {
+    sim::machine::key(path).is_some_and(|key| {
+        let number = value.as_str().map_or(value.as_u64(), |text| key.kind.number(text));
+        number.is_some_and(|number| key.extrapolates(number))
+    })
+}
+
+/// The meaning of the mark of such records.
+pub(super) const EXTRAPOLATED: &str = "costs extrapolated";
+
+/// The time, in us, and the area, in mm2, of a record that has them.
+pub(super) fn costs(record: &Record) -> Option<(f64, f64)> {
+    let report = record.report.as_ref()?;
+    Some((report.duration()?.0, report.area_mm2))
+}
+
+/// The results of the cycle model in a record that has them.
+pub(super) fn timing(record: &Record) -> Option<&TimingReport> {
+    record.report.as_ref()?.timing.as_ref()
+}
+
+/// The value of a key in a record: the point's setting, or else the machine's value.
+pub(super) fn setting<'r>(record: &'r Record, key: &str) -> Option<Cow<'r, Value>> {
+    if let Some(value) = record.point.get(key) {
+        return Some(Cow::Borrowed(value));
+    }
+    sim::machine::key(key)?;
+    let machine = serde_json::to_value(&record.report.as_ref()?.machine).ok()?;
+    let value = key.split('.').try_fold(machine, |mut value, part| Some(value.get_mut(part)?.take()));
+    value.map(Cow::Owned)
+}
+
+/// The display text of a key's value in a record; a dash if there is none, since an empty text would leave a gap in a list.
+pub(super) fn text(record: &Record, key: &str) -> String {
+    setting(record, key).map_or_else(|| ABSENT.to_owned(), |value| plain(Some(&value)))
+}
+
+/// The display text of a missing value.
+pub(super) const ABSENT: &str = "-";
+
+/// The display text of a value: without quotes around text. Equal numbers have the same text, such as 512 for 512.0.
+pub(super) fn plain(value: Option<&Value>) -> String {
+    match value {
+        None => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => match other.as_f64().filter(|_| other.is_f64()).and_then(whole) {
+            Some(number) => number.to_string(),
+            None => other.to_string(),
+        },
+    }
+}
+
+/// A number as an integer, if it is one that both types hold exactly.
+pub(super) fn whole(number: f64) -> Option<i64> {
+    const EXACT: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
+    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
+}

@@ -1,0 +1,170 @@
+//! The structure of the workspace, and what `ARCHITECTURE.md` and the glossary say of it.
+
+use crate::common::{names, repository};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The lines of `ARCHITECTURE.md` around the generated part.
+const MARKERS: [&str; 2] = ["<!-- workspace: begin -->\n", "<!-- workspace: end -->\n"];
+
+/// The folders of the architecture, the lowest first: a crate imports from its own folder and from lower ones.
+const FLOORS: [&[&str]; 5] = [
+    &["base"],
+    &["b512-asm", "golden", "sim", "codegen", "gpu-ref"],
+    &["he"],
+    &["lab"],
+    &["", "python", "tests"],
+];
+
+/// The number of folders at the top level that one can still survey.
+const FOLDERS: usize = 15;
+
+/// A crate of the workspace.
+struct Crate {
+    /// Relative to the repository; empty for the command line.
+    folder: String,
+    content: String,
+    /// The crates of the workspace that it imports, tests aside.
+    imports: BTreeSet<String>,
+}
+
+impl Crate {
+    /// The number of its floor in [`FLOORS`].
+    fn floor(&self) -> usize {
+        let wing = self.folder.split('/').next().unwrap_or("");
+        let floor = FLOORS.iter().position(|wings| wings.contains(&wing));
+        floor.unwrap_or_else(|| panic!("`{}` is in no folder of the architecture", self.folder))
+    }
+}
+
+/// The crates of the workspace by name.
+fn workspace() -> BTreeMap<String, Crate> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(repository("."))
+        .output()
+        .expect("cargo starts");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let root = text(&metadata["workspace_root"]);
+    let package = |package: &Value| {
+        let manifest = text(&package["manifest_path"]);
+        let folder = Path::new(&manifest).parent().unwrap().strip_prefix(&root).expect("a member");
+        let dependencies = package["dependencies"].as_array().unwrap().iter();
+        // `kind` is null for a dependency that is neither for tests nor for building.
+        let imports = dependencies.filter(|entry| entry["kind"].is_null() && !entry["path"].is_null());
+        let imports = imports.map(|entry| text(&entry["name"])).collect();
+        let content = text(&package["description"]);
+        (text(&package["name"]), Crate { folder: folder.display().to_string(), content, imports })
+    };
+    metadata["packages"].as_array().unwrap().iter().map(package).collect()
+}
+
+/// The imports of a crate that none of its other imports has already.
+fn direct<'c>(crates: &'c BTreeMap<String, Crate>, name: &str) -> Vec<&'c str> {
+    fn reaches(crates: &BTreeMap<String, Crate>, from: &str, to: &str) -> bool {
+        crates[from].imports.iter().any(|import| import == to || reaches(crates, import, to))
+    }
+    let imports = &crates[name].imports;
+    let indirect = |to: &&String| imports.iter().any(|from| reaches(crates, from, to));
+    imports.iter().filter(|to| !indirect(to)).map(String::as_str).collect()
+}
+
+/// The generated part of `ARCHITECTURE.md`: the crates from the highest floor to the lowest, and their contents.
+fn picture(crates: &BTreeMap<String, Crate>) -> String {
+    fn height(crates: &BTreeMap<String, Crate>, name: &str) -> usize {
+        crates[name].imports.iter().map(|import| height(crates, import) + 1).max().unwrap_or(0)
+    }
+    let mut order: Vec<&String> = crates.keys().collect();
+    order.sort_by_key(|name| {
+        let floor = crates[*name].floor();
+        std::cmp::Reverse((floor, height(crates, name)))
+    });
+    let width = order.iter().map(|name| name.len()).max().unwrap_or(0);
+    let (mut picture, mut table, mut floor) = (String::new(), String::new(), None);
+    for name in order {
+        let here = &crates[name];
+        if floor.replace(here.floor()).is_some_and(|above| above != here.floor()) {
+            picture += "\n";
+        }
+        let line = format!("{name:width$}  -> {}", direct(crates, name).join(", "));
+        picture += &format!("{}\n", line.trim_end_matches([' ', '-', '>']));
+        let folder = if here.folder.is_empty() { "src" } else { &here.folder };
+        table += &format!("| `{name}` | `{folder}/` | {} |\n", here.content);
+    }
+    format!("```text\n{picture}```\n\n| crate | folder | content |\n|---|---|---|\n{table}")
+}
+
+#[test]
+fn the_picture_of_the_architecture_follows_from_the_workspace() {
+    let path = repository("ARCHITECTURE.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let [begin, end] = MARKERS;
+    let (before, rest) = text.split_once(begin).expect("a first marker");
+    let (_, after) = rest.split_once(end).expect("a second marker");
+    bless::fresh(path, format!("{before}{begin}{}{end}{after}", picture(&workspace())));
+}
+
+#[test]
+fn imports_run_downwards_between_folders() {
+    let crates = workspace();
+    for (name, here) in &crates {
+        for import in &here.imports {
+            assert!(crates[import].floor() <= here.floor(), "`{name}` imports `{import}` from above");
+        }
+    }
+}
+
+#[test]
+fn the_top_level_has_few_folders() {
+    let ignored = fs::read_to_string(repository(".gitignore")).unwrap();
+    let is_ignored = |name: &str| ignored.lines().any(|line| line.trim_matches('/') == name);
+    let folders = names(Path::new(&repository(".")))
+        .into_iter()
+        .filter(|name| !name.starts_with('.') && !is_ignored(name) && Path::new(&repository(name)).is_dir());
+    let folders: Vec<String> = folders.collect();
+    assert!(folders.len() <= FOLDERS, "{} folders: {folders:?}", folders.len());
+}
+
+/// Every `crate::..::Type` of the glossary is declared in that crate.
+#[test]
+fn the_types_in_the_glossary_exist() {
+    let crates = workspace();
+    let glossary = fs::read_to_string(repository("docs/book/src/glossary.md")).unwrap();
+    let types = glossary.split('`').skip(1).step_by(2).filter_map(|code| code.split_once("::"));
+    let mut count = 0;
+    for (name, path) in types {
+        let here = crates.get(name).or_else(|| crates.get(&name.replace('_', "-")));
+        let folder = &here.unwrap_or_else(|| panic!("no crate `{name}`")).folder;
+        let word = path.rsplit("::").next().unwrap();
+        let declares = |text: &str| {
+            let keywords = ["struct", "enum", "trait", "mod"].map(|keyword| format!("{keyword} {word}"));
+            // Machine keys declare their types in the rows of `sections!`.
+            let rows = [format!("    {word} ["), format!("{word} {{")];
+            keywords.iter().chain(&rows).any(|declaration| text.contains(declaration.as_str()))
+        };
+        assert!(
+            sources(Path::new(&repository(&format!("{folder}/src")))).iter().any(|text| declares(text)),
+            "`{name}::{path}`"
+        );
+        count += 1;
+    }
+    assert!(count > 10, "{count} types");
+}
+
+/// The texts of the Rust files in a folder.
+fn sources(folder: &Path) -> Vec<String> {
+    let mut texts = Vec::new();
+    for name in names(folder) {
+        let path = folder.join(&name);
+        if path.is_dir() {
+            texts.extend(sources(&path));
+        } else if name.ends_with(".rs") {
+            texts.push(fs::read_to_string(path).unwrap());
+        }
+    }
+    texts
+}
