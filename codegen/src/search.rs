@@ -107,8 +107,7 @@ pub fn search(
     let classical = named::constant_geometry(request, machine.instruction_set());
     let mut search = Search::new(request, machine, memory, progress);
     let mut budget = search.budget(effort, given.first().unwrap_or(&classical));
-    let derived = search.derived(effort.budget, given.is_empty(), &mut budget);
-    search.start(given, derived, budget.percent(STARTS));
+    search.start(given, effort.budget, &mut budget, STARTS);
     // It is large, so it is a trial only if it can be faster.
     if search.least_cycles(&classical) < search.best_cycles() && !search.has(&classical) {
         search.try_all(std::slice::from_ref(&classical));

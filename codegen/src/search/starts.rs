@@ -60,10 +60,14 @@ fn fastest_of_worse<'t>(
 }
 
 impl Search<'_> {
-    /// Tries some of the given recipes, and derived ones: one of each kind, then others of the best kinds.
-    pub(super) fn start(&mut self, given: Vec<Recipe>, derived: Vec<Recipe>, mut budget: Budget) {
-        // Derived ones come first if those of the library do not suit the machine.
+    /// Tries some of the given recipes, and derived ones: one of each kind, then others of the best kinds. Derived ones come first
+    /// if those given do not suit the machine. If they do, derived ones are tried only if the budget pays for all given ones.
+    pub(super) fn start(&mut self, given: Vec<Recipe>, times: u32, budget: &mut Budget, share: u64) {
         let suit = given.iter().any(|recipe| self.is_balanced(recipe));
+        let mut rest = budget.percent(share);
+        let pays_for_all = given.iter().all(|recipe| rest.pay(self.size(recipe), 1, true));
+        let derived =
+            if suit && !pays_for_all { Vec::new() } else { self.derived(times, given.is_empty(), budget) };
         let recipes = if suit { [given, derived] } else { [derived, given] };
         let mut distinct: Vec<Recipe> = Vec::new();
         for recipe in recipes.into_iter().flatten() {
@@ -71,11 +75,11 @@ impl Search<'_> {
                 distinct.push(recipe);
             }
         }
-        self.try_kinds(distinct, &mut budget);
+        self.try_kinds(distinct, &mut budget.percent(share));
     }
 
     /// Recipes with derived plans, the most promising first, if the budget pays for them or nothing else is known.
-    pub(super) fn derived(&self, times: u32, is_needed: bool, budget: &mut Budget) -> Vec<Recipe> {
+    fn derived(&self, times: u32, is_needed: bool, budget: &mut Budget) -> Vec<Recipe> {
         let (request, machine) = (self.request, self.trials.machine());
         let [quick, most] = PLANS;
         let count = (quick * if is_needed { 2 } else { 1 } * times.max(1) as usize).min(most);
