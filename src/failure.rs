@@ -19,7 +19,7 @@ pub(crate) enum Failure {
         /// The fix.
         help: Option<String>,
     },
-    /// Files, or options in place of them, are invalid: status 2.
+    /// Files, or options that replace them, are invalid: status 2.
     Input(Diagnostics),
     /// A signal stopped the work; the results so far are in its journal.
     Interrupted {

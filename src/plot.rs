@@ -83,8 +83,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     });
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     if !["svg", "png", "html"].contains(&extension) {
-        let message = format!("`{}` is not the name of a chart", path.display());
-        return Err(Failure::wrong(message, "end it in .svg, .png or .html"));
+        let message = format!("invalid file name `{}` of a chart", path.display());
+        return Err(Failure::wrong(message, "it must end in `.svg`, `.png` or `.html`"));
     }
     let pool = Pool::read(&folders, &conditions)?;
     let [x, y] = pool.axes();

@@ -161,7 +161,7 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
         warnings.for_each(|warning| failure::warn(&warning.as_warning()));
     }
     if !args.dump.is_empty() {
-        // Before the run, which may stop at a fault after this place.
+        // Before the run, which may stop at a fault after this location.
         files::print_text(&dump::dump(args, &file, &machine)?)?;
     }
     let outcome = run(program, &machine, &options).map_err(|error| failure_of(error, &file, &args.inputs))?;
@@ -274,7 +274,7 @@ fn check_outputs<'f>(program: &Program, outputs: impl Iterator<Item = &'f NamedF
     Ok(())
 }
 
-/// The failure of a run: with the place in the program, or the file of an input.
+/// The failure of a run: with the location in the program, or the file of an input.
 pub(crate) fn failure_of(error: RunError, file: &ProgramFile, inputs: &[NamedFile]) -> Failure {
     if let Some(errors) = error.in_file(file) {
         return errors.into();

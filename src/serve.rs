@@ -39,7 +39,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Answers a request. The page is made anew each time, from the journals as they are.
+/// Answers a request. Each answer builds the page from the journals as they are.
 fn answer(folder: &Path, request: Request) {
     let (status, kind, body) = match (request.method(), request.url()) {
         // A page elsewhere could give its own name to this computer's address, and read the answer.

@@ -10,9 +10,10 @@ use diagnostic::counted;
 use diagnostic::input::Content;
 use lab_sweep::outputs::{OutputError, Outputs};
 use lab_sweep::{
-    CatchUp, Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, is_sweep,
+    Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, generate,
+    is_sweep,
 };
-use progress::{Phase, Progress, ProgressKind};
+use progress::{Progress, ProgressKind};
 use std::path::{Path, PathBuf};
 
 mod progress;
@@ -122,7 +123,6 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
                 Results::merge(&folders)?.save(out)?;
                 folders = vec![out];
             }
-            catch_up_merged(&folders, out)?;
             write_results(&folders, out)
         }
         Some(Command::Status { folders }) => {
@@ -152,22 +152,12 @@ fn sweep(args: &Args) -> Result<(), Failure> {
         note!("{points} once, for example {}", settings.join(", "));
     }
     let mut journal = Journal::open(out, shard, &plan.manifest)?.stopped_by(signals::watch()?);
-    let mut simulated = 0;
-    let mut searches = CatchUp::default();
-    loop {
-        let batch = journal.pending(&plan, shard, args.retry_failed);
-        if batch.points.is_empty() {
-            break;
-        }
-        let progress = Progress::new(args.progress, Phase::of(&batch), batch.points.len());
+    let points = journal.pending(&plan, shard, args.retry_failed);
+    if !points.is_empty() {
+        let progress = Progress::new(args.progress, points.len());
         let done = |record: &Record| progress.done(record);
-        let generate = |request: &_, plan: &_, machine: &_| searches.generate(request, plan, machine);
-        pool.install(|| execute(&plan, &batch, &mut journal, &generate, &done))?;
+        pool.install(|| execute(&plan, &points, &mut journal, &generate, &done))?;
         progress.finish();
-        simulated += batch.points.len();
-    }
-    if shard == Shard::WHOLE && CatchUp::concerns(&definition) {
-        catch_up(&mut searches, &[out], &plan, &mut journal, args.progress, &pool)?;
     }
     // The results have their own view of the points.
     drop((journal, plan));
@@ -177,57 +167,10 @@ fn sweep(args: &Args) -> Result<(), Failure> {
     } else {
         note!(
             "shard {shard}: {} simulated; `rpu sweep merge` merges all shards",
-            counted(simulated, "point", "points")
+            counted(points.len(), "point", "points")
         );
         Ok(())
     }
-}
-
-/// As [`catch_up`], for the sweep of merged folders, of which `out` gets the new records.
-fn catch_up_merged(folders: &[&Path], out: &Path) -> Result<(), Failure> {
-    let results = Results::merge(folders)?;
-    match Plan::to_catch_up(&results) {
-        Ok(None) => Ok(()),
-        Ok(Some(plan)) => {
-            let mut journal =
-                Journal::open(out, Shard::WHOLE, &results.manifest)?.stopped_by(signals::watch()?);
-            let mut searches = CatchUp::default();
-            catch_up(&mut searches, folders, &plan, &mut journal, ProgressKind::Auto, &pool(None)?)
-        }
-        Err(error) => {
-            // The results are complete without it.
-            note!("no search for machines that are slower than worse ones: {error}");
-            Ok(())
-        }
-    }
-}
-
-/// Searches again for points that are slower than others on worse machines, if the sweep is complete.
-fn catch_up(
-    searches: &mut CatchUp,
-    folders: &[&Path],
-    plan: &Plan,
-    journal: &mut Journal,
-    kind: ProgressKind,
-    pool: &rayon::ThreadPool,
-) -> Result<(), Failure> {
-    let mut count = 0;
-    while let Some(wave) = pool.install(|| searches.next(plan, &Results::merge(folders)?))? {
-        let progress = Progress::new(kind, Phase::Again, wave.batch().points.len());
-        let done = |record: &Record| progress.done(record);
-        pool.install(|| searches.execute(plan, &wave, journal, &done))?;
-        progress.finish();
-        count += wave.machines();
-    }
-    if count > 0 {
-        let left = pool.install(|| CatchUp::slower(plan, &Results::merge(folders)?))?;
-        let left = match left {
-            0 => String::new(),
-            left => format!("; {} by more than 0.5%", counted(left, "is still slower", "are still slower")),
-        };
-        note!("searched again for {} slower than a worse one{left}", counted(count, "machine", "machines"));
-    }
-    Ok(())
 }
 
 /// The shard of this process: as given, or that of a SLURM task, or the whole.
@@ -288,14 +231,10 @@ pub(crate) fn write_results(folders: &[&Path], out: &Path) -> Result<(), Failure
 fn status(results: &Results) -> String {
     let points = counted(results.points(), "point", "points");
     let mut text = format!("{}: {points}\n", results.manifest.name);
-    let (failed, pruned) = (results.failed(), results.pruned());
-    let ok = results.recorded().count() - failed - pruned;
+    let failed = results.failed();
     let mut line = |name: &str, count| text += &format!("  {name:<8} {count}\n");
-    line("ok", ok);
+    line("ok", results.recorded().count() - failed);
     line("failed", failed);
-    if results.manifest.halving.is_some() {
-        line("pruned", pruned);
-    }
     line("missing", results.missing());
     text
 }

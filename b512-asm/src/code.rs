@@ -165,7 +165,7 @@ diagnostic::codes! {
     /// shuffles avoid it. `rpu lint` reports it; programs run all the same.
     BankConflict = "B029", "bank conflicts";
     /// With `vbar.paths = "split"`, a load does not wait for an earlier store, nor a store for an earlier
-    /// load. Here the later one gets to a word before the earlier one, or in the same cycle, so that the
+    /// load. Here the later access reaches a word before the earlier one, or in the same cycle, so that the
     /// results would differ from execution in program order. Place other instructions between them, or load
     /// into a register that the store reads: it is busy until the store completes.
     Overtaking = "B030", "access that overtakes an earlier one";

@@ -234,7 +234,7 @@ fn directive<'a>(
             let fault = Fault::new(Code::UnknownDirective, word, format!("unknown directive `{word}`"));
             Err(match nearest(other, directives) {
                 Some(near) => fault.help(format!("did you mean `.{near}`?")),
-                None => fault.help("`.kernel`, `.isa`, `.input`, `.output`, `.table`, `.scratch`, `.words`, `.modulus`, `.address` and `.computes` are"),
+                None => fault.help("the directives are `.kernel`, `.isa`, `.input`, `.output`, `.table`, `.scratch`, `.words`, `.modulus`, `.address` and `.computes`"),
             })
         }
     }

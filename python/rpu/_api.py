@@ -77,7 +77,7 @@ def _toml_key(key: Any) -> str:
 
 
 def _toml_document(definition: Mapping[str, Any]) -> str:
-    """A sweep's definition as TOML, with its keys in their order: that of the axes is the order of the points."""
+    """A sweep's definition as TOML, with its keys in their order: the order of the axes is the order of the points."""
     pairs = lambda table: [f"{_toml_key(key)} = {_toml(value)}" for key, value in table.items()]
     lines = pairs({key: value for key, value in definition.items() if not isinstance(value, Mapping)})
     for key, value in definition.items():
@@ -372,7 +372,7 @@ class Sweep:
 
     @functools.cached_property
     def frame(self) -> pandas.DataFrame:
-        """One row per point. The columns are those of `results.csv`."""
+        """One row per point. The columns of `results.csv`."""
         import pandas
 
         return pandas.read_csv(self.folder / "results.csv")

@@ -97,7 +97,7 @@ pub(crate) fn raise(errors: impl Into<Diagnostics>) -> PyErr {
     })
 }
 
-/// The exception for an error without a place.
+/// The exception for an error without a location.
 pub(crate) fn wrong(error: impl std::fmt::Display) -> PyErr {
     raise(Diagnostic::new(error.to_string()))
 }

@@ -19,7 +19,8 @@ pub(crate) enum Value {
     Word(String),
 }
 
-/// Generates a program. `moduli` and `roots` may be empty; the largest primes and the smallest roots are found.
+/// Generates a program. `moduli` and `roots` may be empty; the largest primes and the smallest roots are
+/// found.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
 pub(crate) fn generate(

@@ -1,7 +1,7 @@
 //! The extension module of the Python package `rpu`.
 //!
-//! Classes and functions here take and return plain values: numbers, texts, lists. The Python files in `python/rpu`
-//! make them pleasant and document them; `_rpu.pyi` has their types. Work runs without the interpreter's lock.
+//! Classes and functions here accept and return plain values: numbers, texts, lists. The Python files in
+//! `python/rpu` wrap and document them; `_rpu.pyi` has their types. Work runs without the interpreter's lock.
 
 mod error;
 mod kernel;

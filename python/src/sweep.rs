@@ -18,8 +18,8 @@ struct Shared {
     done: AtomicUsize,
 }
 
-/// Runs a sweep, or what is missing of it in the folder, and writes the results there. Returns the number of failed
-/// points. `progress` is called with the number of points done and their total.
+/// Runs a sweep, or what is missing of it in the folder, and writes the results there. Returns the number of
+/// failed points. `progress` is called with the number of points done and their total.
 ///
 /// The definition is TOML text; without text, the machines of the paper's Fig. 4.
 #[pyfunction]
@@ -85,14 +85,9 @@ fn simulate(plan: &Plan, folder: &Path, shared: &Shared) -> Result<usize, String
     let text = |error: JournalError| error.to_string();
     let journal = Journal::open(folder, Shard::WHOLE, &plan.manifest).map_err(text)?;
     let mut journal = journal.stopped_by(Arc::clone(&shared.stop));
-    loop {
-        let batch = journal.pending(plan, Shard::WHOLE, false);
-        if batch.points.is_empty() {
-            break;
-        }
-        let done = |_: &Record| _ = shared.done.fetch_add(1, Ordering::Relaxed);
-        execute(plan, &batch, &mut journal, &generate, &done).map_err(text)?;
-    }
+    let points = journal.pending(plan, Shard::WHOLE, false);
+    let done = |_: &Record| _ = shared.done.fetch_add(1, Ordering::Relaxed);
+    execute(plan, &points, &mut journal, &generate, &done).map_err(text)?;
     drop(journal);
     let results = Results::merge(&[folder]).map_err(text)?;
     Outputs::new(&results).write(folder).map_err(|error| error.to_string())?;

@@ -51,8 +51,8 @@ pub struct Multiplier {
     pub word_bits: u32,
     /// Pipeline stages.
     pub stages: u32,
-    /// Cycles between two operations. Each multiplication then works on a word by a digit of
-    /// `word_bits / interval` bits in each of as many cycles.
+    /// Cycles between two operations. In each of these cycles, a multiplication multiplies a word by a digit
+    /// of `word_bits / interval` bits.
     pub interval: u32,
 }
 
@@ -171,7 +171,7 @@ pub struct Crossbar {
     pub bits: u32,
     /// Pipeline stages.
     pub stages: u32,
-    /// Cycles for a word, which passes in as many parts.
+    /// Cycles for a word, which passes in one part per cycle.
     pub interval: u32,
 }
 

@@ -186,7 +186,7 @@ impl Hbm {
         bytes as f64 / self.sustained_gb_per_s()
     }
 
-    /// The bytes of the memory that one RPU has.
+    /// The bytes of one RPU's memory.
     pub fn capacity_bytes(&self) -> u64 {
         (u64::from(self.size_mib) << 20) / u64::from(self.shared_by)
     }

@@ -35,7 +35,7 @@ pub fn errors(program: &Program, machine: &Machine) -> Vec<Defect> {
     let mut errors = flow.take_defects();
     errors.extend(overlaps(program));
     errors.extend(flow.outputs());
-    // Timing tells which accesses meet: on a machine without split paths, none do.
+    // Timing tells which accesses overtake others: none on a machine without split paths.
     if machine.vbar.paths == VbarPaths::Split && errors.is_empty() {
         errors.extend(overtaking(program, machine, &simulate(machine, program)));
     }
@@ -49,7 +49,7 @@ pub fn overtaking(program: &Program, machine: &Machine, timing: &Timing) -> Opti
     Some(Defect {
         code: Code::Overtaking,
         part: Part::Instruction(later),
-        message: format!("it gets to {word} before an earlier `{earlier}` on the other path"),
+        message: format!("it reaches {word} before an earlier `{earlier}` on the other path"),
         help: Some("place other loads or stores between them".into()),
     })
 }

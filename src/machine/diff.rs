@@ -29,7 +29,7 @@ struct Differences {
     keys: Vec<Difference>,
     clock_ghz: [f64; 2],
     area_mm2: [f64; 2],
-    /// Whether every program that fits both takes as many cycles on one as on the other.
+    /// Whether every program that fits both takes the same cycles on both.
     same_cycles: bool,
 }
 

@@ -23,19 +23,11 @@ pub(super) struct Args {
 const SAMPLE: (usize, Duration) = (32, Duration::from_secs(5));
 
 pub(super) fn main(args: &Args) -> Result<(), Failure> {
-    let definition = args.sweep.definition()?;
-    if definition.halving.is_some() {
-        // Each task would have to run all the small rings itself.
-        return Err(Failure::wrong(
-            "a sweep with [halving] cannot be divided into tasks",
-            "run it in one process, on all cores of a node",
-        ));
-    }
-    let plan = Plan::new(&definition)?;
+    let plan = Plan::new(&args.sweep.definition()?)?;
     let out = &args.sweep.out;
     let mut journal = Journal::open(out, Shard::WHOLE, &plan.manifest)?;
     let spent = time_some(&plan, &mut journal)?;
-    let left = journal.pending(&plan, Shard::WHOLE, false).points;
+    let left = journal.pending(&plan, Shard::WHOLE, false);
     drop(journal);
 
     let least = Duration::from_secs(args.least.into());
@@ -55,9 +47,8 @@ fn time_some(plan: &Plan, journal: &mut Journal) -> Result<Spent, Failure> {
     let pending = journal.pending(plan, Shard::WHOLE, false);
     // One thread: with several, the times would depend on shared resources.
     let pool = pool(Some(1))?;
-    for point in slurm::sample(&pending.points, SAMPLE.0) {
-        let point = pending.only(vec![point]);
-        spent += pool.install(|| execute(plan, &point, journal, &generate, &|_| ()))?;
+    for point in slurm::sample(&pending, SAMPLE.0) {
+        spent += pool.install(|| execute(plan, &[point], journal, &generate, &|_| ()))?;
         if begin.elapsed() > SAMPLE.1 {
             break;
         }

@@ -1,7 +1,7 @@
 //! `rpu sweep verify`
 
 use super::pool;
-use super::progress::{Phase, Progress, ProgressKind};
+use super::progress::{Progress, ProgressKind};
 use super::replay::differs;
 use crate::failure::Failure;
 use crate::files;
@@ -31,7 +31,7 @@ pub(super) struct Args {
 pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let shown: OnceLock<Progress> = OnceLock::new();
     let progress = |points: usize, record: &Record| {
-        shown.get_or_init(|| Progress::new(args.progress, Phase::Points, points)).done(record);
+        shown.get_or_init(|| Progress::new(args.progress, points)).done(record);
     };
     let sample = args.sample.map(|sample| sample as usize);
     let found = pool(args.threads)?.install(|| verify(&args.folder, sample, args.seed, &generate, &progress));

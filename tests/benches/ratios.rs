@@ -23,9 +23,9 @@ use std::time::{Duration, Instant};
 
 const N: usize = 65536;
 const LANES: usize = 512;
-/// Turns for work that takes milliseconds.
+/// Turns for work of milliseconds.
 const MANY: usize = 200;
-/// Turns for work that takes a large part of a second.
+/// Turns for work of a large part of a second.
 const FEW: usize = 3;
 
 /// The README with the table.
@@ -81,7 +81,7 @@ struct Row {
 enum Amount {
     /// Repetitions; the table shows the time of one.
     Times,
-    /// Units of work; the table shows them per second beside the time.
+    /// Units of work; the table shows the time and the units per second.
     Of(&'static str),
 }
 

@@ -10,7 +10,8 @@ use std::process::Command;
 /// The lines of `ARCHITECTURE.md` around the generated part.
 const MARKERS: [&str; 2] = ["<!-- workspace: begin -->\n", "<!-- workspace: end -->\n"];
 
-/// The folders of the architecture, the lowest first: a crate imports from its own folder and from lower ones.
+/// The folders of the architecture, the lowest first: a crate imports from its own folder and from lower
+/// ones.
 const FLOORS: [&[&str]; 5] = [
     &["base"],
     &["b512-asm", "golden", "sim", "codegen", "gpu-ref"],
@@ -73,7 +74,8 @@ fn direct<'c>(crates: &'c BTreeMap<String, Crate>, name: &str) -> Vec<&'c str> {
     imports.iter().filter(|to| !indirect(to)).map(String::as_str).collect()
 }
 
-/// The generated part of `ARCHITECTURE.md`: the crates from the highest floor to the lowest, and their contents.
+/// The generated part of `ARCHITECTURE.md`: the crates from the highest floor to the lowest, and their
+/// contents.
 fn picture(crates: &BTreeMap<String, Crate>) -> String {
     fn height(crates: &BTreeMap<String, Crate>, name: &str) -> usize {
         crates[name].imports.iter().map(|import| height(crates, import) + 1).max().unwrap_or(0)

@@ -1,7 +1,7 @@
-//! The book: its commands run, its figures are those that the commands draw, its tables name every key.
+//! The book: its commands run, its figures drawn by these commands, its tables checked for every key.
 //!
-//! A block ` ```sh ` is run by `sh`; a block such as ` ```toml,file=first.toml ` is a file beside it. All blocks
-//! of a chapter share a folder and run in order. `BLESS=1` writes the figures.
+//! A block ` ```sh ` is run by `sh`; a block such as ` ```toml,file=first.toml ` is a file in the same
+//! folder. All blocks of a chapter share a folder and run in order. `BLESS=1` writes the figures.
 
 use crate::common::{names, repository};
 use std::fs;

@@ -1,5 +1,5 @@
-//! What the command line shows of a program and of itself: registers, data in every form, man pages, traces; and that
-//! it needs no checkout.
+//! What the command line shows of a program and of itself: registers, data in every form, man pages, traces;
+//! and that it needs no checkout.
 
 use crate::common::{command, names, repository, rpu, succeed};
 use std::fs;
@@ -140,7 +140,8 @@ fn traces_name_symbols() {
     assert!(log.contains("\tXcompute\n") && !log.contains("\tX\n"), "{log}");
 }
 
-/// Machines, technologies, sweeps, parameter sets and recipes are built in: commands of the README run in an empty folder.
+/// Machines, technologies, sweeps, parameter sets and recipes are built in: commands of the README run in an
+/// empty folder.
 #[test]
 fn the_program_works_without_its_checkout() {
     let folder = tempfile::tempdir().unwrap();

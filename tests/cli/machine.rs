@@ -147,7 +147,7 @@ fn schemas_refuse_what_the_readers_refuse() {
         ("sweep", "[grid]\nvdm.banks = 64"),
         ("sweep", "[grid]\nvdm.banks = [3]"),
         ("sweep", "gird = 3"),
-        ("sweep", "[halving]\nobjective = 'speed'\nkeep = 0.5\nrungs = [1024]"),
+        ("sweep", "[halving]\nkeep = 0.5"),
         ("set", "n = 1024\nq = []\np = []"),
         ("plan", "order = 'by-step'"),
         ("plan", "plans = []\n[tuning]\nearly = -1"),

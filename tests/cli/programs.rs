@@ -123,7 +123,7 @@ fn one_program_transforms_in_several_rings() {
     succeed(folder, &["gen", "ntt", "--n", "1024", "--towers", "3", "--plan", "kl", "-o", "three.o"]);
     let report = json(folder, &["run", "three.o", "--check"]);
     assert_eq!(report["checked"], true);
-    // The smallest roots for 12289 and 18433; with `--root`, others in the order of the moduli.
+    // The smallest roots for 12289 and 18433; with `--root`, given roots in the order of the moduli.
     let gen_with = ["gen", "ntt", "--n", "1024", "--plan", "kl", "--modulus", "12289,18433", "-o", "two.o"];
     succeed(folder, &gen_with);
     succeed(folder, &["run", "two.o", "--check"]);

@@ -36,7 +36,7 @@ fn file(section: &str) -> (String, Vec<u8>) {
     }
 }
 
-/// Parses `COUNT * HH`: so many times one byte. An empty line has no bytes.
+/// Parses `COUNT * HH`: a byte, COUNT times. An empty line has no bytes.
 fn repeated_byte(line: &str) -> Vec<u8> {
     if line.is_empty() {
         return Vec::new();

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-/// Checks a document against a schema. An error names the place.
+/// Checks a document against a schema. An error names the location.
 pub(crate) fn validate(schema: &Value, document: &Value) -> Result<(), String> {
     Validator { root: schema }.check(schema, document, "")
 }

@@ -194,8 +194,8 @@ fn the_screen_follows_the_size_of_the_terminal() {
     terminal.check_restored();
 }
 
-/// A change of size before the end of the first draw is not lost. The first screen has more bytes than a terminal takes
-/// that nobody reads, so that its draw is not done yet after a second.
+/// A change of size before the end of the first draw is not lost. The first screen has more bytes than an
+/// unread terminal accepts, so that its draw has not ended after a second.
 #[test]
 fn the_first_draw_follows_the_size_of_the_terminal() {
     let folder = tempfile::tempdir().unwrap();

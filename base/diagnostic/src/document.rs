@@ -1,8 +1,8 @@
 //! TOML and JSON documents with the span of each part.
 //!
 //! [`Document::toml`] and [`Document::json`] read a text as a tree of [`Item`]s. A [`Schema`] checks the tree
-//! and reports all errors at once. [`Document::read`] then gives the typed value. So the schema that editors
-//! use is the one that decides.
+//! and reports all errors at once. [`Document::read`] then gives the typed value. So editors and this crate
+//! check the same schema.
 //!
 //! ```
 //! use diagnostic::document::{Document, Format, Schema};

@@ -20,7 +20,7 @@ const SHOWN: usize = 1000;
 /// The bytes of lines that are shown. Longer ones are no text that someone wrote.
 const LONGEST_LINE: usize = 4000;
 
-/// A message as a terminal shows it. A word of a file in it may be very long.
+/// A message as a terminal shows it. It may quote a very long word of a file.
 fn shown(message: &str) -> Cow<'_, str> {
     match message.char_indices().nth(SHOWN) {
         Some((end, _)) => Cow::Owned(printable(&message[..end]).into_owned() + "..."),

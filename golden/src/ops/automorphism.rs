@@ -1,7 +1,7 @@
 //! The automorphism of the ring that maps X to X^g, for an odd g.
 //!
 //! It permutes the values of a polynomial, and the coefficients up to signs. Rotations of ciphertexts are
-//! automorphisms by powers of 5, conjugation is the one by 2n - 1.
+//! automorphisms by powers of 5; conjugation is the automorphism by 2n - 1.
 //!
 //! Next to a transform, it needs no kernel: the transform of x with the root psi^g equals the transform of
 //! x(X^g) with the root psi.

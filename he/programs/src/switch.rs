@@ -16,7 +16,7 @@ pub(crate) struct Sum {
     component: usize,
 }
 
-/// A key, and what follows its switch.
+/// A key, and the operation after its switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     /// The limbs by component, digit and index in the key.
@@ -239,7 +239,7 @@ impl<'e> Switch<'e> {
         self.remainders.insert((sum, tower), values);
     }
 
-    /// Divides a sum in a tower, and does what follows the switch.
+    /// Divides a sum in a tower, and applies the operation after the switch.
     pub(crate) fn divide(&mut self, sum: Sum, tower: Tower) {
         let (total, remainder) = (self.sums[&(sum, tower)], self.remainders[&(sum, tower)]);
         let multiple = self.e.subtract(total, remainder, tower);

@@ -41,7 +41,7 @@ impl Rules for Transform {
         ring::root::check_root(&modulus, program.degree(), root_value).map_err(|error| {
             let (index, value) = (self.m.get(), modulus.value());
             fault(&error)
-                .help(format!("m[{index}] is {value:#x}; without `omega`, the smallest root is taken"))
+                .help(format!("m[{index}] is {value:#x}; without `omega`, the smallest root is used"))
         })?;
         roots.insert((self.m, root));
         Ok(())

@@ -164,7 +164,7 @@ impl<'p> Inputs<'p> {
             return Ok(());
         }
         let reason = match found.checked_sub(expected) {
-            Some(_) => "there is more".to_owned(),
+            Some(_) => "the file is longer".to_owned(),
             None => format!("limb {} is incomplete", found / (16 * n as u64)),
         };
         let name = &group.name;

@@ -1,8 +1,8 @@
 //! Operands that are not reduced, and the moduli of inputs.
 //!
-//! Limbs have no modulus of their own. A copy moves words as they are, so a limb may hold residues
-//! of one modulus when an operation modulo a smaller one reads it. The format gives a meaning to
-//! this in `sr_mulps` only, and real programs use it in no other operation.
+//! Limbs have no modulus of their own. A copy moves words as they are, so a limb may hold residues of one
+//! modulus when an operation modulo a smaller one reads it. The format defines this for `sr_mulps` only, and
+//! real programs use it only there.
 
 use crate::{Limb, ModulusIndex, Operation, RingProgram, Shape};
 

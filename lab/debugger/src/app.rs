@@ -192,7 +192,7 @@ impl App {
         }
     }
 
-    /// Shows the position, and why the session is there.
+    /// Shows the position, and the reason for the stop.
     fn show(&mut self, stop: Stop) {
         let position = self.session.position();
         self.cursor = position.min(self.session.end().saturating_sub(1));

@@ -35,7 +35,7 @@ pub struct Holder {
     pub index: usize,
     /// Whether it writes the register.
     pub writes: bool,
-    /// The cycle from which the register is free of it.
+    /// The cycle from which the register is free again.
     pub until: Cycle,
 }
 

@@ -31,7 +31,7 @@ pub struct Bar {
     pub label: String,
     /// The height in each category; `None` for no bar. On a logarithmic axis it must be positive.
     pub values: Vec<Option<f64>>,
-    /// The note above the bar in each category; empty for no notes at all.
+    /// The note above the bar in each category; an empty list for none.
     pub notes: Vec<String>,
 }
 

@@ -295,8 +295,8 @@ impl Evaluation {
         Some(self.inspections?.map(|inspection| inspection.shuffle_wait))
     }
 
-    /// The instructions of those two programs, and the number of them with the same cycles of
-    /// dispatch, issue and completion in both timing models.
+    /// The instructions of both programs, and how many of them have the same cycles of dispatch, issue and
+    /// completion in both timing models.
     pub(super) fn agreement(&self) -> Option<(usize, usize)> {
         let [(a, same_a), (b, same_b)] = self.inspections?.map(|inspection| inspection.instructions);
         Some((a + b, same_a + same_b))

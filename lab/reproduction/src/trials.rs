@@ -1,8 +1,8 @@
 //! The choice among the candidate settings of the paper's program.
 //!
-//! [`Trials::run`] simulates every candidate of a [`Space`]; [`Trials::choose`] selects the one that best
-//! meets some claims, the *training set*. Its results for all other claims are predictions. Only numbers that
-//! follow from cycles take part in the choice; numbers that depend on areas or energies are left to the
+//! [`Trials::run`] simulates every candidate of a [`Space`]; [`Trials::choose`] selects the candidate that
+//! best meets some claims, the *training set*. Its results for all other claims are predictions. Only numbers
+//! that follow from cycles take part in the choice; numbers that depend on areas or energies are left to the
 //! claims. The report shows the choices of other training sets, and the success of their predictions.
 //!
 //! # The rule

@@ -109,8 +109,8 @@ impl RunError {
         matches!(self, Self::NoClaim).then_some("add a line such as `.computes y = ntt(x), n=1024, ...`")
     }
 
-    /// The defects of the program, or the fault of an instruction, with their places in the program's file; `None`
-    /// for other errors.
+    /// The defects of the program, or the fault of an instruction, with their places in the program's file;
+    /// `None` for other errors.
     pub fn in_file(&self, file: &ProgramFile) -> Option<Diagnostics> {
         match self {
             Self::Invalid(invalid) => {
@@ -219,8 +219,8 @@ pub fn check_coverage(program: &Program) -> Result<(), RunError> {
     }
 }
 
-/// The seeds of the random runs of a check. They follow from the hash of the program, so that no program can be
-/// made for the data on which it is checked.
+/// The seeds of the random runs of a check. They follow from the hash of the program, so that no program can
+/// be made for the data on which it is checked.
 pub fn random_seeds(program_blake3: &str, seed: u64, runs: usize) -> Vec<u64> {
     let seed_of = |run: usize| {
         let hash = blake3::hash(format!("{program_blake3} {seed} {run}").as_bytes());

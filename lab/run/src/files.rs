@@ -41,7 +41,8 @@ impl NewFile {
             return Ok(Self { path: path.into(), file: Target::Special(BufWriter::new(file)) });
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // With the permissions of any new file. An error does not name the temporary file, which no user knows.
+        // With the permissions of any new file. An error does not name the temporary file, which no user
+        // knows.
         let open = |path: &Path| OpenOptions::new().read(true).write(true).create_new(true).open(path);
         let file = tempfile::Builder::new().prefix(".rpu-").make_in(folder, open)?;
         Ok(Self { path: path.into(), file: Target::Temporary(BufWriter::new(file)) })

@@ -207,7 +207,8 @@ pub const PLANS: [(&str, &str); 5] = [
 /// Reads a plan's name, or a recipe from a TOML file.
 ///
 /// # Errors
-/// Returns an error if the name is not in [`PLANS`] and is not the path of a file; else all errors of the file.
+/// Returns an error if the name is not in [`PLANS`] and is not the path of a file; else all errors of the
+/// file.
 pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, Diagnostics> {
     match name {
         "best" => return Ok(PlanChoice::Best),

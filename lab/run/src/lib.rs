@@ -1,7 +1,7 @@
 //! One program on one machine: execution, comparison with the golden model, timing, report.
 //!
-//! [`execute`](run) gives a [`RunReport`], the document of a run. Documents are compared ([`Comparison`]) and shown as
-//! tables and pages. Witnesses that share no arithmetic are compared by [`crosscheck`].
+//! [`execute`](run) gives a [`RunReport`], the document of a run. Documents are compared ([`Comparison`]) and
+//! shown as tables and pages. Witnesses that share no arithmetic are compared by [`crosscheck`].
 //!
 //! The crate does no terminal input or output.
 

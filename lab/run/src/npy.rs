@@ -3,8 +3,8 @@
 //! The format is a magic number, a version, the length of a header, and the header: a Python dictionary with
 //! the type of the elements, their order and the shape of the array. Then follow the elements.
 //!
-//! A reader of our own: the published ones evaluate the header as any Python literal, and bring a parser generator
-//! and a C compiler for it.
+//! A reader of our own: the published ones evaluate the header as any Python literal, and bring a parser
+//! generator and a C compiler for it.
 
 use diagnostic::Diagnostic;
 use nom::branch::alt;
@@ -38,9 +38,9 @@ struct Header {
     shape: Vec<u64>,
 }
 
-/// Reads coefficients: an array of integers, or one of unsigned 64-bit integers with a last axis of two, the low
-/// and the high half of each coefficient. Rows of an array, such as limbs, follow each other. `name` is the
-/// file's name in errors.
+/// Reads coefficients: an array of integers, or one of unsigned 64-bit integers with a last axis of two, the
+/// low and the high half of each coefficient. Rows of an array, such as limbs, follow each other. `name` is
+/// the file's name in errors.
 ///
 /// # Errors
 /// Returns an error if the bytes are no such array, or a coefficient is negative.

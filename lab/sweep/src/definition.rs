@@ -37,11 +37,6 @@
 //! points = 6
 //! seed = 1
 //!
-//! [halving]                          # small rings first, see `Halving`
-//! objective = "pareto"
-//! keep = 0.5
-//! rungs = [1024, 4096]
-//!
 //! [explore]                          # for `rpu explore`, see `Exploration`
 //! objectives = ["time_us", "area_mm2"]
 //!
@@ -60,7 +55,7 @@ mod checks;
 mod read;
 
 use super::explore::{Constraint, Exploration};
-use super::manifest::{Halving, Reference, Settings, Source};
+use super::manifest::{Reference, Settings, Source};
 use diagnostic::document::{Document, Field, Item};
 use diagnostic::{Code, Diagnostic, Diagnostics};
 use rand::SeedableRng;
@@ -100,8 +95,6 @@ pub struct Definition {
     pub(super) changes: Vec<String>,
     axes: Vec<Axis>,
     sample: Option<Sample>,
-    /// Successive halving: early elimination of points.
-    pub halving: Option<Halving>,
     /// Objectives and constraints of an exploration.
     pub(super) explore: Option<Exploration>,
     /// Their byte range; `0..0` without any.
@@ -195,7 +188,7 @@ pub(super) const KERNEL_KEYS: [&str; 13] = [
     "tune",
 ];
 
-const TOP_KEYS: [&str; 15] = [
+const TOP_KEYS: [&str; 14] = [
     "name",
     "title",
     "machine",
@@ -205,7 +198,6 @@ const TOP_KEYS: [&str; 15] = [
     "zip",
     "list",
     "sample",
-    "halving",
     "explore",
     "reference",
     "input",
@@ -232,7 +224,6 @@ impl Definition {
             changes: Vec::new(),
             axes: Vec::new(),
             sample: None,
-            halving: None,
             explore: None,
             explore_span: 0..0,
             references: Vec::new(),
@@ -268,9 +259,10 @@ impl Definition {
             "input" => self.add_data(false, item)?,
             "expect" => self.add_data(true, item)?,
             "halving" => {
-                let halving: Halving = self.read(document, key, item)?;
-                halving.check().map_err(|(message, help)| self.error(span, message, help))?;
-                self.halving = Some(halving);
+                let message = "sweeps with a halving are no longer supported";
+                let help =
+                    "leave [halving] out; `rpu explore` finds the front without simulating every point";
+                return Err(self.error(key_span.clone(), message, help).into());
             }
             "explore" => {
                 let mut errors = Diagnostics::default();

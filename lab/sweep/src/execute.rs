@@ -1,9 +1,9 @@
 //! Simulating the points of a sweep in parallel.
 
 use super::check::{Checker, Job, check_request, guarded};
-use super::journal::{self, Batch, Journal, JournalError};
+use super::journal::{self, Journal, JournalError};
 use super::meter::{Meter, Spent};
-use super::plan::{GivenProgram, OnRung, Plan, PlannedPoint, Source, Task};
+use super::plan::{GivenProgram, Plan, PlannedPoint, Source, Task};
 use super::record::{Record, Status};
 use super::ring_task;
 use b512_asm::Program;
@@ -42,7 +42,7 @@ pub fn generate(request: &Request, plan: &PlanChoice, machine: &Machine) -> Resu
     Ok(Generated { program: kernel.program, origin: choice.origin })
 }
 
-/// Simulates a batch of points in the current rayon pool and appends their records to the journal;
+/// Simulates some points of a plan in the current rayon pool and appends their records to the journal;
 /// `progress` receives each record, too. Returns where the time went.
 ///
 /// A program that several points share is generated once, and simulated once for all machines on which it
@@ -53,14 +53,13 @@ pub fn generate(request: &Request, plan: &PlanChoice, machine: &Machine) -> Resu
 /// Returns an error if the journal cannot be written.
 pub fn execute(
     plan: &Plan,
-    batch: &Batch,
+    points: &[usize],
     journal: &mut Journal,
     generate: &Generate<'_>,
     progress: &(dyn Fn(&Record) + Sync),
 ) -> Result<Spent, JournalError> {
-    let points = OnRung { plan, rung: batch.rung_index };
     let journal = Mutex::new(journal);
-    each(&points, &batch.points, generate, &|record| {
+    each(plan, points, generate, &|record| {
         let line = journal::line(&record)?;
         journal.lock().unwrap_or_else(PoisonError::into_inner).append(&record, &line)?;
         progress(&record);
@@ -77,7 +76,7 @@ pub fn records(plan: &Plan, generate: &Generate<'_>) -> Vec<Record> {
         known.lock().unwrap_or_else(PoisonError::into_inner).insert(record.key, record);
         Ok::<_, Infallible>(())
     };
-    let Ok(_) = each(&OnRung { plan, rung: None }, &all, generate, &keep);
+    let Ok(_) = each(plan, &all, generate, &keep);
     let mut known = known.into_inner().unwrap_or_else(PoisonError::into_inner);
     plan.manifest.points.keys().iter().filter_map(|key| known.remove(key)).collect()
 }
@@ -163,14 +162,10 @@ fn record(point: PlannedPoint, origin: Option<Origin>, result: Result<RunReport,
         Ok(report) => (Status::Ok, None, Some(report)),
         Err(error) => (Status::Failed, Some(error), None),
     };
-    let source = |origin: Origin| match &point.beside {
-        Some(beside) => (beside.program_source.clone(), beside.recipes_tried),
-        None => (origin.name().to_owned(), origin.tried()),
-    };
+    let source = |origin: Origin| (origin.name().to_owned(), origin.tried());
     let (program_source, recipes_tried) = origin.map(source).unzip();
-    let beside = point.beside.as_ref().map(|beside| beside.further());
     let (key, point) = (point.key, point.settings);
-    Record { key, status, error, rung: None, point, program_source, recipes_tried, beside, report }
+    Record { key, status, error, point, program_source, recipes_tried, report }
 }
 
 /// Generates the program of a point.

@@ -1,9 +1,9 @@
 //! The front of a task: what it minimises, and which designs can be on it.
 
 use super::explore::{Constraint, Measure};
-use super::halving::Costs;
 use super::manifest::Workload;
 use super::quantity::{Quantity, names};
+use super::record::Costs;
 use plot::pareto;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -4,18 +4,16 @@
 //! killed, or a disk that is full, leaves an incomplete record: readers skip it, and its point runs again.
 //! A complete record with another checksum is an error, and so are two results of one point that differ.
 
-use super::halving::{self, Costs, Standing};
 use super::key::PointKey;
-use super::manifest::Manifest;
+use super::manifest::{FORMAT, Manifest};
 use super::plan::Plan;
-use super::record::{Outcome, Record, Status};
+use super::record::{Costs, Outcome, Record, Status};
 use super::shard::Shard;
 use diagnostic::input;
-use lab_run::SCHEMA;
 use lab_run::files::NewFile;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -135,31 +133,10 @@ pub struct Journal {
     /// Its bytes.
     length: u64,
     known: HashMap<PointKey, Status>,
-    /// The costs of successful points, if the sweep decides by them.
+    /// The costs of successful points in an exploration, which decides by them.
     costs: Option<HashMap<PointKey, Costs>>,
-    /// The keys of the failures appended since it was opened.
-    failures: HashSet<PointKey>,
     /// Whether to stop after the next record.
     stop: Arc<AtomicBool>,
-}
-
-/// Points that can be simulated now.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Batch {
-    /// The degree of their rung; `None` for their own degree.
-    pub rung: Option<u32>,
-    /// The index of the rung.
-    pub(super) rung_index: Option<usize>,
-    /// Their indices in the sweep, in ascending order.
-    pub points: Vec<usize>,
-}
-
-impl Batch {
-    /// A batch of some of the points.
-    #[must_use]
-    pub fn only(&self, points: Vec<usize>) -> Self {
-        Self { points, ..*self }
-    }
 }
 
 impl Journal {
@@ -185,8 +162,7 @@ impl Journal {
         file.set_len(length).map_err(io_error(&path))?;
         write_manifest(folder, manifest)?;
 
-        let decides = manifest.halving.is_some() || manifest.explored;
-        let (mut known, mut costs) = (HashMap::new(), decides.then(HashMap::new));
+        let (mut known, mut costs) = (HashMap::new(), manifest.explored.then(HashMap::new));
         for_each_record(&journal_paths(folder)?, |entry| {
             let Outcome { status, costs: found } = entry.outcome;
             let known = known.entry(entry.key).or_insert(status);
@@ -196,7 +172,7 @@ impl Journal {
             }
             Ok(())
         })?;
-        Ok(Self { path, file, length, known, costs, failures: HashSet::new(), stop: Arc::default() })
+        Ok(Self { path, file, length, known, costs, stop: Arc::default() })
     }
 
     /// Stops the work after the points in progress once `stop` is true: the next record that is appended
@@ -206,35 +182,17 @@ impl Journal {
         Self { stop, ..self }
     }
 
-    /// The points of a shard that can be simulated next: those without a record, and with
-    /// `retry_failed` also those that failed before the journal was opened. With halving, these are
-    /// points of the first rung that lacks results, of all shards, because each needs the whole
-    /// rung for its decisions; after the last rung, the remaining points of the shard. If there are
-    /// none, the work is complete.
-    pub fn pending(&self, plan: &Plan, shard: Shard, retry_failed: bool) -> Batch {
-        // A failure that is retried may change the decisions.
-        let outcome = |key: &PointKey| {
-            let again =
-                |status: &Status| retry_failed && *status == Status::Failed && !self.failures.contains(key);
-            self.outcome(key).filter(|outcome| !again(&outcome.status))
+    /// The points of a shard without a record, and with `retry_failed` also those that failed, in ascending order.
+    pub fn pending(&self, plan: &Plan, shard: Shard, retry_failed: bool) -> Vec<usize> {
+        let runs = |key: PointKey| match self.known.get(&key) {
+            None => true,
+            Some(status) => retry_failed && *status == Status::Failed,
         };
-        let (points, halving) = (&plan.manifest.points, plan.manifest.halving.as_ref());
-        let Standing { dropped, open } = halving::standing(&plan.manifest, |key| Some(outcome(key)?.costs));
-        let key = |index: usize| open.map_or(points.key(index), |rung| points.rungs(index)[rung]);
-        let is_left = |index: &usize| {
-            dropped.get(*index).is_none_or(Option::is_none)
-                && (open.is_some() || shard.has(*index))
-                && outcome(&key(*index)).is_none()
-        };
-        let left = (0..points.len()).filter(is_left);
-        // On a rung, one point represents all that differ only in their degree.
-        let mut seen = HashSet::new();
-        let points = left.filter(|&index| open.is_none() || seen.insert(key(index))).collect();
-        let rung = open.and_then(|rung| Some(halving?.rungs[rung]));
-        Batch { rung, rung_index: open, points }
+        let points = &plan.manifest.points;
+        (0..points.len()).filter(|&index| shard.has(index) && runs(points.key(index))).collect()
     }
 
-    /// The outcome of a point with a record; its costs only if the sweep decides by them.
+    /// The outcome of a point with a record; its costs only in an exploration, which decides by them.
     pub(super) fn outcome(&self, key: &PointKey) -> Option<Outcome> {
         let status = *self.known.get(key)?;
         Some(Outcome { status, costs: self.costs.as_ref().and_then(|costs| costs.get(key).copied()) })
@@ -255,9 +213,6 @@ impl Journal {
         self.known.insert(record.key, status);
         if let (Some(known), Some(costs)) = (&mut self.costs, costs) {
             known.insert(record.key, costs);
-        }
-        if status == Status::Failed {
-            self.failures.insert(record.key);
         }
         if self.stop.load(Ordering::Relaxed) { Err(JournalError::Stopped) } else { Ok(()) }
     }
@@ -323,7 +278,7 @@ fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError
             if is_same && present.get_mut().is_at_end() {
                 return Ok(());
             }
-            let Name { name } = read_json(&path)?;
+            let name = read_head(&path)?;
             if name != manifest.name {
                 let (folder, wanted) = (folder.to_owned(), manifest.name.clone());
                 return Err(JournalError::Occupied { folder, name, wanted });
@@ -337,10 +292,24 @@ fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError
     file.finish().map_err(io_error(&path))
 }
 
-/// The part of a manifest that tells sweeps apart.
+/// The part of a manifest that is the same in all formats of a folder.
 #[derive(Deserialize)]
-struct Name {
+struct Head {
+    schema: u32,
     name: String,
+}
+
+/// Checks the format of a manifest, and returns the name of its sweep.
+fn read_head(path: &Path) -> Result<String, JournalError> {
+    let Head { schema, name } = read_json(path)?;
+    let reason = match schema {
+        FORMAT => return Ok(name),
+        1 | 2 => format!(
+            "the folder has format {schema}, which rpu reads up to version 14 of its models; this version reads format {FORMAT}"
+        ),
+        other => format!("unsupported version {other}, expected {FORMAT}"),
+    };
+    Err(JournalError::Manifest { path: path.to_owned(), reason })
 }
 
 /// A file that accepts its own content only.
@@ -395,14 +364,8 @@ pub(super) fn read_manifest(folder: &Path) -> Result<Manifest, JournalError> {
     if !path.exists() {
         return Err(JournalError::NoSweep { folder: folder.into() });
     }
-    let manifest: Manifest = read_json(&path)?;
-    match manifest.schema {
-        SCHEMA => Ok(manifest),
-        other => {
-            let reason = format!("unsupported version {other}, expected {SCHEMA}");
-            Err(JournalError::Manifest { path, reason })
-        }
-    }
+    read_head(&path)?;
+    read_json(&path)
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, JournalError> {

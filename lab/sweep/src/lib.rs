@@ -3,7 +3,6 @@
 //! A [`Definition`] is the content of a sweep file or of the built-in [`FIG4`]. [`Plan::new`]
 //! resolves it into points, each with its machine and a key that depends on everything that
 //! determines its result. [`execute`] simulates the points that a [`Journal`] lacks.
-//! [`CatchUp`] searches again for points that are slower than others on worse machines.
 //! [`Results::merge`] collects journals, and [`outputs::Outputs`] turns the results into files.
 //! [`Replay`] runs one point again, [`verify`] many; [`slurm`] divides a sweep into the tasks of a cluster.
 //!
@@ -33,7 +32,6 @@
 // A new instruction or pipe must not compile before every match over them treats it.
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 
-mod catch_up;
 mod chart;
 mod check;
 mod columns;
@@ -44,7 +42,6 @@ mod definition;
 mod execute;
 pub mod explore;
 mod goals;
-mod halving;
 mod hashed;
 mod journal;
 mod key;
@@ -69,18 +66,17 @@ pub mod tuning;
 mod verify;
 mod view;
 
-pub use catch_up::{CatchUp, Wave};
 pub use data::Data;
 pub use definition::{Definition, FIG4, ScheduleFor};
 pub use execute::{Generate, Generated, execute, generate, records};
 pub use goals::Goals;
-pub use journal::{Batch, Journal, JournalError, is_sweep, journal_state, line};
+pub use journal::{Journal, JournalError, is_sweep, journal_state, line};
 pub use key::{PointKey, PointKeyError};
-pub use manifest::{Halving, Manifest, Objective, Reference, Settings, Source, Workload};
+pub use manifest::{Manifest, Reference, Settings, Source, Workload};
 pub use meter::Spent;
-pub use plan::{Beside, GivenProgram, Plan, PlannedPoint, Task};
-pub use points::{ManifestPoint, Points};
-pub use record::{Further, Record, Status};
+pub use plan::{GivenProgram, Plan, PlannedPoint, Task};
+pub use points::Points;
+pub use record::{Record, Status};
 pub use replay::{Difference, Replay, ReplayError, Replayed, Verdict};
 pub use results::Results;
 pub use ring_task::RingTask;

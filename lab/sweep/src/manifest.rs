@@ -3,7 +3,7 @@
 use super::explore::Measure;
 use super::goals::Goals;
 use super::key::PointKey;
-use super::points::{ManifestPoint, Points};
+use super::points::Points;
 use diagnostic::counted;
 use lab_run::kernel::parse_u128;
 use serde::de::Error;
@@ -13,10 +13,13 @@ use std::fmt;
 /// Keys and values of a point, kernel keys first.
 pub type Settings = serde_json::Map<String, serde_json::Value>;
 
+/// The format of a sweep's folder. Up to format 2, records and manifests could have parts of searches that no sweep makes now.
+pub(super) const FORMAT: u32 = 3;
+
 /// The structure of a sweep, for users who have only its results.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`SCHEMA`](lab_run::SCHEMA).
+    /// [`FORMAT`].
     pub schema: u32,
     /// The sweep's name.
     pub name: String,
@@ -28,9 +31,6 @@ pub struct Manifest {
     pub varying: Vec<String>,
     /// Published results for comparison.
     pub references: Vec<Reference>,
-    /// The halving, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub halving: Option<Halving>,
     /// Whether it is an exploration: its points are those with a record, and `points` is empty.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub explored: bool,
@@ -193,32 +193,19 @@ impl Manifest {
             };
             self.columns.iter().map(value).collect()
         };
-        let mut points: Vec<ManifestPoint> =
-            records.map(|(key, settings)| ManifestPoint { key, settings, rungs: Vec::new() }).collect();
-        points.sort_by_cached_key(|point| (order(&point.settings), point.key));
+        let mut points: Vec<(PointKey, Settings)> = records.collect();
+        points.sort_by_cached_key(|(key, settings)| (order(settings), *key));
         points.into_iter().collect()
     }
 
     /// Whether `other` has the same points and the same presentation; the file and its comments do
     /// not count.
     pub fn is_same_sweep(&self, other: &Self) -> bool {
-        let Self {
-            schema,
-            name,
-            title,
-            columns,
-            varying,
-            references,
-            halving,
-            explored,
-            goals,
-            source: _,
-            points,
-        } = self;
+        let Self { schema, name, title, columns, varying, references, explored, goals, source: _, points } =
+            self;
         (schema, name, title, columns, varying)
             == (&other.schema, &other.name, &other.title, &other.columns, &other.varying)
-            && (references, halving) == (&other.references, &other.halving)
-            && (explored, goals) == (&other.explored, &other.goals)
+            && (references, explored, goals) == (&other.references, &other.explored, &other.goals)
             && *points == other.points
     }
 }
@@ -272,52 +259,5 @@ impl Reference {
         self.kernel.as_ref().is_none_or(|kernel| *kernel == workload.kernel)
             && self.n.is_none_or(|n| n == workload.n)
             && self.modulus_bits.is_none_or(|bits| bits == workload.modulus_bits)
-    }
-}
-
-/// Parameters of successive halving.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Halving {
-    /// The measure that ranks points.
-    pub objective: Objective,
-    /// The share of points that advances from each rung, above 0 and below 1; rounded up.
-    pub keep: f64,
-    /// The degrees of the small rings, powers of two in ascending order.
-    pub rungs: Vec<u32>,
-}
-
-/// A measure that ranks points.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Objective {
-    /// Cycles.
-    Cycles,
-    /// Time.
-    TimeUs,
-    /// Energy.
-    EnergyUj,
-    /// The product of area and time.
-    AreaDelay,
-    /// The product of energy and time.
-    EnergyDelay,
-    /// The front of area and time, then the front of the rest, and so on; the last of these fronts
-    /// advances as a whole.
-    Pareto,
-}
-
-impl Halving {
-    /// Checks the values. An error names the problem and a fix.
-    pub(super) fn check(&self) -> Result<(), (String, String)> {
-        if !(self.keep > 0.0 && self.keep < 1.0) {
-            let help = "give the share of points that advances, for example 0.5";
-            return Err((format!("invalid value {} for `keep`", self.keep), help.into()));
-        }
-        let ascending = self.rungs.windows(2).all(|pair| pair[0] < pair[1]);
-        if self.rungs.is_empty() || !ascending || !self.rungs.iter().all(|n| n.is_power_of_two()) {
-            let help = "list powers of two in ascending order, for example [1024, 4096]";
-            return Err((format!("invalid value {:?} for `rungs`", self.rungs), help.into()));
-        }
-        Ok(())
     }
 }

@@ -8,9 +8,9 @@ use super::journal::JournalError;
 use super::manifest::{Manifest, TASK_KEYS, Workload};
 use super::page::page;
 use super::quantity::Quantity;
-use super::record::{Record, Status};
+use super::record::Record;
 use super::results::Results;
-use super::view::{EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, extrapolated, extrapolates, plain, setting, text};
+use super::view::{EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, extrapolated, extrapolates, setting, text};
 use diagnostic::printable;
 use lab_run::files::{self, NewFile};
 use plot::PlotError;
@@ -245,11 +245,7 @@ impl<'r> Outputs<'r> {
                 text += &format!("{note}\n");
             }
             let members = group.members.len();
-            let is_pruned = |point: &&usize| self.results.status(**point) == Some(Status::Pruned);
-            let pruned = group.members.iter().filter(is_pruned).count();
-            text += &format!("Pareto front, {} of {members} points", group.front.len());
-            text +=
-                &if pruned > 0 { format!("; {pruned} were dropped on small rings\n") } else { "\n".into() };
+            text += &format!("Pareto front, {} of {members} points\n", group.front.len());
             if !group.front.is_empty() {
                 text += &front_table(&view, &self.results.read(&group.front)?);
             }
@@ -379,7 +375,6 @@ impl<'r> Table<'r> {
 
     fn header(&self) -> Result<Vec<u8>, csv::Error> {
         let mut header: Vec<&str> = vec!["key", "status", "pareto"];
-        header.extend(self.manifest.halving.iter().map(|_| "rung"));
         header.extend(self.manifest.columns.iter().map(String::as_str));
         header.extend(self.columns.iter().map(|column| column.name.as_str()));
         header.push("error");
@@ -389,9 +384,6 @@ impl<'r> Table<'r> {
     fn row(&self, point: usize, record: &Record) -> Result<Vec<u8>, csv::Error> {
         let status = record.status.name().to_owned();
         let mut row = vec![record.key.to_string(), status, self.front.contains(&point).to_string()];
-        // The ring on which the point was simulated last.
-        let rung = |_| record.rung.map_or_else(|| plain(record.point.get("n")), |n| n.to_string());
-        row.extend(self.manifest.halving.iter().map(rung));
         row.extend(self.manifest.columns.iter().map(|column| cell(setting(record, column).as_deref())));
         row.extend(self.columns.iter().map(|column| cell(column.value(record).as_ref())));
         row.push(neutral(record.error.as_deref().unwrap_or_default()).into_owned());

@@ -68,12 +68,11 @@ pub(super) fn page(results: &Results, sections: &[(View<'_>, Option<&str>)], sta
 }
 
 fn summary(results: &Results, common: &[String]) -> Markup {
-    let (failed, pruned, missing) = (results.failed(), results.pruned(), results.missing());
+    let (failed, missing) = (results.failed(), results.missing());
     html! {
         p {
             (common.join(", ")) ". " (counted(results.recorded().count(), "point", "points"))
             @if failed > 0 { ", " (failed) " of them failed" }
-            @if pruned > 0 { ", " (pruned) " of them dropped on small rings" }
             @if missing > 0 { "; " (missing) " more have not run yet" }
             ". Rows on the Pareto front are marked."
             @if results.all_checked() {
@@ -241,10 +240,7 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                                     td { @if let Some(timing) = timing { (percent(timing.utilisation.pipes[pipe])) } }
                                 }
                             } @else {
-                                @match (record.rung, &record.error) {
-                                    (Some(n), _) => td.pruned colspan=(results) { "dropped at n = " (n) },
-                                    (None, error) => td.failed colspan=(results) { (error.as_deref().unwrap_or("failed")) },
-                                }
+                                td.failed colspan=(results) { (record.error.as_deref().unwrap_or("failed")) }
                             }
                         }
                     }

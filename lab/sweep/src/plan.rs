@@ -7,19 +7,15 @@ use super::data::Data;
 use super::definition::{Definition, KERNEL_KEYS};
 use super::goals::Goals;
 use super::key::PointKey;
-use super::manifest::{Manifest, Settings, TASK_KEYS, Workload};
+use super::manifest::{FORMAT, Manifest, Settings, TASK_KEYS, Workload};
 use super::points::Points;
-use super::record::{Further, Record};
 use super::resolver::{Class, Columns, Resolver};
 use super::ring_task::RingTask;
 use b512_asm::Program;
-use codegen::Recipe;
 use diagnostic::Diagnostics;
-use lab_run::SCHEMA;
 use lab_run::kernel::{KernelSpec, ModulusSpec};
 use rayon::prelude::*;
 use sim::Machine;
-use sim::timing::Cycle;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -70,39 +66,6 @@ pub struct PlannedPoint {
     pub scheduled_for: Arc<Machine>,
     /// The value of each column.
     pub settings: Settings,
-    /// Its program, if it was searched for beside those of other points.
-    pub beside: Option<Arc<Beside>>,
-}
-
-/// A program that was searched for beside those of slower machines.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Beside {
-    /// Its recipe.
-    pub recipe: Recipe,
-    /// The least cycles on a worse machine when it was searched for.
-    pub cycles: Cycle,
-    /// See [`Record::program_source`].
-    pub program_source: String,
-    /// See [`Record::recipes_tried`].
-    pub recipes_tried: usize,
-}
-
-impl Beside {
-    /// The program of a record that had a further search.
-    pub(super) fn of(record: &Record) -> Option<Self> {
-        let Further { cycles, recipe } = record.beside.as_ref()?;
-        Some(Self {
-            recipe: Recipe::parse("recipe", recipe).ok()?,
-            cycles: *cycles,
-            program_source: record.program_source.clone()?,
-            recipes_tried: record.recipes_tried?,
-        })
-    }
-
-    /// Its part of a record.
-    pub(super) fn further(&self) -> Further {
-        Further { cycles: self.cycles, recipe: self.recipe.to_toml() }
-    }
 }
 
 impl PlannedPoint {
@@ -124,26 +87,17 @@ pub(super) trait Source: Sync {
     fn data(&self) -> &Data;
 }
 
-/// The points of a plan, or those that represent them on a rung of the halving.
-pub(super) struct OnRung<'p> {
-    pub(super) plan: &'p Plan,
-    pub(super) rung: Option<usize>,
-}
-
-impl Source for OnRung<'_> {
+impl Source for Plan {
     fn point(&self, index: usize) -> PlannedPoint {
-        match self.rung {
-            None => self.plan.point(index),
-            Some(rung) => self.plan.on_rung(index, rung),
-        }
+        self.resolver.point(&self.digits(index)).expect("all points have been resolved before")
     }
 
     fn class(&self, index: usize) -> Class {
-        self.plan.class(index)
+        self.resolver.class(&self.digits(index))
     }
 
     fn data(&self) -> &Data {
-        self.plan.data()
+        self.resolver.data()
     }
 }
 
@@ -158,19 +112,18 @@ impl Plan {
     pub fn new(definition: &Definition) -> Result<Self, Diagnostics> {
         let resolver = Resolver::new(definition)?;
         let all = definition.numbers()?;
-        let degrees: Vec<u32> = definition.halving.iter().flat_map(|halving| halving.rungs.clone()).collect();
-        let keys = |&number: &u64| resolver.keys(&definition.digits(number), &degrees);
+        let key = |&number: &u64| resolver.key(&definition.digits(number));
         let (mut points, mut numbers) = (Points::default(), Vec::with_capacity(all.len()));
         let (mut seen, mut repeated) = (HashSet::with_capacity(all.len()), None);
         let mut columns = Columns::new(definition, &mut points);
         for chunk in all.chunks(CHUNK) {
-            let keys: Result<Vec<Vec<PointKey>>, _> = chunk.par_iter().map(keys).collect();
+            let keys: Result<Vec<PointKey>, _> = chunk.par_iter().map(key).collect();
             let keys =
                 keys.map_err(|_| resolver.errors(all.iter().map(|&number| definition.digits(number))))?;
-            for (keys, &number) in keys.iter().zip(chunk) {
-                if seen.insert(keys[0]) {
+            for (key, &number) in keys.into_iter().zip(chunk) {
+                if seen.insert(key) {
                     let settings = columns.codes(&resolver, &definition.digits(number), &mut points)?;
-                    points.push(keys[0], &keys[1..], &settings);
+                    points.push(key, &settings);
                     numbers.push(number);
                 } else {
                     repeated.get_or_insert((number, 0)).1 += 1;
@@ -209,24 +162,12 @@ impl Plan {
     /// # Panics
     /// Panics if the sweep has no such point.
     pub fn point(&self, index: usize) -> PlannedPoint {
-        self.resolver.point(&self.digits(index)).expect("all points have been resolved before")
+        Source::point(self, index)
     }
 
     /// The points, in the order of the sweep; each is made when it is taken.
     pub fn points(&self) -> impl Iterator<Item = PlannedPoint> {
         (0..self.len()).map(|index| self.point(index))
-    }
-
-    /// The point that represents another on a rung of the halving.
-    pub(super) fn on_rung(&self, index: usize, rung: usize) -> PlannedPoint {
-        let degree = self.manifest.halving.as_ref().map(|halving| halving.rungs[rung]);
-        let point = self.point(index);
-        degree.map_or_else(|| point.clone(), |degree| self.resolver.on_rung(&point, degree))
-    }
-
-    /// The points with which a point shares work.
-    pub(super) fn class(&self, index: usize) -> Class {
-        self.resolver.class(&self.digits(index))
     }
 
     /// The data with which programs are checked.
@@ -282,13 +223,12 @@ pub(super) fn manifest(definition: &Definition, title: String, points: Points) -
     let kernel_columns = KERNEL_KEYS.into_iter().filter(|key| is_set(key)).map(str::to_owned);
     let machine_columns = varying.iter().filter(|key| !KERNEL_KEYS.contains(&key.as_str())).cloned();
     Manifest {
-        schema: SCHEMA,
+        schema: FORMAT,
         name: definition.name.clone(),
         title: if definition.title.is_empty() { title } else { definition.title.clone() },
         columns: kernel_columns.chain(machine_columns).collect(),
         varying: varying.clone(),
         references: definition.references.clone(),
-        halving: definition.halving.clone(),
         explored: false,
         goals: None,
         source: definition.source(),

@@ -16,8 +16,6 @@ use std::collections::HashMap;
 #[serde(try_from = "Form")]
 pub struct Points {
     keys: Vec<PointKey>,
-    /// The keys of the points that represent each point on the rungs of a halving, point by point.
-    rungs: Vec<PointKey>,
     columns: Vec<Column>,
     /// The columns in the order of their names.
     order: Vec<usize>,
@@ -62,17 +60,6 @@ impl Column {
     }
 }
 
-/// One point of a manifest.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ManifestPoint {
-    /// The point's key.
-    pub key: PointKey,
-    /// The value of each column.
-    pub settings: Settings,
-    /// The keys of the points that represent this one on the rungs of the halving.
-    pub rungs: Vec<PointKey>,
-}
-
 impl Points {
     /// The number of points.
     pub fn len(&self) -> usize {
@@ -109,28 +96,26 @@ impl Points {
         settings.iter().map(|(name, value)| self.code(name, value)).collect()
     }
 
-    /// Adds a point with these settings. All points have as many rungs.
-    pub(super) fn push(&mut self, key: PointKey, rungs: &[PointKey], settings: &[Code]) {
+    /// Adds a point with these settings.
+    pub(super) fn push(&mut self, key: PointKey, settings: &[Code]) {
         let points = self.len();
         for (index, column) in self.columns.iter_mut().enumerate() {
             let setting = settings.iter().find(|code| code.column == index);
             column.push(points, setting.map_or(ABSENT, |code| code.value));
         }
         self.keys.push(key);
-        self.rungs.extend(rungs);
     }
 
     /// Gives back the memory that no point needs.
     pub(super) fn shrink(&mut self) {
         self.keys.shrink_to_fit();
-        self.rungs.shrink_to_fit();
         self.columns.iter_mut().for_each(|column| column.codes.shrink_to_fit());
     }
 
     /// The bytes that the points take, without the distinct values.
     pub fn bytes(&self) -> usize {
         let codes: usize = self.columns.iter().map(|column| column.codes.capacity() * size_of::<u32>()).sum();
-        (self.keys.capacity() + self.rungs.capacity()) * size_of::<PointKey>() + codes
+        self.keys.capacity() * size_of::<PointKey>() + codes
     }
 
     /// The key of a point.
@@ -141,12 +126,6 @@ impl Points {
     /// The keys, in order.
     pub fn keys(&self) -> &[PointKey] {
         &self.keys
-    }
-
-    /// The keys that represent a point on the rungs of a halving.
-    pub(super) fn rungs(&self, point: usize) -> &[PointKey] {
-        let each = self.rungs.len().checked_div(self.len()).unwrap_or(0);
-        &self.rungs[point * each..(point + 1) * each]
     }
 
     /// A setting of a point.
@@ -195,16 +174,17 @@ impl Points {
 
 impl PartialEq for Points {
     fn eq(&self, other: &Self) -> bool {
-        self.keys == other.keys && self.rungs == other.rungs && self.have_settings_of(other)
+        self.keys == other.keys && self.have_settings_of(other)
     }
 }
 
-impl FromIterator<ManifestPoint> for Points {
-    fn from_iter<I: IntoIterator<Item = ManifestPoint>>(points: I) -> Self {
+/// From the key of each point and the value of each of its columns.
+impl FromIterator<(PointKey, Settings)> for Points {
+    fn from_iter<I: IntoIterator<Item = (PointKey, Settings)>>(points: I) -> Self {
         let mut all = Self::default();
-        for ManifestPoint { key, settings, rungs } in points {
+        for (key, settings) in points {
             let codes = all.codes(&settings);
-            all.push(key, &rungs, &codes);
+            all.push(key, &codes);
         }
         all.shrink();
         all
@@ -215,11 +195,8 @@ impl FromIterator<ManifestPoint> for Points {
 /// sweep takes some fifty bytes in it, however long its settings are.
 impl Serialize for Points {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Points", 3)?;
+        let mut fields = serializer.serialize_struct("Points", 2)?;
         fields.serialize_field("keys", &self.keys)?;
-        if !self.rungs.is_empty() {
-            fields.serialize_field("rungs", &self.rungs)?;
-        }
         fields.serialize_field("columns", &Listed(self))?;
         fields.end()
     }
@@ -296,18 +273,13 @@ impl<'c> ColumnForm<'c> {
 #[serde(deny_unknown_fields, expecting = "points in columns; the command of the sweep writes the file again")]
 struct Form {
     keys: Vec<PointKey>,
-    #[serde(default)]
-    rungs: Vec<PointKey>,
     columns: Vec<ColumnForm<'static>>,
 }
 
 impl TryFrom<Form> for Points {
     type Error = String;
 
-    fn try_from(Form { keys, rungs, columns }: Form) -> Result<Self, String> {
-        if !rungs.is_empty() && (keys.is_empty() || !rungs.len().is_multiple_of(keys.len())) {
-            return Err("points with different numbers of rungs".into());
-        }
+    fn try_from(Form { keys, columns }: Form) -> Result<Self, String> {
         let columns = columns.into_iter().map(|column| column.column(keys.len()));
         let columns: Vec<Column> = columns.collect::<Result<_, _>>()?;
         let mut order: Vec<usize> = (0..columns.len()).collect();
@@ -315,7 +287,7 @@ impl TryFrom<Form> for Points {
         if order.windows(2).any(|pair| columns[pair[0]].name == columns[pair[1]].name) {
             return Err("two columns of one name".into());
         }
-        let mut points = Self { keys, rungs, columns, order };
+        let mut points = Self { keys, columns, order };
         points.shrink();
         Ok(points)
     }
@@ -326,10 +298,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn point(settings: Value, rungs: &[&str]) -> ManifestPoint {
+    fn point(settings: Value) -> (PointKey, Settings) {
         let settings = settings.as_object().unwrap().clone();
-        let rungs = rungs.iter().map(PointKey::of).collect();
-        ManifestPoint { key: PointKey::of(&settings), settings, rungs }
+        (PointKey::of(&settings), settings)
     }
 
     #[test]
@@ -341,19 +312,14 @@ mod tests {
             json!({ "n": 1024, "hple.count": 32, "plan": "best" }),
         ];
         for first in 0..settings.len() {
-            let listed: Vec<ManifestPoint> = settings[first..]
-                .iter()
-                .enumerate()
-                .map(|(i, settings)| point(settings.clone(), &[["a", "b", "c", "d"][i], "z"]))
-                .collect();
+            let listed: Vec<_> = settings[first..].iter().cloned().map(point).collect();
             let points: Points = listed.iter().cloned().collect();
             let json = serde_json::to_string(&points).unwrap();
             let read: Points = serde_json::from_str(&json).unwrap();
             assert_eq!(read, points);
-            for (i, point) in listed.iter().enumerate() {
-                assert_eq!(points.settings(i), point.settings);
-                assert_eq!(points.rungs(i), point.rungs);
-                assert_eq!(points.workload(i), Workload::of(&point.settings));
+            for (i, (_, settings)) in listed.iter().enumerate() {
+                assert_eq!(points.settings(i), *settings);
+                assert_eq!(points.workload(i), Workload::of(settings));
             }
             let fewer: Points = listed[1..].iter().cloned().collect();
             assert_ne!(fewer, points);
@@ -366,7 +332,6 @@ mod tests {
             let long = ["interleaved", "folded together by exclusive or"][i % 2];
             point(
                 json!({ "kernel": "ntt", "n": 65536, "a": i % 7, "b": i / 7 % 30, "c": long, "d": i / 210 }),
-                &[],
             )
         });
         let points: Points = listed.collect();
@@ -386,7 +351,6 @@ mod tests {
             with(json!({ "name": "n", "values": [4, 4], "codes": [0, 1] })),
             with(json!({ "name": "n", "values": [4], "codes": [0, 1] })),
             with(json!({ "name": "n", "values": [4], "codes": [0] })),
-            json!({ "keys": [key, key], "rungs": [key], "columns": [] }),
             json!({ "keys": [key], "columns": [{ "name": "n", "values": [4] }, { "name": "n", "values": [4] }] }),
             json!([{ "key": key, "settings": {} }]),
         ] {
@@ -401,7 +365,7 @@ mod tests {
     fn a_point_takes_its_key_and_four_bytes_for_each_axis() {
         let count: u32 = 20_000;
         let listed = (0..count).map(|i| {
-            point(json!({ "kernel": "ntt", "n": 65536, "a": i % 7, "b": i / 7 % 30, "c": i / 210 }), &[])
+            point(json!({ "kernel": "ntt", "n": 65536, "a": i % 7, "b": i / 7 % 30, "c": i / 210 }))
         });
         let points: Points = listed.collect();
         assert_eq!(points.bytes(), count as usize * (16 + 3 * 4));

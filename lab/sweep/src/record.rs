@@ -1,11 +1,9 @@
 //! The result of a point.
 
-use super::halving::Costs;
 use super::key::PointKey;
 use super::manifest::Settings;
 use lab_run::RunReport;
 use serde::{Deserialize, Serialize};
-use sim::timing::Cycle;
 
 /// The result of one point: a line of a journal.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -17,34 +15,18 @@ pub struct Record {
     /// The error of a failed point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The ring degree on which the point was dropped, in a pruned point.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rung: Option<u32>,
     /// The point's settings.
     pub point: Settings,
     /// The origin of the program, if there is one: `library`, `neighbour` (the library's, for another
-    /// machine), `tuned`, `dominated` (the program of a slower machine), `named` (a plan such as `kl`) or `file`.
+    /// machine), `tuned`, `named` (a plan such as `kl`) or `file`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_source: Option<String>,
     /// The number of recipes that were tried for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipes_tried: Option<usize>,
-    /// The further search, if there was one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub beside: Option<Further>,
     /// The run of a successful point.
     #[serde(flatten)]
     pub report: Option<RunReport>,
-}
-
-/// A further search for a point, because another one on a worse machine had a faster program.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Further {
-    /// The cycles of the other point.
-    pub cycles: Cycle,
-    /// The recipe that the search found, as a plan file.
-    pub recipe: String,
 }
 
 impl Record {
@@ -68,8 +50,6 @@ pub enum Status {
     Ok,
     /// Failed; the record has the reason.
     Failed,
-    /// Dropped on a small ring because other points did better; in results only, not in journals.
-    Pruned,
 }
 
 impl Status {
@@ -78,12 +58,22 @@ impl Status {
         match self {
             Self::Ok => "ok",
             Self::Failed => "failed",
-            Self::Pruned => "pruned",
         }
     }
 }
 
-/// The status of a point, and its cost if it succeeded.
+/// The costs of a simulated point.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Costs {
+    pub(super) cycles: u64,
+    pub(super) time_us: f64,
+    /// The time of a stream of runs, if the point has one.
+    pub(super) stream_us: Option<f64>,
+    pub(super) area_mm2: f64,
+    pub(super) energy_uj: f64,
+}
+
+/// The status of a point, and its costs if it succeeded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outcome {
     pub(super) status: Status,

@@ -277,15 +277,10 @@ impl Resolver {
         Ok(planned(kernel, &machine, &scheduled_for))
     }
 
-    /// The key of a point, and the keys that represent it on rings of some degrees.
-    pub(super) fn keys(&self, point: &Digits, degrees: &[u32]) -> Result<Vec<PointKey>, Diagnostics> {
+    /// The key of a point.
+    pub(super) fn key(&self, point: &Digits) -> Result<PointKey, Diagnostics> {
         let (kernel, machine, scheduled_for) = self.parts(point)?;
-        let mut keys = vec![key(&kernel, &machine, &scheduled_for)];
-        if !degrees.is_empty() {
-            let point = self.point(point)?;
-            keys.extend(degrees.iter().map(|&n| self.on_rung(&point, n).key));
-        }
-        Ok(keys)
+        Ok(key(&kernel, &machine, &scheduled_for))
     }
 
     /// The kernel of a point, its machine, and the one for which it is scheduled.
@@ -419,7 +414,7 @@ impl Resolver {
         Ok((Task::Program(Arc::new(GivenProgram { program, blake3 })), columns))
     }
 
-    pub(super) fn resolved(&self, task: Task, stream: Option<u32>, columns: Settings) -> Resolved {
+    fn resolved(&self, task: Task, stream: Option<u32>, columns: Settings) -> Resolved {
         let data = &self.data;
         let hash = match &task {
             Task::Kernel(kernel) => {
@@ -457,18 +452,6 @@ impl Resolver {
         });
         library
     }
-
-    /// The point on a ring of degree `n`, unless its own degree is smaller.
-    pub(super) fn on_rung(&self, point: &PlannedPoint, n: u32) -> PlannedPoint {
-        let (mut task, mut columns) = (point.task.clone(), point.settings.clone());
-        if let Task::Kernel(kernel) = &mut task {
-            kernel.request.n = n.min(kernel.request.n);
-            columns.insert("n".into(), kernel.request.n.into());
-        }
-        let hashed = |machine: &Arc<Machine>| self.hashed((**machine).clone());
-        let kernel = self.resolved(task, point.stream, columns);
-        planned(kernel, &hashed(&point.machine), &hashed(&point.scheduled_for))
-    }
 }
 
 /// The key of a kernel on a machine.
@@ -480,7 +463,7 @@ fn planned(kernel: Resolved, machine: &Hashed, scheduled_for: &Hashed) -> Planne
     let key = key(&kernel, machine, scheduled_for);
     let Resolved { task, stream, columns: settings, .. } = kernel;
     let (machine, scheduled_for) = (machine.machine.clone(), scheduled_for.machine.clone());
-    PlannedPoint { key, task, stream, machine, scheduled_for, settings, beside: None }
+    PlannedPoint { key, task, stream, machine, scheduled_for, settings }
 }
 
 /// A setting as an override.

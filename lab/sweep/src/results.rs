@@ -2,11 +2,10 @@
 //!
 //! Records stay in their journals: the results know the place of each, and the costs that fronts need.
 
-use super::halving::{self, Costs};
 use super::journal::{self, Entry, JournalError};
 use super::key::PointKey;
 use super::manifest::{Manifest, Settings};
-use super::record::{Record, Status};
+use super::record::{Costs, Record, Status};
 use diagnostic::input;
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -25,10 +24,8 @@ pub struct Results {
     found: Vec<Option<Found>>,
     /// The costs of each successful point.
     costs: Vec<Option<Costs>>,
-    /// The rung on which each point was dropped, if it was; empty without a halving.
-    dropped: Vec<Option<usize>>,
-    /// The records on the rungs of a halving and of dropped points, ordered by key.
-    rest: Vec<(PointKey, Found)>,
+    /// Records that belong to no point of the sweep, such as those of an earlier definition, ordered by key.
+    others: Vec<Found>,
     /// Whether every run was compared with the golden model.
     all_checked: bool,
 }
@@ -37,8 +34,6 @@ pub struct Results {
 #[derive(Clone, Copy, Debug)]
 struct Found {
     status: Status,
-    /// Whether it is the result of a further search.
-    is_beside: bool,
     journal: u32,
     length: u32,
     offset: u64,
@@ -102,14 +97,12 @@ struct Best<'p> {
     numbers: Numbers<'p>,
     found: Vec<Option<Found>>,
     costs: Vec<Option<Costs>>,
-    /// See [`Entry::beside`]: few records have it.
-    beside: HashMap<usize, u64>,
 }
 
 impl<'p> Best<'p> {
     fn new(points: &'p [PointKey]) -> Self {
         let (found, costs) = (vec![None; points.len()], vec![None; points.len()]);
-        Self { numbers: Numbers::of(points), found, costs, beside: HashMap::new() }
+        Self { numbers: Numbers::of(points), found, costs }
     }
 
     /// The number of a key.
@@ -124,12 +117,6 @@ impl<'p> Best<'p> {
         next
     }
 
-    /// The costs of a key with a record; `None` if there is no record.
-    fn costs(&self, key: &PointKey) -> Option<Option<Costs>> {
-        let number = self.numbers.get(key)?;
-        self.found[number].map(|_| self.costs[number])
-    }
-
     /// Adds a record, unless the present one takes precedence.
     fn add(&mut self, entry: &Entry<'_>, journals: &Journals) -> Result<(), JournalError> {
         let number = self.number(entry.key);
@@ -138,7 +125,6 @@ impl<'p> Best<'p> {
         let too_many = || JournalError::Record { reason: "too many journals, or a longer line".into() };
         let new = Found {
             status,
-            is_beside: entry.beside.is_some(),
             journal: place(entry.journal).ok_or_else(too_many)?,
             length: place(entry.line.len()).ok_or_else(too_many)?,
             offset: entry.offset,
@@ -148,18 +134,11 @@ impl<'p> Best<'p> {
             return Ok(());
         };
         let line = journals.line(&present)?;
-        let are_first = !new.is_beside && !present.is_beside;
-        if are_first && (status, present.status) == (Status::Ok, Status::Ok) && line != entry.line {
+        if (status, present.status) == (Status::Ok, Status::Ok) && line != entry.line {
             let path = journals.paths[entry.journal].clone();
             return Err(JournalError::Disagree { path, line: entry.number, key: entry.key });
         }
-        // Of two further searches, the later one knew of a faster point.
-        let order = |found: &Found, costs: Option<Costs>, beside: Option<u64>| {
-            (found.status, !found.is_beside, costs.map(|costs| costs.cycles), beside.unwrap_or(u64::MAX))
-        };
-        let of_new = order(&new, entry.outcome.costs, entry.beside);
-        let of_present = order(&present, self.costs[number], self.beside.get(&number).copied());
-        if (of_new, entry.line) < (of_present, line.as_str()) {
+        if (status, entry.line) < (present.status, line.as_str()) {
             self.put(number, new, entry);
         }
         Ok(())
@@ -167,18 +146,14 @@ impl<'p> Best<'p> {
 
     fn put(&mut self, number: usize, found: Found, entry: &Entry<'_>) {
         (self.found[number], self.costs[number]) = (Some(found), entry.outcome.costs);
-        match entry.beside {
-            Some(beside) => self.beside.insert(number, beside),
-            None => self.beside.remove(&number),
-        };
     }
 }
 
 impl Results {
     /// Collects the journals of `folders`, which belong to one sweep.
     ///
-    /// If a point has several records, a successful one takes precedence, and of these one of a further search. Otherwise
-    /// the choice does not depend on the order of folders and journals.
+    /// If a point has several records, a successful one takes precedence. Otherwise the choice does not depend on the
+    /// order of folders and journals.
     ///
     /// # Errors
     /// Returns an error if a folder has no sweep, or another one, if a journal cannot be read, or if two
@@ -194,28 +169,21 @@ impl Results {
             }
             best.add(&entry, &journals)
         })?;
-        let dropped = halving::standing(&manifest, |key| best.costs(key)).dropped;
-        let Best { numbers: Numbers { mut others, .. }, mut found, mut costs, .. } = best;
+        let Best { numbers: Numbers { others, .. }, mut found, mut costs, .. } = best;
         if manifest.explored {
             manifest.points = manifest.explored_points(explored.into_iter());
             // Records came in any order.
             let order: Vec<usize> = manifest.points.keys().iter().map(|key| others[key] as usize).collect();
             found = order.iter().map(|&number| found[number]).collect();
             costs = order.iter().map(|&number| costs[number]).collect();
-            others.clear();
         }
-        let points = manifest.points.len();
-        let mut results = Self { manifest, journals, found, costs, dropped, rest: Vec::new(), all_checked };
-        let place = |point: usize| Some((results.manifest.points.key(point), results.found[point]?));
-        let pruned = (0..points).filter(|&point| results.pruned_on(point).is_some()).filter_map(place);
-        let others =
-            others.into_iter().filter_map(|(key, number)| Some((key, results.found[number as usize]?)));
-        let mut rest: Vec<(PointKey, Found)> = pruned.chain(others).collect();
-        rest.sort_by_key(|(key, _)| *key);
-        results.rest = rest;
-        results.found.truncate(points);
-        results.costs.truncate(points);
-        Ok(results)
+        let mut others: Vec<(PointKey, u32)> = others.into_iter().collect();
+        others.sort_unstable();
+        let of_no_point = others.into_iter().filter(|_| !manifest.explored);
+        let others = of_no_point.filter_map(|(_, number)| found[number as usize]).collect();
+        found.truncate(manifest.points.len());
+        costs.truncate(manifest.points.len());
+        Ok(Self { manifest, journals, found, costs, others, all_checked })
     }
 
     /// Writes the manifest and one journal of all records to `folder`, which can then be used as if the
@@ -228,9 +196,7 @@ impl Results {
         if manifest.explored {
             manifest.points = super::points::Points::default();
         }
-        let ran = (0..self.found.len()).filter(|&point| self.pruned_on(point).is_none());
-        let ran = ran.filter_map(|point| self.found[point].as_ref());
-        let records = ran.chain(self.rest.iter().map(|(_, found)| found));
+        let records = self.found.iter().flatten().chain(&self.others);
         let lines = records.map(|found| self.journals.line(found));
         journal::save(folder, &manifest, lines)
     }
@@ -242,10 +208,7 @@ impl Results {
 
     /// The status of a point, if it has a result.
     pub fn status(&self, point: usize) -> Option<Status> {
-        match self.pruned_on(point) {
-            Some(_) => Some(Status::Pruned),
-            None => self.found[point].map(|found| found.status),
-        }
+        self.found[point].map(|found| found.status)
     }
 
     /// The points with a result, in the order of the sweep.
@@ -255,7 +218,7 @@ impl Results {
 
     /// The costs of a point that ran.
     pub(super) fn costs(&self, point: usize) -> Option<Costs> {
-        self.costs[point].filter(|_| self.status(point) == Some(Status::Ok))
+        self.costs[point]
     }
 
     /// Whether every run was compared with the golden model.
@@ -268,37 +231,7 @@ impl Results {
     /// # Errors
     /// Returns an error if its journal cannot be read.
     pub fn line(&self, point: usize) -> Result<Option<String>, JournalError> {
-        match (self.pruned_on(point), &self.found[point]) {
-            (Some(rung), _) => self.pruned_line(point, rung).map(Some),
-            (None, found) => found.as_ref().map(|found| self.journals.line(found)).transpose(),
-        }
-    }
-
-    /// Whether a point had a further search.
-    pub(super) fn is_beside(&self, point: usize) -> bool {
-        self.found[point].is_some_and(|found| found.is_beside)
-    }
-
-    /// Whether there is a record with this key, of a point or of one that represents it on a rung.
-    pub(super) fn has(&self, key: &PointKey, point: usize) -> bool {
-        self.found_of(key, point).is_some()
-    }
-
-    /// The line of such a record.
-    pub(super) fn line_of(&self, key: &PointKey, point: usize) -> Result<Option<String>, JournalError> {
-        self.found_of(key, point).map(|found| self.journals.line(found)).transpose()
-    }
-
-    fn found_of(&self, key: &PointKey, point: usize) -> Option<&Found> {
-        match self.rest.binary_search_by_key(key, |(key, _)| *key) {
-            Ok(at) => Some(&self.rest[at].1),
-            Err(_) => {
-                let keys = self.manifest.points.keys();
-                // A rung may have the key of another point.
-                let of = if keys[point] == *key { Some(point) } else { keys.iter().position(|of| of == key) };
-                self.found[of?].as_ref()
-            }
-        }
+        self.found[point].as_ref().map(|found| self.journals.line(found)).transpose()
     }
 
     /// The lines of the points with a result, in the order of the sweep.
@@ -331,11 +264,6 @@ impl Results {
         (0..self.points()).into_par_iter().filter_map(|point| self.record(point).transpose()).collect()
     }
 
-    /// The number of points that were dropped on small rings.
-    pub fn pruned(&self) -> usize {
-        self.count(Some(Status::Pruned))
-    }
-
     /// The number of points without a record.
     pub fn missing(&self) -> usize {
         self.count(None)
@@ -348,30 +276,6 @@ impl Results {
 
     fn count(&self, status: Option<Status>) -> usize {
         (0..self.points()).filter(|&point| self.status(point) == status).count()
-    }
-
-    /// The rung on which a point was dropped. If the rung has the point's own degree, its result is the
-    /// point's.
-    fn pruned_on(&self, point: usize) -> Option<usize> {
-        let points = &self.manifest.points;
-        let rung = self.dropped.get(point).copied().flatten()?;
-        (points.rungs(point)[rung] != points.key(point)).then_some(rung)
-    }
-
-    /// The line of a point that was dropped on a rung.
-    fn pruned_line(&self, point: usize, rung: usize) -> Result<String, JournalError> {
-        let record = Record {
-            key: self.manifest.points.key(point),
-            status: Status::Pruned,
-            error: None,
-            rung: self.manifest.halving.as_ref().map(|halving| halving.rungs[rung]),
-            point: self.manifest.points.settings(point),
-            program_source: None,
-            recipes_tried: None,
-            beside: None,
-            report: None,
-        };
-        Ok(journal::line(&record)?.trim_end().to_owned())
     }
 }
 

@@ -10,7 +10,7 @@
 
 use super::manifest::Workload;
 use super::meter::Spent;
-use super::plan::Plan;
+use super::plan::{Plan, Source};
 use super::shard::Shard;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

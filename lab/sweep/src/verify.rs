@@ -4,7 +4,7 @@ use super::execute::Generate;
 use super::journal::{self, JournalError};
 use super::key::PointKey;
 use super::record::Record;
-use super::replay::{Difference, Place, Planned, ReplayError, differences, places};
+use super::replay::{Difference, Planned, ReplayError, differences};
 use super::results::Results;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -38,37 +38,31 @@ pub fn verify(
     progress: &(dyn Fn(usize, &Record) + Sync),
 ) -> Result<Verification, ReplayError> {
     let results = Results::merge(&[folder])?;
-    let mut chosen: Vec<(PointKey, Place)> = Vec::new();
-    for (key, place) in places(&results.manifest, "") {
-        if results.has(&key, place.index) {
-            chosen.push((key, place));
-        }
-    }
+    let mut chosen: Vec<usize> = results.recorded().collect();
     let count = chosen.len();
+    let key = |index: usize| results.manifest.points.key(index);
     if let Some(sample) = sample {
         // The smallest hashes are a random sample, whatever the order of the points.
-        let hash = |key: &PointKey| *blake3::hash(format!("{seed} {key}").as_bytes()).as_bytes();
-        chosen.sort_by_cached_key(|(key, _)| hash(key));
+        let hash = |&index: &usize| *blake3::hash(format!("{seed} {}", key(index)).as_bytes()).as_bytes();
+        chosen.sort_by_cached_key(hash);
         chosen.truncate(sample);
     }
     let sweep = Planned::new(&results, &chosen)?;
     // A change of the model changes keys; the record of a point is under its old one.
-    let known: HashMap<PointKey, (PointKey, usize)> =
-        chosen.iter().map(|&(key, place)| (sweep.key(place), (key, place.index))).collect();
+    let known: HashMap<PointKey, usize> = chosen.iter().map(|&index| (sweep.key(index), index)).collect();
     let differing = Mutex::new(BTreeMap::new());
     let done = |record: Record| -> Result<(), JournalError> {
-        let (key, index) = known[&record.key];
+        let index = known[&record.key];
         let line = journal::line(&record)?;
-        let (old, line) = (results.line_of(&key, index)?.unwrap_or_default(), line.trim_end());
+        let (old, line) = (results.line(index)?.unwrap_or_default(), line.trim_end());
         if old != line {
             let differences = differences(&old, line)?;
-            differing.lock().unwrap_or_else(PoisonError::into_inner).insert(key, differences);
+            differing.lock().unwrap_or_else(PoisonError::into_inner).insert(key(index), differences);
         }
         progress(chosen.len(), &record);
         Ok(())
     };
-    let places: Vec<Place> = chosen.iter().map(|(_, place)| *place).collect();
-    sweep.each(&places, generate, &done)?;
+    sweep.each(&chosen, generate, &done)?;
     let differing = differing.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(Verification { verified: chosen.len(), recorded: count, differing })
 }

@@ -9,7 +9,7 @@ use b512_asm::{
 };
 use std::ops::Range;
 
-/// A set of inputs, by number; inputs 62, 124 and so on are one.
+/// A set of inputs, by number modulo 62.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Origin(u64);
 

@@ -23,12 +23,12 @@ fn write_page(page: &mut String) -> Result {
 
 <!-- Generated from the table in `sim/src/machine/keys.rs`: `BLESS=1 cargo test -p sim --test all generated`. -->
 
-Each key changes the quantities with a mark: the *cycles* of a program, the *clock* and the *area* of the machine, the
-*energy* of a program, and the time of a *stream* of runs with their transfers. The test `sim/tests/all/costs.rs` varies each
-key and compares the effects with these marks, in both directions. In the column *cycles*, *smaller* or *larger* says which of
-two values is the faster one; of texts, the later one in [the list of keys](machine.md) is the larger one. This holds if
-conflicts at ports of the VRF do not count, which a test of random programs checks
-(`sim/tests/all/timing/dominance.rs`).
+Each key changes the quantities with a mark: the *cycles* of a kernel, the *clock* and the *area* of the machine, the
+*energy* of a kernel, and the time of a *stream* of runs with their transfers. The test `sim/tests/all/costs.rs` varies each
+key and compares the effects with these marks, in both directions. The time of a ring program also depends on the sizes of
+the memories and on the off-chip memory. In the column *cycles*, *smaller* or *larger* names the faster one of two values;
+among texts, the later one in [the list of keys](machine.md) is larger. This holds with VRF port conflicts aside, which a
+test of random programs checks (`sim/tests/all/timing/dominance.rs`).
 
 The models, and the sources of their numbers:
 
@@ -40,7 +40,7 @@ The models, and the sources of their numbers:
   changes by the ratio of its logic to the paper's; the energy of an event by the ratio of the gates that it uses. Synthesis
   checks the ratios ([`reports/synthesis.md`](../reports/synthesis.md)).
 * **Assumed**: delays of logic and wires (`sim/src/clock.rs`, `technology.delay`), and the size of a macro with two ports. The
-  machine's clock is that of its slowest part.
+  slowest part limits the machine's clock.
 
 A value outside the range in the column *checked* is an extrapolation: neither printed numbers nor the synthesis cover it.
 Sweeps mark such points, and say if they vary a key whose cost is not modelled.

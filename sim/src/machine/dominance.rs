@@ -48,9 +48,9 @@ impl Machine {
 }
 
 impl Speed {
-    /// Whether a machine of this speed runs every program of the other, in as many cycles or fewer if
-    /// conflicts at ports of the VRF do not count. They depend on the cycle of each access, so that an
-    /// earlier one can cost time.
+    /// Whether a machine of this speed dominates the other: it runs every program of the other in no more
+    /// cycles, VRF port conflicts aside. These depend on the cycle of each access, so that an earlier one can
+    /// cost time.
     ///
     /// Each key has the same value or a [faster](Key::faster) one, and memories and instruction set are at
     /// least as large.

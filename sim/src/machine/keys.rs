@@ -1,4 +1,4 @@
-//! The keys of a machine: the one table that defines them.
+//! The keys of a machine, in one table.
 //!
 //! A row gives a key's meaning, type, accepted values, value in the paper's machine, origin of that
 //! value, values in random machines, and its weight in the choice of recipes. From the rows follow the structures below, the checks of

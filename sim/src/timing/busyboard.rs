@@ -104,7 +104,7 @@ impl Busyboard {
     /// Records that `micro_op` leaves its queue.
     #[inline]
     pub(super) fn leave(&mut self, micro_op: &MicroOp) {
-        // No other queued instruction writes any of these registers, with shared reads either.
+        // No other queued instruction writes any of these registers, even with shared reads.
         self.waiting &= !micro_op.registers;
         if self.shared_reads {
             for reg in micro_op.reads.indices() {

@@ -1,7 +1,7 @@
 //! The SRAM accesses of queued instructions, as a scheduler expects them.
 //!
 //! An instruction reserves its SRAMs when it issues. With a delay between dispatch and issue, a scheduler
-//! chooses the next instructions before that, and must remember what it has in store.
+//! chooses the next instructions earlier, and must remember the accesses to come.
 
 use super::Cycle;
 use super::micro_op::MicroOp;

@@ -55,7 +55,7 @@ impl Access {
         rounds.into_iter().map(move |(word, round)| (word, begin + u64::from(round) * interval))
     }
 
-    /// The first word to which `later` gets before this access is there for the last time.
+    /// The first word that `later` accesses before this access's last cycle at it, or in this cycle.
     fn overtaken_by(&self, later: &Self, machine: &Machine) -> Option<u32> {
         let mut last = FxHashMap::default();
         for (word, cycle) in self.words(machine) {

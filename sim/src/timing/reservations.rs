@@ -8,9 +8,9 @@ use crate::machine::SRAMS;
 /// The SRAMs that are reserved in each cycle.
 #[derive(Clone, Debug)]
 pub(super) struct Reservations {
-    /// A set of SRAMs for each cycle from `base` on, [`BYTES`] bytes each, so that any four
-    /// consecutive cycles are eight consecutive bytes. If writes have a port of their own, the same for
-    /// them follows.
+    /// A set of SRAMs for each cycle from `base` on, [`BYTES`] bytes each, so that any four consecutive
+    /// cycles are eight consecutive bytes. If writes have a port of their own, a second table for writes
+    /// follows.
     taken: Vec<u8>,
     /// The bytes from the set of a cycle's reads to the set of its writes; 0 if all accesses share a port.
     writes_at: usize,
@@ -167,7 +167,8 @@ fn last_cycle(accesses: FourCycles) -> Option<u32> {
 #[inline(never)]
 fn take_later_steps(taken: &mut [u8], first_write: usize, micro_op: &MicroOp) {
     let (step, (count, last)) = (micro_op.sram_step() as usize * BYTES, micro_op.later_steps());
-    // One after the other: a processor waits long to read what it has just written in other parts.
+    // One after the other: a load of bytes that several narrower stores have just written stalls the
+    // processor.
     for (from, mut accesses) in [(0, micro_op.sram_reads), (first_write, micro_op.sram_writes)] {
         if accesses == 0 {
             continue;

@@ -90,20 +90,3 @@ fn a_failed_point_fails_again() {
     let (key, line) = &lines(&results)[0];
     assert_eq!(succeed(folder, &["sweep", "replay", "out", key]), format!("{line}\n"));
 }
-
-#[test]
-fn points_on_the_small_rings_of_a_halving_run_again_too() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let sweep = "n = 2048\nplan = 'kl'\n[grid]\nhple.count = [64, 128]\n\
-        [halving]\nobjective = 'cycles'\nkeep = 0.5\nrungs = [1024]\n";
-    fs::write(folder.join("s.toml"), sweep).unwrap();
-    succeed(folder, &["sweep", "s.toml"]);
-    let journal = fs::read_to_string(folder.join("out/journal.jsonl")).unwrap();
-    assert_eq!(lines(&journal).len(), 3);
-    for (key, line) in lines(&journal) {
-        assert_eq!(succeed(folder, &["sweep", "replay", "out", &key]), format!("{line}\n"));
-    }
-    let verified = succeed(folder, &["sweep", "verify", "out"]);
-    assert_eq!(verified, "3 of 3 points agree with their records; 3 are recorded\n");
-}

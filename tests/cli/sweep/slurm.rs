@@ -127,9 +127,6 @@ fn what_cannot_be_an_array_is_refused() {
         assert!(errors.contains(reason), "{errors}");
     };
     refuse(&["--time", "soon"], "invalid time limit `soon`: write minutes,");
-    let halving = "[halving]\nobjective = 'cycles'\nkeep = 0.5\nrungs = [512]\n";
-    fs::write(folder.join("s.toml"), format!("{SWEEP}{halving}")).unwrap();
-    refuse(&["--time", "10"], "cannot be divided into tasks");
 }
 
 #[test]

@@ -29,7 +29,7 @@ impl<'s> Damage<'s> {
         data
     }
 
-    /// Changes, cuts or repeats a part, or takes one from another seed.
+    /// Changes, cuts or repeats a part, or copies one from another seed.
     fn change(&mut self, data: &mut Vec<u8>) {
         let Self { seeds, rng } = self;
         let part = |of: &[u8], rng: &mut dyn Rng| {

@@ -1,6 +1,6 @@
 //! Properties that hold for any input.
 //!
-//! Each [`Target`] has a property, a function that takes bytes and panics if the project breaks a promise, and
+//! Each [`Target`] has a property, a function of bytes that panics if the project breaks a promise, and
 //! seeds, which are real inputs. The tests of this crate call the properties on a fixed number of damaged
 //! copies of the seeds. The command calls all of them for a given time, on all cores:
 //!
@@ -12,7 +12,8 @@
 //!
 //! ```text
 //! cargo install cargo-fuzz
-//! cargo +nightly fuzz run timing --features libfuzzer --sanitizer none fuzz/corpus/timing fuzz/seeds/timing
+//! cargo +nightly fuzz run --fuzz-dir tests/fuzz --features libfuzzer --sanitizer none timing \
+//!     tests/fuzz/corpus/timing tests/fuzz/seeds/timing
 //! ```
 
 mod damage;
@@ -22,7 +23,7 @@ mod seeds;
 pub use damage::Damage;
 use std::path::Path;
 
-/// A property, and the inputs from which others are made.
+/// A property, and the inputs from which damaged ones are made.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// Its name.

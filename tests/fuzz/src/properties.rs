@@ -1,4 +1,4 @@
-//! What holds of any input: each function takes bytes and panics if the project breaks a promise.
+//! Properties of any input: each function is given bytes and panics if the project breaks a promise.
 
 mod checkers;
 mod files;
@@ -139,7 +139,7 @@ pub fn manifest(data: &[u8]) {
     }
 }
 
-/// Words of Rust that no message has, apart from what a user wrote.
+/// Words of Rust that no message has, unless a user wrote them.
 const RUST: [&str; 15] = [
     "u8", "u16", "u32", "u64", "u128", "usize", "i32", "i64", "i128", "f64", "Some", "struct", "enum",
     "tuple", "sequence",
@@ -161,8 +161,8 @@ fn check_words(error: &Diagnostic, input: &str) {
     }
 }
 
-/// A C text with SPIRAL's intrinsics is a program that survives printing and reading, or has errors that point
-/// into the text.
+/// A C text with SPIRAL's intrinsics is a program that survives printing and reading, or has errors that
+/// point into the text.
 pub fn calls(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match intrinsics::assemble(text) {

@@ -93,9 +93,7 @@ impl Format {
             Self::Machine => &["hple", "vdm", "vrf", "vbar", "sbar", "frontend", "ideal", "isa"],
             // Claims have the same keys and more; a machine has them in a section.
             Self::Technology => &[],
-            Self::Sweep => {
-                &["grid", "zip", "list", "kernel", "program", "halving", "explore", "schedule_for"]
-            }
+            Self::Sweep => &["grid", "zip", "list", "kernel", "program", "explore", "schedule_for"],
             Self::Plan => &["plans", "tuning", "forwarding", "stagger"],
             Self::Library => &["entry", "operation"],
             Self::Set => &["q", "p", "digits"],

@@ -59,7 +59,7 @@ impl<M: Multiply52> Transform<M> {
     /// Transforms `x`: natural order in, bit-reversed out.
     ///
     /// # Panics
-    /// Panics if `x` does not have as many elements as there are factors.
+    /// Panics if `x` and `factors` differ in length.
     pub(crate) fn forward(&self, x: &mut [u128]) {
         assert_eq!(x.len(), 8 * self.factors.len(), "the length of `x` is not that of the transform");
         self.m.call(Forward { transform: self, x });

@@ -45,7 +45,7 @@ fn number(text: &str) -> Option<u128> {
     }
 }
 
-/// The text of a file, for errors in it.
+/// A parameter set's document, with the errors that refer to it.
 struct SetDocument<'t>(Document<'t>);
 
 pub(super) fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Result<ParameterSet, Diagnostics> {

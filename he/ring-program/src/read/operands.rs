@@ -214,7 +214,7 @@ impl<'t> Operands<'t> {
         })
     }
 
-    /// Checks an operand that says nothing new, if it is there. `meaning` is what it must be.
+    /// Checks a redundant operand, if it is present. `meaning` says what it must be.
     pub(super) fn redundant(&self, name: Name, meaning: &str, expected: u64) -> Result<(), Fault> {
         match self.optional(name)? {
             Some(value) if value != u128::from(expected) => {

@@ -55,7 +55,7 @@ pub(super) fn number(digits: &[u8]) -> Result<u128, &'static str> {
     }
     match digits {
         [] => return Err("no digits"),
-        [b'0', _, ..] => return Err("a leading zero, which some readers take for octal"),
+        [b'0', _, ..] => return Err("a leading zero, which some readers read as octal"),
         _ => {}
     }
     // The first 19 digits fit 64 bits, whose arithmetic is faster.

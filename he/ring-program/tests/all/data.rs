@@ -64,7 +64,7 @@ fn errors_name_the_limb_and_the_word() {
         );
     }
     let error = load(&program, "x", &whole[..16385]).unwrap_err();
-    assert!(error.contains("found 16385: there is more"), "{error}");
+    assert!(error.contains("found 16385: the file is longer"), "{error}");
     assert_eq!(
         load(&program, "z", &whole).unwrap_err(),
         "x.bin: unknown input `z`; the inputs are `x`, `y`, `unread`"

@@ -1,4 +1,4 @@
-//! The log of a run of all candidates, with which a run that was killed goes on.
+//! The log of a run of all candidates, from which a killed run resumes.
 //!
 //! The first line identifies the space, the claims and the model. Each other line is a result of one
 //! candidate. An incomplete last line is dropped.

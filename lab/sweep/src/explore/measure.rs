@@ -1,7 +1,7 @@
 //! What a front minimises, and the limits of its designs.
 
-use crate::halving::Costs;
 use crate::quantity::Quantity;
+use crate::record::Costs;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;

@@ -30,7 +30,7 @@ use super::definition::{Definition, Setting};
 use super::goals::Goals;
 use super::manifest::{Manifest, TASK_KEYS};
 use super::plan::{PlannedPoint, Source, manifest, title};
-use super::points::{ManifestPoint, Points};
+use super::points::Points;
 use super::resolver::{Class, Resolver};
 use diagnostic::{Diagnostic, Diagnostics};
 use serde::Deserialize;
@@ -195,18 +195,12 @@ impl Space {
     /// The manifest of the space. It lists no points: they are those with a record.
     pub fn manifest(&self) -> Manifest {
         let first = self.point(&vec![0; self.axes().len()]);
-        let listed = |point: &PlannedPoint| ManifestPoint {
-            key: point.key,
-            settings: point.settings.clone(),
-            rungs: Vec::new(),
-        };
-        let points: Points = first.iter().map(listed).collect();
+        let points: Points = first.iter().map(|point| (point.key, point.settings.clone())).collect();
         let name = self.definition().name.clone();
         let title = first.map_or(name, |first| title(self.definition(), &first, &points, &self.goals));
         Manifest {
             explored: true,
             goals: Some(self.goals.clone()),
-            halving: None,
             points: Points::default(),
             ..manifest(self.definition(), title, points)
         }

@@ -3,10 +3,9 @@
 use super::{Design, Designs, Space};
 use crate::execute::{Generate, each};
 use crate::goals::Goals;
-use crate::halving::Costs;
 use crate::journal::{Journal, JournalError, line};
 use crate::key::PointKey;
-use crate::record::Record;
+use crate::record::{Costs, Record};
 use heuropt::core::{Candidate, Evaluation, Objective, ObjectiveSpace, Problem, Rng as Unused};
 use heuropt::metrics::hypervolume_nd;
 use heuropt::prelude::{Nsga2, Nsga2Config};

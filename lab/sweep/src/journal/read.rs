@@ -1,9 +1,8 @@
 //! Reading journals, block by block.
 
 use super::{CHECKSUM, JournalError, checksum, io_error};
-use crate::halving::Costs;
 use crate::key::PointKey;
-use crate::record::{Outcome, Status};
+use crate::record::{Costs, Outcome, Status};
 use diagnostic::input;
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -22,8 +21,6 @@ pub(crate) struct Entry<'l> {
     pub(crate) outcome: Outcome,
     /// Whether the results were compared with the golden model; `None` without a run.
     pub(crate) checked: Option<bool>,
-    /// The cycles in its [`Further`](crate::record::Further) search.
-    pub(crate) beside: Option<u64>,
     /// Its text, without the end of the line.
     pub(crate) line: &'l str,
     /// The index of its journal.
@@ -44,15 +41,8 @@ struct Head {
     area_mm2: Option<f64>,
     energy_uj: Option<f64>,
     checked: Option<bool>,
-    beside: Option<FurtherHead>,
     ring: Option<RingHead>,
     hbm: Option<StreamHead>,
-}
-
-/// The same of a further search.
-#[derive(Deserialize)]
-struct FurtherHead {
-    cycles: u64,
 }
 
 /// The same of a ring program.
@@ -109,7 +99,6 @@ pub(crate) fn for_each_record(
                         key: head.key,
                         outcome: head.outcome(),
                         checked: head.checked,
-                        beside: head.beside.as_ref().map(|further| further.cycles),
                         line,
                         journal,
                         number,
@@ -200,7 +189,7 @@ mod tests {
         (folder, [path])
     }
 
-    /// Else it would advance in a halving, or lie on a front.
+    /// Else it would lie on a front.
     #[test]
     fn a_failed_record_has_no_costs() {
         let (_folder, paths) = journal(&(line("failed", 7) + &line("ok", 8)));

@@ -85,18 +85,6 @@ pub(crate) fn schema() -> Value {
         }),
     );
     add(
-        "halving",
-        json!({
-            "type": "object", "additionalProperties": false, "required": ["objective", "keep", "rungs"],
-            "description": "Successive halving: only the best points on small rings run on larger ones.",
-            "properties": {
-                "objective": { "enum": ["cycles", "time_us", "energy_uj", "area_delay", "energy_delay", "pareto"] },
-                "keep": { "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "description": "The share of points that advances." },
-                "rungs": { "type": "array", "minItems": 1, "items": { "type": "integer", "minimum": 2, "maximum": 1 << 20 }, "description": "Degrees of the small rings, ascending powers of two." },
-            },
-        }),
-    );
-    add(
         "explore",
         json!({
             "type": "object", "additionalProperties": false,

@@ -1,6 +1,5 @@
 //! Sweeps, searches, and the reports of the model.
 
-mod catch_up;
 mod dataflows;
 mod explore;
 mod fronts;

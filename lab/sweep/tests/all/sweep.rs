@@ -5,8 +5,8 @@ use codegen::{Origin, PlanChoice, Request};
 use lab_run::{Mode, Options, draw, run};
 use lab_sweep::outputs::Outputs;
 use lab_sweep::{
-    Definition, Generated, Journal, JournalError, Plan, PointKey, Record, Results, Shard, Status, execute,
-    generate, records,
+    Definition, Generated, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, generate,
+    records,
 };
 use sim::Machine;
 use std::collections::BTreeSet;
@@ -51,17 +51,10 @@ fn sweep(folder: &Path, plan: &Plan, shard: Shard, retry_failed: bool, generate:
     let mut journal = Journal::open(folder, shard, &plan.manifest).unwrap();
     let seen = AtomicUsize::new(0);
     let count = |_: &Record| _ = seen.fetch_add(1, Ordering::Relaxed);
-    let mut simulated = 0;
-    loop {
-        let batch = journal.pending(plan, shard, retry_failed);
-        if batch.points.is_empty() {
-            break;
-        }
-        execute(plan, &batch, &mut journal, generate, &count).unwrap();
-        simulated += batch.points.len();
-    }
-    assert_eq!(seen.into_inner(), simulated);
-    simulated
+    let points = journal.pending(plan, shard, retry_failed);
+    execute(plan, &points, &mut journal, generate, &count).unwrap();
+    assert_eq!(seen.into_inner(), points.len());
+    points.len()
 }
 
 fn lines(folder: &Path) -> Vec<String> {
@@ -207,75 +200,6 @@ fn results_do_not_depend_on_shards() {
     assert_eq!(merged.manifest, Results::merge(&[whole.path()]).unwrap().manifest);
     let merged: Vec<String> = merged.lines().collect::<Result<_, _>>().unwrap();
     assert_eq!(merged, lines(whole.path()));
-}
-
-/// The minimum time of points, and the keys of those that have it.
-fn fastest(records: &[Record]) -> (f64, Vec<PointKey>) {
-    let time = |record: &Record| Some(record.report.as_ref()?.timing.as_ref()?.time_us);
-    let times: Vec<(f64, PointKey)> =
-        records.iter().filter_map(|record| Some((time(record)?, record.key))).collect();
-    let least = times.iter().map(|(time, _)| *time).fold(f64::INFINITY, f64::min);
-    (least, times.into_iter().filter(|(time, _)| *time == least).map(|(_, key)| key).collect())
-}
-
-#[test]
-fn halving_finds_the_best_points_of_the_full_grid_with_a_part_of_the_work() {
-    let grid = "n = 4096
-        [grid]
-        plan = ['kl', 'best']
-        hple.count = [32, 64, 128]
-        hple.initiation_interval = [1, 2]
-        vdm.banks = [64, 128]
-        ";
-    let full = plan(grid);
-    let full = records(&full, &generate);
-    let halved = plan(&format!("{grid}[halving]\nobjective = 'time_us'\nkeep = 0.5\nrungs = [1024, 2048]\n"));
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    // 24 points on the smallest ring, 12 on the next one, 6 in full.
-    assert_eq!(sweep(folder, &halved, Shard::WHOLE, false, &generate), 24 + 12 + 6);
-    let results = Results::merge(&[folder]).unwrap();
-    assert_eq!((results.pruned(), results.failed(), results.missing()), (18, 0, 0));
-    let found = results.records().unwrap();
-    assert_eq!(fastest(&found), fastest(&full));
-}
-
-#[test]
-fn rounds_of_halving_are_the_same_however_often_they_are_cut_off() {
-    let plan = plan(
-        "kernel = 'add'
-        n = 2048
-        plan = 'kl'
-        [grid]
-        vdm.size_mib = [1]
-        vdm.banks = [32, 64]
-        hple.count = [16, 32, 64, 128]
-        [halving]
-        objective = 'area_delay'
-        keep = 0.5
-        rungs = [512, 1024]
-        ",
-    );
-    let keys = |folder: &Path| -> BTreeSet<PointKey> {
-        let journal = fs::read_to_string(folder.join("journal.jsonl")).unwrap();
-        let record = |line: &str| serde_json::from_str::<Record>(line).unwrap().key;
-        let keys: Vec<PointKey> = journal.lines().map(record).collect();
-        assert!((1..keys.len()).all(|i| !keys[..i].contains(&keys[i])), "a point has run twice");
-        keys.into_iter().collect()
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    assert_eq!(sweep(folder, &plan, Shard::WHOLE, false, &generate), 8 + 4 + 2);
-    let (whole, simulated) = (lines(folder), keys(folder));
-    let path = folder.join("journal.jsonl");
-    let journal = fs::read(&path).unwrap();
-    for cut in (0..=journal.len()).step_by(997) {
-        fs::write(&path, &journal[..cut]).unwrap();
-        sweep(folder, &plan, Shard::WHOLE, false, &generate);
-        assert_eq!(lines(folder), whole, "cut at {cut}");
-        // The same points were dropped, so no other point has run.
-        assert_eq!(keys(folder), simulated, "cut at {cut}");
-    }
 }
 
 /// A front over an axis that costs nothing is degenerate.

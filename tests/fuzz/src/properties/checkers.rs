@@ -28,8 +28,8 @@ static KERNELS: LazyLock<Vec<(Machine, Kernel)>> = LazyLock::new(|| {
     ]
 });
 
-/// A program that the proof accepts computes what the kernel claims, whatever was changed in it. The first byte
-/// selects the kernel; each further twelve bytes are a fault.
+/// A changed program that the proof accepts still computes what the kernel claims. The first byte selects the
+/// kernel; then, every twelve bytes are a fault.
 pub fn checkers(data: &[u8]) {
     let Some((&first, faults)) = data.split_first() else { return };
     let (machine, Kernel { code, program, .. }) = &KERNELS[usize::from(first) % KERNELS.len()];
@@ -42,7 +42,7 @@ pub fn checkers(data: &[u8]) {
     }
 }
 
-/// Applies one fault: its kind, a place, and a value.
+/// Applies one fault: its kind, an index, and a value.
 fn inject(program: &mut Program, fault: &[u8; 12]) {
     let place = usize::from(u16::from_le_bytes([fault[1], fault[2]]));
     let value = u64::from_le_bytes(*fault[4..].first_chunk().expect("eight bytes"));
@@ -50,7 +50,7 @@ fn inject(program: &mut Program, fault: &[u8; 12]) {
     let (at, to) = (place % count.max(1), value as usize % count.max(1));
     match fault[0] % 12 {
         _ if count < 2 => {}
-        // One or two bits of an instruction, or another word in its place.
+        // One or two bits of an instruction, or another word instead.
         0..=3 => {
             let bits =
                 [1 << (value % 64), 1 << (value % 64) | 1 << (value / 64 % 64)][usize::from(fault[3] & 1)];

@@ -20,8 +20,8 @@ pub fn machine_file(data: &[u8]) {
     }
 }
 
-/// Bytes are coefficients that survive all forms of data, or are refused with a reason. The first byte selects
-/// the form.
+/// Bytes are coefficients that survive all forms of data, or are refused with a reason. The first byte
+/// selects the form.
 pub fn data(data: &[u8]) {
     let Some((&first, data)) = data.split_first() else { return };
     let names = ["x.bin", "x.json", "x.npy"];
@@ -36,8 +36,8 @@ pub fn data(data: &[u8]) {
     }
 }
 
-/// The traces of a machine and a program are whole: in a Kanata log each instruction begins once and ends once, and each
-/// of its stages has an end.
+/// The traces of a machine and a program are whole: in a Kanata log each instruction begins once and ends
+/// once, and each of its stages has an end.
 pub fn trace(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let sensible = text.split_whitespace().filter(|word| match Word::parse(word) {

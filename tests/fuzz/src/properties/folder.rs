@@ -35,7 +35,7 @@ impl Sweep {
     }
 }
 
-/// A folder with these files, and nothing else beside it.
+/// A folder with these files, alone in its parent.
 fn folder(manifest: &[u8], journal: &[u8]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let sweep = folder.path().join("sweep");
@@ -45,8 +45,8 @@ fn folder(manifest: &[u8], journal: &[u8]) -> tempfile::TempDir {
     folder
 }
 
-/// Bytes are a journal whose results are those that were written, or are refused with the place of the first error.
-/// What is missing is still to be done.
+/// Bytes are a journal with the results that were written, or are refused with the location of the first
+/// error. Missing points are still to be run.
 pub fn journal(data: &[u8]) {
     let folder = folder(&SWEEP.manifest(), data);
     let sweep = folder.path().join("sweep");
@@ -64,11 +64,11 @@ pub fn journal(data: &[u8]) {
         Plan::new(&Definition::parse("small.toml", TEXT).expect("a valid sweep")).expect("a valid sweep");
     let journal =
         Journal::open(&sweep, Shard::WHOLE, &plan.manifest).expect("a journal that was read before");
-    assert_eq!(journal.pending(&plan, Shard::WHOLE, false).points, missing);
+    assert_eq!(journal.pending(&plan, Shard::WHOLE, false), missing);
 }
 
-/// Lines with valid checksums, whatever they contain, are results or are refused with the place of the first error. All
-/// outputs stay in the folder.
+/// Lines with valid checksums are results or are refused with the location of the first error. All outputs
+/// stay in the folder.
 pub fn record(data: &[u8]) {
     let mut journal = Vec::new();
     for line in data.split_inclusive(|&byte| byte == b'\n') {

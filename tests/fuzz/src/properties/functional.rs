@@ -26,11 +26,11 @@ static MACHINES: LazyLock<[Machine; 2]> = LazyLock::new(|| {
     })
 });
 
-/// The functional engine, with vector code and without, and a slow engine compute the same, also after a fault,
-/// and again from the memory that the first run leaves.
+/// The functional engine, with vector code and without, and a slow engine compute the same, also after a
+/// fault, and again from the memory that the first run leaves.
 ///
-/// The first eight bytes select machine, modulus, launch values and data; each further eight are an instruction.
-/// Invalid ones are skipped, and most addresses are brought into the memories.
+/// The first eight bytes select machine, modulus, launch values and data; then, every eight bytes are an
+/// instruction. Invalid ones are skipped, and most addresses are mapped into the memories.
 pub fn functional(data: &[u8]) {
     let (words, _) = data.as_chunks::<8>();
     let Some((seed, code)) = words.split_first() else { return };
@@ -56,8 +56,8 @@ pub fn functional(data: &[u8]) {
     }
 }
 
-/// The instruction with its offset inside of the memories, so that not every program ends at its first access. Larger
-/// strides, and addresses from registers, still lead outside.
+/// The instruction with its offset inside of the memories, so that not every program ends at its first
+/// access. Larger strides, and addresses from registers, still lead outside.
 fn within(instr: Instr) -> Instr {
     let at = |offset: Offset, words: u32| Offset::new(offset.words() % words).expect("a small offset");
     match instr {

@@ -158,9 +158,18 @@ fn manifests_of_other_versions_are_refused_and_merged_folders_have_one_definitio
 
     let path = first.join("sweep.json");
     let manifest = fs::read_to_string(&path).unwrap();
-    fs::write(&path, manifest.replacen("\"schema\":2", "\"schema\":99", 1)).unwrap();
-    let error = Results::merge(&[first]).unwrap_err().to_string();
-    assert_eq!(error, format!("{}: unsupported version 99, expected 2", path.display()));
+    let refused = |schema: &str| {
+        fs::write(&path, manifest.replacen("\"schema\":3", schema, 1)).unwrap();
+        let error = Results::merge(&[first]).unwrap_err().to_string();
+        let manifest = plan(SWEEP).manifest;
+        assert_eq!(Journal::open(first, Shard::WHOLE, &manifest).unwrap_err().to_string(), error);
+        error.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
+    };
+    assert_eq!(refused("\"schema\":99"), "unsupported version 99, expected 3");
+    assert_eq!(
+        refused("\"halving\":{\"objective\":\"cycles\"},\"schema\":2"),
+        "the folder has format 2, which rpu reads up to version 14 of its models; this version reads format 3"
+    );
 }
 
 /// The process that runs the sweep would lose its records.
