@@ -71,6 +71,19 @@ fn the_page_of_a_sweep_is_interactive() {
     check("sweep", &url(&path), &pictures(folder.path()));
 }
 
+/// A page cannot share the code of the command line, so both have one table of cases.
+#[test]
+fn pages_read_the_conditions_of_the_command_line() {
+    let output = match Command::new("node").arg(repository("tests/pages/conditions.mjs")).output() {
+        Ok(output) => output,
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::NotFound, "node: {error}");
+            return skip("there is no `node`");
+        }
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 #[test]
 fn the_page_of_a_run_has_a_timeline() {
     let folder = tempfile::tempdir().unwrap();
