@@ -1,14 +1,14 @@
-//! The noise of quick searches, as `reports/search.md`: how often the better of two random machines has the slower program.
+//! The quality of quick searches: their noise on random pairs of machines, and how close programs come to their bounds.
 //!
-//! `cargo run --release -p codegen --example noise` writes the table to standard output. `RPU_PAIRS=100` compares so many pairs,
+//! `cargo run --release -p codegen --example noise` prints a line for each degree. `RPU_PAIRS=100` compares so many pairs,
 //! `RPU_SEED=99` draws others.
 
 #[path = "../tests/all/pairs.rs"]
-#[allow(dead_code, reason = "the tests use all of it")]
+#[expect(dead_code, reason = "the tests use the keys and texts")]
 mod pairs;
 
 use codegen::{PlanChoice, Request, choose, compile};
-use pairs::{Pair, pairs};
+use pairs::{Noise, Pair, pairs};
 use rayon::prelude::*;
 use ring::Degree;
 use sim::Machine;
@@ -16,8 +16,9 @@ use sim::timing::simulate;
 
 /// The result of a search.
 struct Search {
+    n: u32,
     cycles: f64,
-    /// The cycles over the bound for any order of the instructions.
+    /// The cycles over the bound of every order of the instructions.
     ratio: f64,
     tried: usize,
 }
@@ -30,47 +31,27 @@ fn search(n: u32, machine: &Machine) -> Search {
     let timing = simulate(machine, &kernel.program);
     let bound = timing.bounds.resource.max(timing.bounds.dependence);
     let cycles = timing.cycles.0 as f64;
-    Search { cycles, ratio: cycles / bound.0 as f64, tried: choice.origin.tried() }
+    Search { n, cycles, ratio: cycles / bound.0 as f64, tried: choice.origin.tried() }
 }
 
-/// The element at a percentage of a sorted list.
-fn rank(sorted: &[f64], percent: usize) -> f64 {
-    sorted
-        .get((sorted.len() * percent / 100).min(sorted.len().saturating_sub(1)))
-        .copied()
-        .unwrap_or_default()
-}
-
-/// A row for some pairs: the searches for the better and the worse machine of each.
-fn row(name: &str, pairs: &[&(u32, [Search; 2])]) -> String {
-    let by = |[better, worse]: &[Search; 2]| 100.0 * (better.cycles / worse.cycles - 1.0);
-    let mut slower: Vec<f64> = pairs.iter().map(|(_, pair)| by(pair)).filter(|&by| by > 0.0).collect();
-    slower.sort_by(f64::total_cmp);
-    let searches = || pairs.iter().flat_map(|(_, pair)| pair);
-    let mut ratios: Vec<f64> = searches().map(|search| search.ratio).collect();
-    ratios.sort_by(f64::total_cmp);
-    let tried = searches().map(|search| search.tried).sum::<usize>() / searches().count().max(1);
-    let more = slower.iter().filter(|&&by| by > 0.5).count();
-    let [median, most, worst] = [50, 99, 100].map(|percent| rank(&slower, percent));
-    format!(
-        "| {name} | {} | {} | {more} | {median:.2}% | {most:.2}% | {worst:.2}% | {:.3} | {:.3} | {tried} |\n",
-        pairs.len(),
-        slower.len(),
-        rank(&ratios, 50),
-        ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64
-    )
+/// A line for the searches of some pairs, each for the better and the worse machine.
+fn line(name: &str, pairs: &[&[Search; 2]]) {
+    let noise: Vec<f64> = pairs.iter().map(|[better, worse]| better.cycles / worse.cycles).collect();
+    let searches: Vec<&Search> = pairs.iter().copied().flatten().collect();
+    let mean = |of: &dyn Fn(&Search) -> f64| {
+        searches.iter().map(|search| of(search)).sum::<f64>() / searches.len() as f64
+    };
+    let (ratio, tried) = (mean(&|search| search.ratio.ln()).exp(), mean(&|search| search.tried as f64));
+    println!("{name}: {}; {ratio:.3} times the bound, {tried:.0} trials", Noise::of(&noise));
 }
 
 fn main() {
-    let pairs = pairs(1000, 13);
-    let results: Vec<(u32, [Search; 2])> = pairs
-        .par_iter()
-        .map(|Pair { n, better, worse, .. }| (*n, [better, worse].map(|machine| search(*n, machine))))
-        .collect();
-    println!("| n | pairs | slower | by more than 0.5% | median | 99% | worst | ratio | ln | trials |");
+    let search_both =
+        |Pair { n, better, worse, .. }: &Pair| [better, worse].map(|machine| search(*n, machine));
+    let results: Vec<[Search; 2]> = pairs(1000, u32::MAX, 13).par_iter().map(search_both).collect();
     for n in (10..=16).map(|bits| 1 << bits) {
-        let of_n: Vec<_> = results.iter().filter(|(of, _)| *of == n).collect();
-        print!("{}", row(&n.to_string(), &of_n));
+        let of_n: Vec<_> = results.iter().filter(|[search, _]| search.n == n).collect();
+        line(&format!("n = {n}"), &of_n);
     }
-    print!("{}", row("all", &results.iter().collect::<Vec<_>>()));
+    line("all", &results.iter().collect::<Vec<_>>());
 }

@@ -70,11 +70,11 @@ impl Memory for () {
 pub type Progress<'a> = dyn Fn(usize, usize, Cycle) + Sync + 'a;
 
 /// The shares of the phases in a budget, in percent.
-const STARTS: u64 = 30;
-const SETTINGS: u64 = 10;
+const STARTS: u64 = 35;
+const SETTINGS: u64 = 15;
 const CAUTIOUS: u64 = 5;
-const CHANGES: u64 = 10;
-const PARTS: u64 = 45;
+const CHANGES: u64 = 5;
+const PARTS: u64 = 40;
 
 /// The codes that get other settings: one for so many schedules of that phase's budget, and the least and the most.
 const SCHEDULES_PER_CODE: u64 = 8;

@@ -2,10 +2,10 @@
 
 /// The budget of a quick search: so many steps of the scheduler and so many schedules for each instruction of a program.
 /// [Steps](crate::schedule::Scheduled::steps) take about as long on one machine as on another, schedules do not.
-const STEPS: u64 = 250;
-const SCHEDULES: u64 = 60;
+const STEPS: u64 = 350;
+const SCHEDULES: u64 = 80;
 /// Programs of fewer instructions have the budget of so many, larger ones that of so many.
-const INSTRUCTIONS: [u64; 2] = [2000, 12_000];
+const INSTRUCTIONS: [u64; 2] = [1500, 12_000];
 /// The most trials of a quick search. Small programs gain nothing from more.
 const TRIALS: u64 = 400;
 

@@ -9,13 +9,13 @@ use crate::request::Request;
 use crate::schedule::{Margin, Part, SramCare, TableOrder, Tuning};
 use sim::Machine;
 
-/// `count` derived plans for each algorithm, each in two orders with `settings` settings, and the classical pair.
-pub(super) fn survey(request: &Request, machine: &Machine, count: usize, settings: usize) -> Vec<Recipe> {
+/// `count` derived plans for each algorithm, each in two orders, and the classical pair.
+pub(super) fn survey(request: &Request, machine: &Machine, count: usize) -> Vec<Recipe> {
     let plans = plans_for(request, machine, count);
     let ways = plans.into_iter().map(|plans| Way { method: None, plans });
-    let recipes = ways.flat_map(|way| variants(request, machine, &way, 2, settings));
+    let recipes = ways.flat_map(|way| variants(request, machine, &way, 2));
     let others = ways_without_plans(request, machine);
-    let recipes = recipes.chain(others.iter().flat_map(|way| variants(request, machine, way, 3, 1)));
+    let recipes = recipes.chain(others.iter().flat_map(|way| variants(request, machine, way, 3)));
     // With the classical pair among the candidates, the result is never slower than that pair.
     recipes.chain([named::constant_geometry(request, machine.instruction_set())]).collect()
 }
@@ -57,29 +57,21 @@ pub(super) fn proven(recipe: &Recipe) -> impl Iterator<Item = Recipe> {
     tunings().into_iter().map(move |tuning| Recipe { tuning: settings(tuning), ..recipe.clone() })
 }
 
-/// Recipes of a way, with up to `orders` orders and `settings` settings.
-pub(super) fn variants(
-    request: &Request,
-    machine: &Machine,
-    Way { method, plans }: &Way,
-    orders: usize,
-    settings: usize,
-) -> Vec<Recipe> {
-    let tunings = tunings();
-    let tunings = &tunings[..settings.clamp(1, tunings.len())];
+/// Recipes of a way with the first of the proven settings, in so many orders.
+fn variants(request: &Request, machine: &Machine, Way { method, plans }: &Way, orders: usize) -> Vec<Recipe> {
     // Between several transforms, many values can stay in registers, and with few banks memory is
-    // the bottleneck. Other cases are left to the refinements.
+    // the bottleneck. Other cases are left to the random changes.
     let much = ops::of(request.operation).transforms().len() > 1 || machine.vdm.banks < machine.hple.count;
     let forwarding = much.then_some(FIRST_FORWARDING);
     let staggers = if request.towers() > 1 { FIRST_STAGGERS } else { &[None] };
+    let (srams, part) = PROVEN[0];
     let mut recipes = Vec::new();
-    for &order in &ORDERS[..orders.clamp(1, ORDERS.len())] {
+    for &order in &ORDERS[..orders] {
         for share in staggers {
-            for tuning in tunings {
-                let stagger = share.map(|share| stagger(plans, share));
-                let (tuning, method, plans) = (tuning.clone(), method.clone(), plans.clone());
-                recipes.push(Recipe { tuning, order, stagger, forwarding, method, plans });
-            }
+            let stagger = share.map(|share| stagger(plans, share));
+            let tuning = part.of(Tuning { srams, ..Tuning::default() });
+            let (method, plans) = (method.clone(), plans.clone());
+            recipes.push(Recipe { tuning, order, stagger, forwarding, method, plans });
         }
     }
     recipes
@@ -152,7 +144,7 @@ const fn excess(slow: &Machine, fast: &Machine) -> Margin {
 }
 
 /// The limits on live values for forwarding: first those that are likely to pay, then those for
-/// refinements (`None`: no forwarding). The other registers are for constants.
+/// random changes (`None`: no forwarding). The other registers are for constants.
 const FIRST_FORWARDING: u32 = 44;
 const FORWARDINGS: [Option<u32>; 6] = [None, None, Some(32), Some(40), Some(48), Some(56)];
 
@@ -160,7 +152,7 @@ const FORWARDINGS: [Option<u32>; 6] = [None, None, Some(32), Some(40), Some(48),
 const ORDERS: [Order; 3] = [Order::ByLevel, Order::ByDemand, Order::ByStep];
 
 /// The distance between the towers of a batch, in sixteenths of a tower's length: first those to
-/// try with every plan (`None`: one tower after the other), then those for refinements.
+/// try with every plan (`None`: one tower after the other), then those for random changes.
 const FIRST_STAGGERS: &[Option<u32>] = &[None, Some(1), Some(3)];
 const STAGGERS: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 8];
 

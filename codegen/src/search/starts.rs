@@ -86,7 +86,7 @@ impl Search<'_> {
         let has_plans = !ops::of(request.operation).transforms().is_empty();
         let bits = request.shape(machine.instruction_set()).bits();
         if !has_plans || budget.pay_for_plans(count, bits) || is_needed {
-            first_order_first(survey(request, machine, count, 1))
+            first_order_first(survey(request, machine, count))
         } else {
             Vec::new()
         }

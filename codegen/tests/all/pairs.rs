@@ -3,6 +3,7 @@
 use sim::Machine;
 use sim::machine::Assignment;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The keys with an order: some values, from the best to the worst for speed. Repeated values are likelier.
 pub(crate) const ORDERED: &[(&str, &[&str])] = &[
@@ -70,8 +71,8 @@ pub(crate) struct Pair {
 /// The values of some keys.
 type Values = BTreeMap<&'static str, &'static str>;
 
-fn pair(random: &mut Random) -> Pair {
-    let n = 1 << (10 + random.below(7));
+fn pair(random: &mut Random, most: u32) -> Pair {
+    let n = most.min(1 << (10 + random.below(7)));
     let mut both = Values::new();
     for (key, values) in UNORDERED {
         both.insert(key, values[random.below(values.len())]);
@@ -132,10 +133,42 @@ fn make_possible(values: &mut Values) {
     }
 }
 
-/// Pairs of machines. The environment can have another number and another seed.
-pub(crate) fn pairs(default: usize, seed: u64) -> Vec<Pair> {
-    let count = std::env::var("RPU_PAIRS").map_or(default, |count| count.parse().unwrap());
+/// Pairs of machines, so many, for degrees up to `most`. The environment can ask for another number of any degree, and have
+/// another seed.
+pub(crate) fn pairs(default: usize, most: u32, seed: u64) -> Vec<Pair> {
+    let count = std::env::var("RPU_PAIRS").ok().map(|count| count.parse().unwrap());
     let seed = std::env::var("RPU_SEED").map_or(seed, |seed| seed.parse().unwrap());
     let mut random = Random(seed);
-    (0..count).map(|_| pair(&mut random)).collect()
+    let most = if count.is_some() { u32::MAX } else { most };
+    (0..count.unwrap_or(default)).map(|_| pair(&mut random, most)).collect()
+}
+
+/// How often the better of two machines has the slower program.
+pub(crate) struct Noise {
+    pairs: usize,
+    /// By how much these are slower, in percent, ascending.
+    slower: Vec<f64>,
+}
+
+impl Noise {
+    /// From the cycles of the better machine over those of the worse one.
+    pub(crate) fn of(ratios: &[f64]) -> Self {
+        let slower = ratios.iter().map(|ratio| 100.0 * (ratio - 1.0)).filter(|&percent| percent > 0.0);
+        let mut slower: Vec<f64> = slower.collect();
+        slower.sort_by(f64::total_cmp);
+        Self { pairs: ratios.len(), slower }
+    }
+}
+
+impl fmt::Display for Noise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pairs, slower } = self;
+        let more = slower.iter().filter(|&&percent| percent > 0.5).count();
+        write!(f, "{pairs} pairs, {} slower, {more} by more than 0.5%", slower.len())?;
+        if let Some(worst) = slower.last() {
+            let [median, most] = [50, 99].map(|percent| slower[slower.len() * percent / 100]);
+            write!(f, "; median {median:.2}%, 99% {most:.2}%, worst {worst:.2}%")?;
+        }
+        Ok(())
+    }
 }
