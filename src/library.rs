@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::numbers::degree;
 use codegen::forwarding::Removed;
-use codegen::library::{BUILT_IN, Entry, Measured, Standing, Target, Task};
+use codegen::library::{BUILT_IN, Entry, Measured, Standing, Target, Task, noise};
 use codegen::search::{Effort, build};
 use golden::Operation;
 use rayon::prelude::*;
@@ -79,7 +79,18 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         .collect::<Result<_, codegen::Error>>()
         .map_err(|error| Failure::wrong(error, None))?;
     rows.insert(0, COLUMNS.map(str::to_owned).to_vec());
-    files::print((markdown(&rows) + NOTE).as_bytes())
+    let (slower, pairs) = noise(BUILT_IN.tasks());
+    let rank = |percent| {
+        let place = (slower.len() * percent / 100).min(slower.len().saturating_sub(1));
+        slower.get(place).copied().unwrap_or_default()
+    };
+    let [median, most, worst] = [50, 99, 100].map(rank);
+    let noise = format!(
+        "\nNoise of the searches: of {pairs} pairs in the whole library of which one machine dominates the other, {} have a slower program \
+         on the dominating machine: by {median:.1}% in the median, {most:.1}% at 99%, {worst:.1}% at most.\n",
+        slower.len()
+    );
+    files::print((markdown(&rows) + NOTE + &noise).as_bytes())
 }
 
 /// Searches recipes for the library's tasks and targets, and writes one file per task.

@@ -20,6 +20,7 @@ use diagnostic::document::{Document, Format, Item, Schema};
 use ring::Degree;
 use serde::{Deserialize, Serialize};
 use sim::Machine;
+use sim::machine::Speed;
 use sim::timing::{Cycle, simulate};
 use std::sync::LazyLock;
 
@@ -187,6 +188,24 @@ impl Task {
         }
         true
     }
+}
+
+/// The percentages by which programs are slower than that of a dominated target for the same task, ascending, and the number of
+/// pairs of a dominating and a dominated target. Only noise of the searches makes a program slower.
+pub fn noise<'t>(tasks: impl IntoIterator<Item = &'t Task>) -> (Vec<f64>, usize) {
+    let (mut slower, mut pairs) = (Vec::new(), 0);
+    for task in tasks {
+        let known: Vec<(Speed, u64)> =
+            task.programs().map(|(_, _, known)| (known.machine.machine().speed(), known.cycles)).collect();
+        for (speed, own) in &known {
+            for (_, other) in known.iter().filter(|(other, _)| other != speed && speed.dominates(other)) {
+                pairs += 1;
+                slower.extend((own > other).then(|| 100.0 * (*own as f64 / *other as f64 - 1.0)));
+            }
+        }
+    }
+    slower.sort_by(f64::total_cmp);
+    (slower, pairs)
 }
 
 /// The schema of the files of a library, as text, with the schema of recipes in it.

@@ -76,3 +76,29 @@ impl Budget {
         affordable
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever limits it, a budget of twice the effort pays for twice the schedules. Where the scheduler takes more steps, it pays
+    /// for fewer, so that searches take about as long on all machines.
+    #[test]
+    fn a_budget_limits_steps_schedules_and_trials() {
+        let schedules = |budget, steps, instructions| {
+            Budget::of(Effort { budget, seed: 0 }, steps, instructions).schedules(instructions)
+        };
+        for (steps, instructions, expected) in [
+            (1, 100, TRIALS),
+            (8000, 4000, SCHEDULES),
+            (40_000, 4000, STEPS * 4000 / 40_000),
+            (120_000, 4000, STEPS * 4000 / 120_000),
+        ] {
+            assert_eq!(schedules(1, steps, instructions), expected);
+            assert!((2 * expected..=2 * expected + 1).contains(&schedules(2, steps, instructions)));
+        }
+        let mut budget = Budget::of(Effort::QUICK, 1, 100);
+        assert!(!budget.pay(100, TRIALS + 1, false));
+        assert!(budget.pay(100, TRIALS, true) && !budget.pay(1, 1, false));
+    }
+}
