@@ -1,6 +1,6 @@
 //! Sweeps through the command line.
 
-use crate::common::{names, repository, rpu, succeed};
+use crate::common::{names, rpu, succeed};
 use std::fs;
 use std::path::Path;
 
@@ -34,14 +34,6 @@ fn folder() -> tempfile::TempDir {
 
 fn results(folder: &Path) -> Vec<Vec<u8>> {
     FILES.iter().map(|name| fs::read(folder.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))).collect()
-}
-
-#[test]
-fn the_chart_of_the_readme_is_fresh() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    succeed(folder.path(), &["sweep", &repository("configs/sweeps/fig4.toml"), "--out", "out"]);
-    let chart = fs::read(folder.path().join("out/pareto.svg")).expect("a chart");
-    bless::fresh(repository("reports/fig4.svg"), chart);
 }
 
 #[test]
