@@ -151,7 +151,7 @@ impl Tune {
         match self {
             Self::Off => PlanChoice::Known,
             Self::Quick => PlanChoice::Best,
-            Self::Full => PlanChoice::Tuned(Effort::DEFAULT),
+            Self::Full => PlanChoice::Tuned(Effort::FULL),
         }
     }
 
