@@ -57,10 +57,10 @@ impl Parameters {
     /// Checks that each parameter has a value, or one for each ring, and that none is unknown.
     pub(crate) fn check(&self, operation: Operation, rings: usize) -> Result<(), Error> {
         let settings = || operation.lists().chain(operation.parameters());
-        for (place, (name, value)) in self.0.iter().enumerate() {
+        for (index, (name, value)) in self.0.iter().enumerate() {
             let spec = settings().find(|spec| spec.name == name);
             let spec = spec.ok_or_else(|| Error::UnknownSetting { operation, name: name.clone() })?;
-            if self.0[..place].iter().any(|(other, _)| other == name) {
+            if self.0[..index].iter().any(|(other, _)| other == name) {
                 return Err(Error::RepeatedSetting { name: name.clone() });
             }
             if let (Kind::Number, Setting::Numbers(numbers)) = (spec.kind, value)

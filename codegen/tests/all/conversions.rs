@@ -19,8 +19,8 @@ fn large() -> Machine {
 /// Rings of the largest primes of these sizes. Of several primes of one size, the first is the largest.
 fn rings(operation: Operation, n: u32, sizes: &[u32]) -> Vec<Ring> {
     let degree = Degree::try_from(n).unwrap();
-    let ring = |(place, &bits): (usize, &u32)| {
-        let before = sizes[..place].iter().filter(|&&other| other == bits).count();
+    let ring = |(index, &bits): (usize, &u32)| {
+        let before = sizes[..index].iter().filter(|&&other| other == bits).count();
         let modulus = largest_primes(bits, degree, before + 1).unwrap()[before];
         Request::ring(operation, degree, modulus, None).unwrap()
     };
@@ -113,11 +113,11 @@ fn every_operation_equals_the_golden_model_at_every_size() {
     let machine = large();
     let all = std::env::var_os("RPU_EVERY_SIZE").is_some();
     let mut cases = Vec::new();
-    for (place, &operation) in golden::OPERATIONS.iter().enumerate() {
+    for (index, &operation) in golden::OPERATIONS.iter().enumerate() {
         for (n, towers) in [(1024u32, 2), (4096, 2), (65536, 1)] {
             for (turn, bits) in SIZES.into_iter().enumerate() {
                 let is_whole = n == 1024 || all;
-                if is_whole || place % SIZES.len() == turn {
+                if is_whole || index % SIZES.len() == turn {
                     cases.push((operation, n, towers, bits, is_whole));
                 }
             }

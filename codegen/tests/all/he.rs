@@ -30,8 +30,8 @@ struct Polynomial {
 impl Polynomial {
     /// The residues modulo these of the set's moduli.
     fn of(&self, towers: &[usize]) -> Self {
-        let place = |tower: &usize| self.towers.iter().position(|own| own == tower).unwrap();
-        let words = towers.iter().map(|tower| self.words[place(tower)].clone()).collect();
+        let index = |tower: &usize| self.towers.iter().position(|own| own == tower).unwrap();
+        let words = towers.iter().map(|tower| self.words[index(tower)].clone()).collect();
         Self { towers: towers.to_vec(), words }
     }
 }

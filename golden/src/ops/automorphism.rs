@@ -86,8 +86,8 @@ impl Definition for Automorphism {
 impl crate::tests::Textbook for Automorphism {
     fn textbook(&self, case: &crate::tests::Case<'_>) -> Vec<u128> {
         let g = case.claim.number("g").unwrap() as usize;
-        let place = |exponent| (0..case.n).find(|&i| case.odd(i) == exponent % (2 * case.n)).unwrap();
-        case.each(|i| case.word(0, place(g * case.odd(i))))
+        let index = |exponent| (0..case.n).find(|&i| case.odd(i) == exponent % (2 * case.n)).unwrap();
+        case.each(|i| case.word(0, index(g * case.odd(i))))
     }
 }
 

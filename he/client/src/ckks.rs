@@ -78,8 +78,8 @@ mod tests {
             for (j, &b) in coefficients.iter().enumerate() {
                 square[(i + j) % n] += if i + j < n { a * b } else { -a * b };
             }
-            let place = 5 * i % (2 * n);
-            rotated[place % n] = BigInt::from(if place < n { a } else { -a });
+            let exponent = 5 * i % (2 * n);
+            rotated[exponent % n] = BigInt::from(if exponent < n { a } else { -a });
         }
         let square: Vec<BigInt> = square.into_iter().map(BigInt::from).collect();
         let expected: Vec<Complex64> = slots.iter().map(|slot| slot * slot).collect();
