@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Compiles the kernels of this crate with nvcc and checks them with NVRTC, which compiles them at run time:
+# Compiles the kernels of these crates with nvcc and checks them with NVRTC, which compiles them at run time:
 #
 # * every kernel for sm_90, with little optimisation: only errors and warnings matter, and a warning is an
 #   error;
-# * a sample of them for the other supported architectures (`SAMPLE` of examples/kernels.rs says what may
+# * a sample of them for the other supported architectures (`SAMPLE` of reference/examples/kernels.rs says what may
 #   differ between them);
 # * default kernels for sm_90, fully optimised. They must not spill more than a few registers. Without
 #   options, only those that could: see `source::tight`. With `--all`, every default kernel, which takes
@@ -47,12 +47,15 @@ fi
 kernels=$(mktemp -d)
 trap 'rm -rf "$kernels"' EXIT
 # Of the workspace: with `-p`, all dependencies would be built again, since their features differ.
-cargo test --quiet --workspace --locked --no-run --example kernels
-program=${CARGO_TARGET_DIR:-target}/debug/examples/kernels
-"$program" all "$kernels"
+cargo test --quiet --workspace --locked --no-run --example kernels --example multi_kernels
+examples=${CARGO_TARGET_DIR:-target}/debug/examples
+"$examples/kernels" all "$kernels"
+"$examples/multi_kernels" "$kernels"
 nvrtc=$(find "$folder" -name 'libnvrtc.so.*' 2>/dev/null | head -n 1)
 if [ -n "$nvrtc" ]; then
-    LD_LIBRARY_PATH=$(dirname "$nvrtc") "$program" check
+    for files in "$kernels" "$kernels/tight"; do
+        LD_LIBRARY_PATH=$(dirname "$nvrtc") "$examples/kernels" check "$files"
+    done
 else
     printf 'SKIPPED, nothing was checked with NVRTC: it is not under %s\n' "$folder"
 fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the kernels of this crate on a GPU under memcheck and racecheck of compute-sanitizer, on small sizes,
+# Runs the kernels of these crates on a GPU under memcheck and racecheck of compute-sanitizer, on small sizes,
 # and prints a line for each tool and test: `tool,binary,test,seconds,result`. Fails if a result is not `clean`.
 # With a folder as argument, runs the test binaries in it (transforms, variants, schemes, multi) instead of
 # building them. SECONDS_EACH (300) limits each test, JOBS (8) run at once.
@@ -18,7 +18,7 @@ for test in transforms variants schemes multi; do
     if [ -n "$folder" ]; then
         cp "$folder/$test" "$binaries/$test"
     else
-        built=$(cargo test --quiet -p gpu-ref --locked --test "$test" --no-run --message-format=json |
+        built=$(cargo test --quiet -p gpu-ref -p gpu-ablation -p gpu-multi --locked --test "$test" --no-run --message-format=json |
             sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
         cp "$built" "$binaries/$test"
     fi
@@ -39,7 +39,7 @@ printf '%s\n' "$list" | xargs -P "$jobs" -L 1 bash -c '"$0/$1" --exact "$2" --te
 check() {
     local binaries=$1 tool=$2 binary=$3 test=$4 begin=$SECONDS log result
     log=$(mktemp)
-    # Calls of the driver return their errors as values, and NCCL probes for kernels.
+    # Calls of the driver return their errors as values.
     if timeout "$each" compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 --print-limit 3 \
         "$binaries/$binary" --exact "$test" --test-threads 1 >"$log" 2>&1; then
         # A test that did not run is not clean.

@@ -4,7 +4,7 @@ use codegen::Request;
 use golden::Operation;
 use gpu_ref::crosscheck::{self as cuda, Change, KeyRings, Ring};
 use gpu_ref::inner_product::Fusion;
-use gpu_ref::multi::Partition;
+use gpu_ref::key_switch::Division;
 use gpu_ref::{Device, Direction, Strategy, Sync as Synchronisation};
 use lab_run::crosscheck::{KeySwitch, Operands};
 use std::error::Error;
@@ -70,9 +70,8 @@ pub(super) fn all() -> Vec<Kernels> {
         add("automorphism", bits, bits, golden::AUTOMORPHISM, automorphism(bits));
     }
     for bits in [32, 64] {
-        for partition in Partition::ALL.into_iter().map(Some).chain([None]) {
-            let origin = partition.map_or("rows".into(), |partition| partition.to_string());
-            let work = Work::KeySwitch(key_switch(partition, bits));
+        for (origin, division) in [("columns", Division::Columns), ("rows", Division::Rows)] {
+            let work = Work::KeySwitch(key_switch(division, bits));
             let name = format!("{origin} {bits}");
             kernels.push(Kernels { name, longest: bits - 2, emulated_n: u32::MAX, work });
         }
@@ -144,14 +143,14 @@ fn inner_product(fusion: Fusion, bits: u32) -> Compute {
     })
 }
 
-fn key_switch(partition: Option<Partition>, bits: u32) -> Switch {
+fn key_switch(division: Division, bits: u32) -> Switch {
     Box::new(move |device, task, set| {
         let (limbs, special) = task.rings();
         let rings = |rings: &[ring::Ring]| rings.iter().map(with_root).collect::<Result<Vec<_>>>();
         let n = limbs[0].len();
         let rings = KeyRings { limbs: rings(limbs)?, special: rings(special)?, digits: task.digits() };
         let (polynomial, key) = set.vectors.split_at(limbs.len());
-        Ok(cuda::key_switch(device, (partition, bits), n, &rings, &polynomial.concat(), &key.concat())?)
+        Ok(cuda::switch_key(device, (division, bits), n, &rings, &polynomial.concat(), &key.concat())?)
     })
 }
 

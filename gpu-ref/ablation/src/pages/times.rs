@@ -1,0 +1,251 @@
+//! Times of transforms and products beside those of public codes.
+
+use super::{folder, lines, table};
+use std::io::{Error, Result};
+
+/// Number of moduli, transforms per batch, and mode.
+type Setting = (&'static str, &'static str, &'static str);
+
+/// A name, and the lengths of its words and moduli.
+type Code = [String; 3];
+
+/// One time.
+struct Time {
+    code: Code,
+    /// Work, log2 of N, number of moduli, transforms per batch, mode.
+    setting: [String; 5],
+    us: String,
+    /// The spread relative to the median, if the file has it.
+    spread: Option<f64>,
+}
+
+impl Time {
+    fn us(&self) -> f64 {
+        self.us.parse().unwrap_or(f64::NAN)
+    }
+}
+
+const SIZES: [&str; 6] = ["12", "13", "14", "15", "16", "17"];
+
+/// The columns of [`SIZES`].
+fn sizes_after(head: &[&'static str]) -> Vec<&'static str> {
+    [head, &["2^12", "2^13", "2^14", "2^15", "2^16", "2^17"]].concat()
+}
+
+/// The output of `examples/bench.rs`, with the copies or without.
+fn own(file: &str, copies: bool) -> Result<Vec<Time>> {
+    let time = |[name, work, log_n, bits, length, moduli, batch, mode, us, low, high]: [String; 11]| {
+        let number = |field: &str| field.parse::<f64>().unwrap_or(f64::NAN);
+        let spread = Some((number(&high) - number(&low)) / number(&us));
+        Time { code: [name, bits, length], setting: [work, log_n, moduli, batch, mode], us, spread }
+    };
+    let times = lines(file)?.into_iter().map(time);
+    Ok(times.filter(|time| copies || time.code[0] != "copy").collect())
+}
+
+/// The output of the public codes' harness: `impl,direction,log_n,bits,batch,mode,us`, without a header.
+/// Marks behind a name say how its kernels were launched.
+fn public() -> Result<Vec<Time>> {
+    let text = std::fs::read_to_string(folder().join("h200-public.csv"))?;
+    let times = text.lines().map(|line| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let fields = fields.try_into().map_err(|_| Error::other(format!("seven fields in {line}")))?;
+        Ok(public_time(fields))
+    });
+    Ok(times.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// `None` for other work, or launches in parts.
+fn public_time([name, direction, log_n, bits, batch, mode, us]: [&str; 7]) -> Option<Time> {
+    let (name, alone) = name.strip_suffix("[one-a-graph]").map_or((name, false), |name| (name, true));
+    let (base, moduli, launches) = match name.split_once("-rns64") {
+        Some((base, launches)) => (base, "64", launches),
+        None => (name, "1", ""),
+    };
+    let base = match base {
+        "cheddar" => "Cheddar, 8df8b26",
+        "cheddar-noOT" => "Cheddar (no roots on the fly), 8df8b26",
+        "phantom" => "Phantom, 1f4a198",
+        "gpuntt-merge" => "GPU-NTT, 95c739c",
+        _ => return None,
+    };
+    let launches = match launches {
+        "" => "",
+        "-onelaunch" => " (one launch)",
+        _ => return None,
+    };
+    let work = match direction {
+        "fwd" => "forward",
+        "inv" => "inverse",
+        _ => "product",
+    };
+    let mode = match (batch, alone) {
+        ("1", true) => "alone".to_owned(),
+        ("1", false) => format!("row-{mode}"),
+        _ => mode.to_owned(),
+    };
+    let length = if bits == "32" { "30" } else { "60" };
+    Some(Time {
+        code: [format!("{base}{launches}"), bits.to_owned(), length.to_owned()],
+        setting: [work, log_n, moduli, batch, &mode].map(str::to_owned),
+        us: us.to_owned(),
+        spread: None,
+    })
+}
+
+/// The codes in the order of the times.
+fn codes(times: &[Time]) -> Vec<&Code> {
+    let mut codes: Vec<&Code> = Vec::new();
+    for time in times {
+        if !codes.contains(&&time.code) {
+            codes.push(&time.code);
+        }
+    }
+    codes
+}
+
+fn find<'t>(
+    times: &'t [Time],
+    code: &Code,
+    work: &str,
+    log_n: &str,
+    (moduli, batch, mode): Setting,
+) -> Option<&'t Time> {
+    times.iter().find(|time| time.code == *code && time.setting == [work, log_n, moduli, batch, mode])
+}
+
+fn shown(time: Option<&Time>) -> String {
+    time.map_or(String::new(), |time| time.us.clone())
+}
+
+/// Each of our times at every size that a public code has too: the fastest public one over ours.
+pub(super) fn ratios() -> Result<String> {
+    let (own, public) = (own("h200-bench.csv", false)?, public()?);
+    let ratio = |bits: &str, length: &str, wanted: [&str; 5]| {
+        let ours = own.iter().find(|time| time.code == ["best", bits, length] && time.setting == wanted);
+        let theirs = public.iter().filter(|time| time.code[1] == bits && time.setting == wanted);
+        Some(theirs.map(Time::us).reduce(f64::min)? / ours?.us())
+    };
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut below = 0;
+    for (bits, length) in [("32", "30"), ("64", "60")] {
+        for work in ["forward", "inverse", "product"] {
+            for (moduli, batch, mode) in [
+                ("64", "64", "cold"),
+                ("64", "512", "cold"),
+                ("1", "64", "cold"),
+                ("1", "64", "warm"),
+                ("1", "512", "cold"),
+                ("1", "512", "warm"),
+                ("1", "1", "alone"),
+                ("1", "1", "row-warm"),
+                ("1", "1", "row-cold"),
+            ] {
+                let cells = SIZES.map(|log_n| ratio(bits, length, [work, log_n, moduli, batch, mode]));
+                if cells.iter().all(Option::is_none) {
+                    continue;
+                }
+                below += cells.iter().flatten().filter(|&&ratio| ratio < 1.2).count();
+                let shown = cells.map(|ratio| ratio.map_or(String::new(), |ratio| format!("{ratio:.2}")));
+                rows.push([&[work, bits, moduli, batch, mode].map(str::to_owned)[..], &shown].concat());
+            }
+        }
+    }
+    let head = sizes_after(&["work", "word", "moduli", "batch", "mode"]);
+    Ok(format!("{}\nBelow 1.20: {below}.\n", table(&head, rows)))
+}
+
+/// One row per code with the times of some columns at N = 2^16, and the row's largest spread. Codes
+/// without times are omitted.
+fn settings(columns: &[(&str, &str, Setting)]) -> Result<String> {
+    let mut rows = Vec::new();
+    for times in [own("h200-bench.csv", false)?, public()?] {
+        for code in codes(&times) {
+            let found: Vec<_> =
+                columns.iter().map(|&(_, work, setting)| find(&times, code, work, "16", setting)).collect();
+            if found.iter().all(Option::is_none) {
+                continue;
+            }
+            let spread = found.iter().flatten().filter_map(|time| time.spread).reduce(f64::max);
+            let spread = spread.map_or(String::new(), |spread| format!("{:.1}%", 100.0 * spread));
+            rows.push(code.iter().cloned().chain(found.into_iter().map(shown)).chain([spread]).collect());
+        }
+    }
+    let heads: Vec<&str> = columns.iter().map(|column| column.0).collect();
+    Ok(table(&[&["code", "word", "modulus"], &heads[..], &["spread"]].concat(), rows))
+}
+
+/// 64 moduli, each with its own table.
+pub(super) fn many_moduli() -> Result<String> {
+    settings(&[
+        ("forward, 64", "forward", ("64", "64", "cold")),
+        ("inverse, 64", "inverse", ("64", "64", "cold")),
+        ("product, 64", "product", ("64", "64", "cold")),
+        ("forward, 512", "forward", ("64", "512", "cold")),
+        ("inverse, 512", "inverse", ("64", "512", "cold")),
+        ("product, 512", "product", ("64", "512", "cold")),
+    ])
+}
+
+/// One modulus for a whole batch.
+pub(super) fn one_modulus() -> Result<String> {
+    settings(&[
+        ("forward, 512, warm", "forward", ("1", "512", "warm")),
+        ("forward, 512, cold", "forward", ("1", "512", "cold")),
+        ("inverse, 512, cold", "inverse", ("1", "512", "cold")),
+        ("product, 512, cold", "product", ("1", "512", "cold")),
+    ])
+}
+
+/// Single transforms in three ways.
+pub(super) fn singles() -> Result<String> {
+    settings(&[
+        ("forward, alone", "forward", ("1", "1", "alone")),
+        ("in a row, warm", "forward", ("1", "1", "row-warm")),
+        ("in a row, cold", "forward", ("1", "1", "row-cold")),
+        ("inverse, alone", "inverse", ("1", "1", "alone")),
+        ("in a row, warm", "inverse", ("1", "1", "row-warm")),
+        ("in a row, cold", "inverse", ("1", "1", "row-cold")),
+    ])
+}
+
+/// Forward transforms of `best` at every size.
+pub(super) fn sizes() -> Result<String> {
+    let times = own("h200-bench.csv", false)?;
+    let row = |code: &Code| {
+        let cells = SIZES.map(|size| shown(find(&times, code, "forward", size, ("64", "512", "cold"))));
+        [&code[..], &cells].concat()
+    };
+    Ok(table(&sizes_after(&["code", "word", "modulus"]), codes(&times).into_iter().map(row)))
+}
+
+/// The papers' strategies.
+pub(super) fn strategies() -> Result<String> {
+    let times = own("h200-papers.csv", false)?;
+    let settings = [("64", "512", "cold"), ("1", "512", "cold"), ("1", "1", "alone")];
+    let row = |code: &Code| {
+        [&code[..], &settings.map(|setting| shown(find(&times, code, "forward", "16", setting)))].concat()
+    };
+    let head = ["strategy", "word", "modulus", "64 moduli, 512", "one modulus, 512", "alone"];
+    Ok(table(&head, codes(&times).into_iter().map(row)))
+}
+
+/// Transforms of 64 moduli beside copies of as many bytes as two passes move, N = 2^16, cold.
+pub(super) fn floors() -> Result<String> {
+    let [own, public] = [own("h200-bench.csv", true)?, public()?];
+    let mut rows = Vec::new();
+    for (times, fastest) in [(&own, "best"), (&public, "Cheddar"), (&public, "Phantom")] {
+        for code in codes(times).into_iter().filter(|code| code[0].starts_with(fastest)) {
+            let copy = ["copy", &code[1], &code[1]].map(str::to_owned);
+            let copy = find(&own, &copy, "copy", "16", ("1", "512", "cold"));
+            let floor =
+                2.0 * copy.ok_or_else(|| Error::other("h200-bench.csv: no copy of a word size"))?.us();
+            let share = |work| {
+                let time = find(times, code, work, "16", ("64", "512", "cold"));
+                time.map_or(String::new(), |time| format!("{:.0}%", 100.0 * floor / time.us()))
+            };
+            rows.push([&code[..], &[format!("{floor:.4}")], &["forward", "inverse"].map(share)].concat());
+        }
+    }
+    Ok(table(&["code", "word", "modulus", "two copies, us", "of forward", "of inverse"], rows))
+}

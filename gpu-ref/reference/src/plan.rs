@@ -1,0 +1,414 @@
+//! Plans: recipes compiled for a device, with the tables of their moduli.
+
+mod product;
+
+use self::product::ProductKernels;
+use crate::batch::check_residues;
+use crate::device::{Argument, Device, Kernel, Launch, Mode, Shape};
+use crate::field::{Field, table_places};
+use crate::number::pow_mod;
+use crate::recipe::{Feature, Pass, Recipe, Strategy};
+use crate::{Batch, Error, Layout, Modulus, Word, source};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Direction of a transform.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Direction {
+    /// Natural order to bit-reversed order: `out[j] = sum_i in[i] root^(i (2 bitrev(j) + 1))`.
+    Forward,
+    /// Bit-reversed order to natural order, scaled by 1/N: the inverse of [`Direction::Forward`].
+    Inverse,
+}
+
+impl std::fmt::Display for Direction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Forward => "forward",
+            Self::Inverse => "inverse",
+        })
+    }
+}
+
+/// Negacyclic transforms modulo `x^N + 1` of one strategy and size, for one or more moduli
+/// ("limbs"), on one device.
+///
+/// A batch holds `polynomials x limbs x N` words, in that order: polynomial `p` modulo `moduli[l]`
+/// starts at word `(p limbs + l) N`. All coefficients are below their modulus, on input and output.
+pub struct Plan<W> {
+    device: Device,
+    recipe: Recipe,
+    moduli: Vec<Modulus<W>>,
+    forward: Vec<Kernel>,
+    inverse: Vec<Kernel>,
+    /// Compiled at the first product, because these kernels take longest to compile.
+    product: OnceLock<ProductKernels>,
+    /// The roots of each direction, for each modulus.
+    forward_tables: Batch<W>,
+    inverse_tables: Batch<W>,
+    constants: Batch<W>,
+    /// For resident kernels: the maximum number of polynomials in one launch, and the
+    /// synchronisation buffer, initially zero.
+    residency: Option<(usize, Batch<W>)>,
+}
+
+/// Threads per block of resident kernels. Each thread has two elements.
+const RESIDENT_THREADS: u32 = 256;
+
+impl<W: Word> Plan<W> {
+    /// Creates a plan with the strategy's own recipe for moduli of this length. All moduli must have
+    /// roots for the same N.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Recipe::for_moduli`] and [`Plan::with_recipe`].
+    pub fn new(device: &Device, strategy: Strategy, moduli: &[Modulus<W>]) -> Result<Self, Error> {
+        let n = moduli.first().map_or(0, Modulus::n);
+        let log_n = n.checked_ilog2().unwrap_or(0);
+        let largest = moduli.iter().map(|modulus| modulus.q().widen()).max().unwrap_or(0);
+        Self::with_recipe(device, Recipe::for_moduli(strategy, W::BITS, log_n, largest)?, moduli)
+    }
+
+    /// Creates a plan with the given recipe.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] for other words, and [`Error::Modulus`] if there are no moduli or if
+    /// one is too long for the strategy or has a root for another N.
+    pub fn with_recipe(device: &Device, recipe: Recipe, moduli: &[Modulus<W>]) -> Result<Self, Error> {
+        Self::with_factors(device, recipe, moduli, &vec![1; moduli.len()])
+    }
+
+    /// As [`Plan::with_recipe`], but the results of inverse transforms and products modulo
+    /// `moduli[l]` are multiplied by `factors[l]`. This is free, as it is merged with 1/N.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Plan::with_recipe`], [`Error::Length`] unless there is one factor for each
+    /// modulus, and [`Error::Range`] naming the first factor not below its modulus.
+    pub fn with_factors(
+        device: &Device,
+        recipe: Recipe,
+        moduli: &[Modulus<W>],
+        factors: &[u128],
+    ) -> Result<Self, Error> {
+        if factors.len() != moduli.len() {
+            return Err(Error::Length { unit: moduli.len(), got: factors.len() });
+        }
+        for (index, (&value, q)) in factors.iter().zip(moduli.iter().map(|m| m.q().widen())).enumerate() {
+            if value >= q {
+                return Err(Error::Range { index, value, q });
+            }
+        }
+        if recipe.word_bits() != W::BITS {
+            return Err(Error::Unsupported {
+                what: format!("a recipe for {}-bit words", recipe.word_bits()),
+                instead: format!("the plan's words have {} bits", W::BITS),
+            });
+        }
+        let n = 1usize << recipe.log_n();
+        let field = Field::new(&recipe);
+        moduli.iter().try_for_each(|modulus| field.check(modulus, n))?;
+        if moduli.is_empty() || moduli.len() > GRID_LIMIT {
+            return Err(Error::Modulus {
+                q: 0,
+                reason: format!("expected 1 to {GRID_LIMIT} moduli, found {}", moduli.len()),
+            });
+        }
+
+        let places = table_places(&recipe);
+        let table = |exponent: u128| -> Vec<W> {
+            let of_one = |modulus: &Modulus<W>| {
+                let q = modulus.q().widen();
+                field.table::<W>(pow_mod(modulus.root().widen(), exponent, q), q, &places)
+            };
+            moduli.par_iter().flat_map_iter(of_one).collect()
+        };
+        let (forward_table, inverse_table) = (table(1), table(2 * n as u128 - 1));
+        let constants: Vec<W> =
+            moduli.iter().zip(factors).flat_map(|(m, &factor)| field.constants(m, factor)).collect();
+        let recipe = if recipe.has(Feature::ShortQuotients)
+            && !Field::allows_short_quotients(moduli, &constants, [&forward_table, &inverse_table])
+        {
+            recipe.without(Feature::ShortQuotients)
+        } else {
+            recipe
+        };
+
+        let module = device.compile(field.source().0, &text(device, &recipe, source::transforms))?;
+        let numbered = |name: &str| -> Result<Vec<Kernel>, Error> {
+            let passes = recipe.passes().iter().enumerate();
+            passes.map(|(i, pass)| module.kernel(&format!("{name}_{i}"), recipe.shared_bytes(pass))).collect()
+        };
+
+        let forward = numbered("forward")?;
+        let residency = if recipe.resident() {
+            let shape = resident_shape(&recipe, moduli.len(), 1);
+            let blocks = (shape.grid[0] * shape.grid[1]) as usize;
+            let most = device.resident_blocks(&forward[0], shape)? / blocks;
+            if most == 0 {
+                return Err(Error::Unsupported {
+                    what: format!("{} with {} moduli at N = {n}", recipe.strategy(), moduli.len()),
+                    instead: "all threads must be resident on the device; use fewer moduli or a smaller N"
+                        .into(),
+                });
+            }
+            Some((most, Batch::zeroed(device, sync_words((most * moduli.len()) << recipe.log_n()))?))
+        } else {
+            None
+        };
+        Ok(Self {
+            forward,
+            residency,
+            inverse: numbered("inverse")?,
+            product: OnceLock::new(),
+            forward_tables: Batch::upload(device, &forward_table)?,
+            inverse_tables: Batch::upload(device, &inverse_table)?,
+            constants: Batch::upload(device, &constants)?,
+            device: device.clone(),
+            moduli: moduli.to_vec(),
+            recipe,
+        })
+    }
+
+    /// The recipe, as the moduli allow it: see [`Feature::ShortQuotients`].
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// The moduli, in the order of a batch's limbs.
+    pub fn moduli(&self) -> &[Modulus<W>] {
+        &self.moduli
+    }
+
+    /// The device of the plan.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Words of one polynomial with all its limbs: limbs x N.
+    pub fn polynomial_words(&self) -> usize {
+        self.moduli.len() << self.recipe.log_n()
+    }
+
+    /// Copies polynomials to the device.
+    ///
+    /// # Errors
+    /// Returns [`Error::Length`] unless the number of words is a positive multiple of
+    /// [`Self::polynomial_words`], and [`Error::Range`] naming the first word not below its modulus.
+    pub fn upload(&self, words: &[W]) -> Result<Batch<W>, Error> {
+        self.whole(words.len())?;
+        check_residues(&self.moduli, words)?;
+        Batch::upload(&self.device, words)
+    }
+
+    /// Copies polynomials back, after all work on them.
+    pub fn download(&self, batch: &Batch<W>) -> Result<Vec<W>, Error> {
+        batch.download()
+    }
+
+    /// Transforms a batch in place. On a GPU the call returns before the work is done.
+    ///
+    /// # Errors
+    /// Returns [`Error::Length`] if the batch is not a whole number of polynomials, and
+    /// [`Error::Unsupported`] if it is on another device.
+    pub fn transform(&self, direction: Direction, batch: &mut Batch<W>) -> Result<(), Error> {
+        // SAFETY: the batch holds all words accessed by the launches, and is borrowed exclusively.
+        unsafe { self.start(&self.transform_launches(direction, batch)?) }
+    }
+
+    /// Transforms polynomials at equal distances in a batch, in place. On a GPU the call returns
+    /// before the work is done.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] if the layout is invalid or exceeds the batch, or if the batch is on
+    /// another device.
+    pub fn transform_at(
+        &self,
+        direction: Direction,
+        batch: &mut Batch<W>,
+        layout: Layout,
+    ) -> Result<(), Error> {
+        self.check_layout(batch, layout)?;
+        // SAFETY: the batch holds all words accessed by the launches, and is borrowed exclusively.
+        unsafe { self.start(&self.transforms(direction, batch, layout)?) }
+    }
+
+    /// Starts kernels one after the other.
+    ///
+    /// # Safety
+    /// See [`Device::launch`].
+    unsafe fn start(&self, launches: &[Launch<'_>]) -> Result<(), Error> {
+        // SAFETY: guaranteed by the caller.
+        launches.iter().try_for_each(|launch| unsafe { self.device.launch(launch) })
+    }
+
+    /// The launches of [`Self::transform`], in order.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::transform`].
+    pub fn transform_launches(
+        &self,
+        direction: Direction,
+        batch: &Batch<W>,
+    ) -> Result<Vec<Launch<'_>>, Error> {
+        self.transforms(direction, batch, self.whole(batch.words())?)
+    }
+
+    fn transforms(
+        &self,
+        direction: Direction,
+        batch: &Batch<W>,
+        layout: Layout,
+    ) -> Result<Vec<Launch<'_>>, Error> {
+        self.device.require(batch.device())?;
+        let mut launches = Vec::new();
+        for part in self.chunks(layout) {
+            for (kernel, number) in self.steps(direction) {
+                launches.push(self.pass_launch(kernel, direction, number, batch, part));
+            }
+        }
+        Ok(launches)
+    }
+
+    /// Pass `number` on some polynomials, in place.
+    fn pass_launch<'a>(
+        &'a self,
+        kernel: &'a Kernel,
+        direction: Direction,
+        number: usize,
+        batch: &Batch<W>,
+        part: Layout,
+    ) -> Launch<'a> {
+        let region = self.region(batch, part);
+        let data = Argument::address(region.start);
+        let mut arguments =
+            vec![data, data, self.tables(direction).pointer(), self.constants.pointer(), self.rows(part)];
+        let mut writes = vec![region];
+        if let Some((_, sync)) = &self.residency {
+            arguments.push(sync.pointer());
+            writes.push(sync.region(0, sync_words(self.polynomial_words() * part.count)));
+        }
+        let shape = self.shape(&self.recipe.passes()[number], part.count as u32);
+        Launch { kernel, shape, arguments, reads: Vec::new(), writes }
+    }
+
+    /// The most bytes of local memory that a thread of a direction's kernels needs. The kernels have no
+    /// arrays there, so these are spilled registers.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] on an emulated device.
+    pub fn spilled_bytes(&self, direction: Direction) -> Result<usize, Error> {
+        self.most_spilled(self.steps(direction).into_iter().map(|(kernel, _)| kernel))
+    }
+
+    fn most_spilled<'k>(&self, mut kernels: impl Iterator<Item = &'k Kernel>) -> Result<usize, Error> {
+        kernels.try_fold(0, |most, kernel| Ok(most.max(self.device.local_bytes(kernel)?)))
+    }
+
+    /// [`Self::upload`], [`Self::transform`], [`Self::download`].
+    ///
+    /// # Errors
+    /// Returns the errors of those methods.
+    pub fn run(&self, direction: Direction, words: &[W]) -> Result<Vec<W>, Error> {
+        let mut batch = self.upload(words)?;
+        self.transform(direction, &mut batch)?;
+        self.download(&batch)
+    }
+
+    /// The kernels of a direction in order, with their pass numbers.
+    fn steps(&self, direction: Direction) -> Vec<(&Kernel, usize)> {
+        match direction {
+            Direction::Forward => self.forward.iter().zip(0..).collect(),
+            Direction::Inverse => {
+                self.inverse.iter().enumerate().map(|(number, kernel)| (kernel, number)).rev().collect()
+            }
+        }
+    }
+
+    /// The table of roots.
+    fn tables(&self, direction: Direction) -> &Batch<W> {
+        match direction {
+            Direction::Forward => &self.forward_tables,
+            Direction::Inverse => &self.inverse_tables,
+        }
+    }
+
+    /// The parts of a layout that fit a grid, or are resident together.
+    fn chunks(&self, layout: Layout) -> Vec<Layout> {
+        let chunk = match &self.residency {
+            // Resident kernels find a polynomial behind the one before.
+            Some(_) if layout.stride != self.polynomial_words() => 1,
+            Some((most, _)) => *most,
+            None => GRID_LIMIT,
+        };
+        let part = |start| Layout {
+            first: layout.first + start * layout.stride,
+            count: chunk.min(layout.count - start),
+            ..layout
+        };
+        (0..layout.count).step_by(chunk).map(part).collect()
+    }
+
+    /// All polynomials of a batch of that many words.
+    fn whole(&self, words: usize) -> Result<Layout, Error> {
+        let unit = self.polynomial_words();
+        if words == 0 || !words.is_multiple_of(unit) {
+            return Err(Error::Length { unit, got: words });
+        }
+        Ok(Layout { first: 0, stride: unit, count: words / unit })
+    }
+
+    /// The addresses from the first to the last word of a layout.
+    fn region(&self, batch: &Batch<W>, Layout { first, stride, count }: Layout) -> Range<u64> {
+        batch.region(first, (count - 1) * stride + self.polynomial_words())
+    }
+
+    /// The distance of two polynomials in rows of N words, for the kernels' parameter `limbs`.
+    fn rows(&self, layout: Layout) -> Argument {
+        ((layout.stride >> self.recipe.log_n()) as u32).into()
+    }
+
+    fn check_layout(&self, batch: &Batch<W>, layout: Layout) -> Result<(), Error> {
+        layout.check(self.polynomial_words(), 1 << self.recipe.log_n(), batch.words())
+    }
+
+    fn shape(&self, pass: &Pass, polynomials: u32) -> Shape {
+        if self.recipe.resident() {
+            return resident_shape(&self.recipe, self.moduli.len(), polynomials);
+        }
+        Shape {
+            grid: [pass.blocks_each(self.recipe.log_n()), polynomials, self.moduli.len() as u32],
+            threads: pass.threads(),
+            shared: self.recipe.shared_bytes(pass),
+            mode: self.mode(),
+        }
+    }
+
+    fn mode(&self) -> Mode {
+        if self.recipe.has(Feature::Overlap) { Mode::Overlapping } else { Mode::Ordered }
+    }
+}
+
+/// Maximum number of blocks of a grid along y or z.
+const GRID_LIMIT: usize = 65_535;
+
+/// The cooperative launch of a resident transform.
+fn resident_shape(recipe: &Recipe, limbs: usize, polynomials: u32) -> Shape {
+    Shape {
+        grid: [(1 << (recipe.log_n() - 1)) / RESIDENT_THREADS, limbs as u32, polynomials],
+        threads: RESIDENT_THREADS,
+        shared: 0,
+        mode: Mode::Cooperative,
+    }
+}
+
+/// Words of the synchronisation buffer for a resident launch on `words` words: PLACES of
+/// `cuda/he_booster.cu` for each word.
+fn sync_words(words: usize) -> usize {
+    6 * words
+}
+
+/// The source text for some of a recipe's kernels. An emulated device compiles all of them at once,
+/// because most of the compilation time does not depend on their number.
+fn text(device: &Device, recipe: &Recipe, some: impl FnOnce(&Recipe) -> String) -> String {
+    if device.is_emulated() { source::everything(recipe) } else { some(recipe) }
+}

@@ -1,0 +1,171 @@
+//! Products modulo `x^N + 1`.
+
+use super::{Direction, Plan, text};
+use crate::device::{Argument, Kernel, Launch, Shape};
+use crate::field::Field;
+use crate::recipe::{Pass, Product};
+use crate::{Batch, Error, Layout, Word, source};
+
+/// Threads per block of the product-only kernel.
+const POINTWISE_THREADS: u32 = 256;
+
+/// The kernels of products.
+pub(super) struct ProductKernels {
+    pub(super) heart: Kernel,
+    /// The last inverse pass, unless it is part of the heart.
+    pub(super) inverse: Option<Kernel>,
+    /// The truncated last forward pass and first inverse pass, unless the heart contains them. The
+    /// first inverse pass is omitted if it is also the last.
+    pub(super) forward_truncated: Option<Kernel>,
+    pub(super) inverse_truncated: Option<Kernel>,
+}
+
+impl<W: Word> Plan<W> {
+    /// Multiplies two batches modulo `x^N + 1`, both in natural order. `left` receives the
+    /// products; `right` is overwritten.
+    ///
+    /// By default, one fused kernel computes the last forward pass of both factors, the products,
+    /// and the first inverse pass; see [`Product`].
+    ///
+    /// # Errors
+    /// Returns [`Error::Length`] if the batches differ in length or are not a whole number of polynomials,
+    /// and [`Error::Unsupported`] if they are on another device.
+    pub fn multiply(&self, left: &mut Batch<W>, right: &mut Batch<W>) -> Result<(), Error> {
+        // SAFETY: the batches hold all words accessed by the launches, and are borrowed exclusively.
+        unsafe { self.start(&self.product_launches(left, right)?) }
+    }
+
+    /// Multiplies polynomials at equal distances, the same in both batches; see [`Self::multiply`].
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] if the layout is invalid or exceeds a batch, or if a batch is on
+    /// another device.
+    pub fn multiply_at(
+        &self,
+        left: &mut Batch<W>,
+        right: &mut Batch<W>,
+        layout: Layout,
+    ) -> Result<(), Error> {
+        self.check_layout(left, layout)?;
+        self.check_layout(right, layout)?;
+        // SAFETY: the batches hold all words accessed by the launches, and are borrowed exclusively.
+        unsafe { self.start(&self.products(left, right, layout)?) }
+    }
+
+    /// [`Self::spilled_bytes`] of the kernels of a product.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::spilled_bytes`].
+    pub fn spilled_bytes_of_product(&self) -> Result<usize, Error> {
+        let product = self.product_kernels()?;
+        let others = [&product.inverse, &product.forward_truncated, &product.inverse_truncated];
+        let beside = self.passes_beside_heart() - usize::from(product.forward_truncated.is_some());
+        let passes = self.forward[..beside].iter().chain([&product.heart]);
+        self.most_spilled(passes.chain(others.into_iter().flatten()))
+    }
+
+    /// The launches of [`Self::multiply`], in order.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::multiply`].
+    pub fn product_launches(&self, left: &Batch<W>, right: &Batch<W>) -> Result<Vec<Launch<'_>>, Error> {
+        if left.words() != right.words() {
+            return Err(Error::Length { unit: left.words(), got: right.words() });
+        }
+        self.products(left, right, self.whole(left.words())?)
+    }
+
+    fn products(&self, left: &Batch<W>, right: &Batch<W>, layout: Layout) -> Result<Vec<Launch<'_>>, Error> {
+        self.device.require(left.device())?;
+        self.device.require(right.device())?;
+        let product = self.product_kernels()?;
+        let last = self.recipe.passes().len() - 1;
+        let beside = self.passes_beside_heart();
+        let mut launches = Vec::new();
+        for part in self.chunks(layout) {
+            for number in 0..beside {
+                let kernel = match &product.forward_truncated {
+                    Some(kernel) if number == last => kernel,
+                    _ => &self.forward[number],
+                };
+                for batch in [left, right] {
+                    launches.push(self.pass_launch(kernel, Direction::Forward, number, batch, part));
+                }
+            }
+            let [products, others] = [left, right].map(|batch| self.region(batch, part));
+            let [x, y] = [&products, &others].map(|region| Argument::address(region.start));
+            launches.push(Launch {
+                kernel: &product.heart,
+                shape: self.heart_shape(part.count as u32),
+                arguments: vec![
+                    x,
+                    y,
+                    x,
+                    self.tables(Direction::Forward).pointer(),
+                    self.tables(Direction::Inverse).pointer(),
+                    self.constants.pointer(),
+                    self.rows(part),
+                ],
+                reads: vec![others],
+                writes: vec![products],
+            });
+            for number in (0..beside).rev() {
+                let kernel = match (&product.inverse, &product.inverse_truncated) {
+                    (Some(kernel), _) if number == 0 => kernel,
+                    (_, Some(kernel)) if number == last => kernel,
+                    _ => &self.inverse[number],
+                };
+                launches.push(self.pass_launch(kernel, Direction::Inverse, number, left, part));
+            }
+        }
+        Ok(launches)
+    }
+
+    /// Returns true if the product's heart contains no pass.
+    fn heart_is_products_alone(&self) -> bool {
+        self.recipe.resident() || self.recipe.product().separate
+    }
+
+    /// Number of passes outside the product's heart.
+    pub(super) fn passes_beside_heart(&self) -> usize {
+        self.recipe.passes().len() - usize::from(!self.heart_is_products_alone())
+    }
+
+    fn heart_shape(&self, count: u32) -> Shape {
+        if self.recipe.resident() || !self.recipe.product().separate {
+            return Shape { mode: self.mode(), ..self.shape(self.recipe.last_pass(), count) };
+        }
+        // Two coefficients per thread.
+        let blocks = (1 << (self.recipe.log_n() - 1)) / POINTWISE_THREADS;
+        Shape {
+            grid: [blocks, count, self.moduli.len() as u32],
+            threads: POINTWISE_THREADS,
+            shared: 0,
+            mode: self.mode(),
+        }
+    }
+
+    pub(super) fn product_kernels(&self) -> Result<&ProductKernels, Error> {
+        if let Some(kernels) = self.product.get() {
+            return Ok(kernels);
+        }
+        let name = Field::new(&self.recipe).source().0;
+        let module = self.device.compile(name, &text(&self.device, &self.recipe, source::product))?;
+        let kernel = |name: &str, pass: &Pass| module.kernel(name, self.recipe.shared_bytes(pass));
+        let (passes, last) = (self.recipe.passes(), self.recipe.last_pass());
+        let Product { separate, truncated, .. } = self.recipe.product();
+        let kernels = ProductKernels {
+            heart: kernel("product", last)?,
+            inverse: (passes.len() > 1 || self.heart_is_products_alone())
+                .then(|| kernel("inverse_product_0", &passes[0]))
+                .transpose()?,
+            forward_truncated: (separate && truncated)
+                .then(|| kernel("forward_truncated", last))
+                .transpose()?,
+            inverse_truncated: (separate && truncated && passes.len() > 1)
+                .then(|| kernel("inverse_truncated", last))
+                .transpose()?,
+        };
+        Ok(self.product.get_or_init(|| kernels))
+    }
+}

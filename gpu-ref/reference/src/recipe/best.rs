@@ -1,0 +1,66 @@
+//! The measured parameters of [`Strategy::Best`]: which passes and products are fastest for a word size
+//! and a ring dimension.
+
+use super::pass::{Pass, Product, pair, single};
+#[cfg(doc)]
+use super::{Recipe, Strategy};
+
+/// Passes of [`Strategy::Best`] for batches, chosen on an H200 among a few for each size: 64 moduli
+/// of 8 polynomials at N = 2^16, one modulus at the others.
+pub(super) fn passes(word_bits: u32, log_n: u32) -> Vec<Pass> {
+    match (word_bits, log_n) {
+        (32, ..=12) => single(log_n, 4, 4),
+        (32, 13 | 14) => single(log_n, 5, 2),
+        (32, 15) => pair(log_n, 7, (4, 5, 4), (4, 2, 14)),
+        (32, 16) => pair(log_n, 8, (4, 5, 2), (4, 2, 14)),
+        (32, _) => pair(log_n, 9, (5, 4, 2), (4, 2, 14)),
+        (64, ..=12) => single(log_n, 3, 2),
+        (64, 13) => single(log_n, 4, 2),
+        (64, 14 | 15) => pair(log_n, log_n - 8, (4, 3, 2), (3, 0, 16)),
+        (64, 16) => pair(log_n, 8, (4, 3, 3), (3, 1, 8)),
+        (64, _) => pair(log_n, 8, (4, 3, 3), (3, 0, 8)),
+        (_, ..=12) => single(log_n, 3, 1),
+        (_, 17) => pair(log_n, 8, (3, 1, 13), (3, 1, 4)),
+        (_, 16) => pair(log_n, 8, (3, 1, 13), (3, 0, 16)),
+        (_, _) => pair(log_n, log_n / 2, (3, 2, 6), (3, 1, 8)),
+    }
+}
+
+/// A batch of so many bytes stays in the L2 cache as a whole, so no pass needs to go backwards.
+pub(super) const CACHED_BYTES: usize = 16 << 20;
+
+/// Fewer transforms than this leave most of a device without work if each is one block.
+pub(super) const FEW: usize = 128;
+
+/// Passes of [`Strategy::Best`] for fewer than [`FEW`] transforms, where they differ.
+pub(super) fn few(word_bits: u32, log_n: u32) -> Option<Vec<Pass>> {
+    match (word_bits, log_n) {
+        (32, 14) => Some(pair(log_n, 7, (3, 3, 2), (3, 2, 2))),
+        (64, 12) => Some(pair(log_n, 6, (3, 3, 2), (3, 3, 2))),
+        (64, 13) => Some(pair(log_n, 7, (3, 2, 2), (3, 2, 2))),
+        _ => None,
+    }
+}
+
+/// [`Recipe::with_shared_roots`] of [`Strategy::Best`]: in words of 32 bits a multiplication costs less
+/// than an entry of the table.
+pub(super) fn shared_roots(word_bits: u32, log_n: u32) -> u32 {
+    match (word_bits, log_n) {
+        (32, 12) => 1,
+        (32, 14..) => 3,
+        _ => 0,
+    }
+}
+
+/// Products of [`Strategy::Best`]: separate if a thread cannot hold both factors.
+pub(super) fn product(word_bits: u32, log_n: u32) -> Product {
+    let (separate, blocks) = match (word_bits, log_n) {
+        (32, ..=12) => (false, 2),
+        (32, 13 | 14) => (false, 1),
+        (32, _) => (false, 12),
+        (64, 13) | (128, ..=12) => (true, 1),
+        (64, 16) => (false, 12),
+        _ => (false, 1),
+    };
+    Product { separate, truncated: false, blocks }
+}

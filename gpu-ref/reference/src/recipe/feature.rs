@@ -1,0 +1,60 @@
+//! The features: variations of the kernels that a recipe may ask for.
+
+use super::Strategy;
+
+/// A variation of a recipe's kernels.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Feature {
+    /// The blocks of a pass may start, and wait, before the preceding pass has finished.
+    Overlap,
+    /// A thread loads its first roots before it waits. This shortens a single transform and takes
+    /// registers from a batch.
+    EarlyRoots,
+    /// Every pass but the first goes through the polynomials and limbs of a batch backwards, so that
+    /// it finds in the L2 cache what the pass before has written last.
+    Alternating,
+    /// The rounds of a pass exchange their data through its own locations in global memory, instead
+    /// of shared memory.
+    GlobalExchange,
+    /// Loads and stores carry a cache hint that the data are not reused soon.
+    Streaming,
+    /// [`Strategy::Caramel`]: every kernel converts from integers to doubles and back, not only the
+    /// first and the last.
+    Casts,
+    /// [`Strategy::Cheddar`]: the last round of the last pass, three stages by default, computes its
+    /// roots from two tables of about sqrt(N) entries each, instead of loading them from one of N.
+    OnTheFly,
+    /// [`Strategy::Best`] with moduli of 126 bits in 128-bit words: quotients come from 13 of 16
+    /// partial products. All roots modulo q allow that for q up to 2^126 - 2^95, and above all but
+    /// one in 2^31. A plan with one of these does without.
+    ShortQuotients,
+}
+
+impl Feature {
+    /// The macro that selects the feature in `cuda`. Overlap is a matter of the launch.
+    pub(crate) fn definition(self) -> Option<&'static str> {
+        match self {
+            Self::Overlap => None,
+            Self::EarlyRoots => Some("EARLY_ROOTS"),
+            Self::Alternating => Some("ALTERNATING"),
+            Self::GlobalExchange => Some("EXCHANGE_IN_GLOBAL"),
+            Self::Streaming => Some("STREAMING"),
+            Self::Casts => Some("CASTS"),
+            Self::OnTheFly => Some("ON_THE_FLY"),
+            Self::ShortQuotients => Some("SHORT_QUOTIENTS"),
+        }
+    }
+
+    /// Returns true if the kernels of a strategy have the feature, for moduli of `modulus_bits` bits in
+    /// words of `word_bits` bits.
+    pub(super) fn suits(self, strategy: Strategy, word_bits: u32, modulus_bits: u32) -> bool {
+        match self {
+            Self::Overlap | Self::EarlyRoots | Self::Alternating | Self::GlobalExchange | Self::Streaming => {
+                !strategy.resident()
+            }
+            Self::Casts => strategy == Strategy::Caramel,
+            Self::OnTheFly => strategy == Strategy::Cheddar,
+            Self::ShortQuotients => (strategy, word_bits, modulus_bits) == (Strategy::Best, 128, 126),
+        }
+    }
+}
