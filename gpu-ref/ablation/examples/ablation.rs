@@ -7,10 +7,9 @@
 //! The subjects of a paper are prepared together, then measured in turn, as often as there are runs. A
 //! run is the median of 15 samples for the whole batch of a claim's setting: `warm`, on the same data
 //! again and again, or `cold`, on copies of 256 MiB in turn, for transforms and products that are
-//! launched one after the other. Inner products have their own launches, and all other work is launched as the
-//! claim says. A gain has the ratio of the medians over the runs, and its extremes. Before timing, the
-//! kernels of every variant are compared with the host model on new random inputs. A difference is an
-//! error.
+//! launched one after the other. Inner products have their own launches, and all other work is launched as
+//! the claim says. A gain has the ratio of the medians over the runs, and its extremes. Before timing, the
+//! kernels of every variant are compared with the host model on new random inputs. A difference is an error.
 
 use clap::Parser;
 use gpu_ablation::claims::{self, Gain, InnerProducts, Paper, SpeedupClaim, Subject, Variant};

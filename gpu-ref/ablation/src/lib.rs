@@ -1,8 +1,9 @@
 //! Measurements of CUDA transforms: what four papers claim, and the fastest recipes.
 //!
 //! [`claims`] has the speedups that the papers claim, as pairs of variants; `--example ablation` measures all
-//! of them. [`variants`] has the papers' own recipes, and [`sequence`] their graphs of launches. `--example bench` times the strategies of `gpu_ref`, `--example tune` searches for a faster recipe of
-//! the fastest, and [`pages`] makes the tables of `reports/gpu` from their output.
+//! of them. [`variants`] has the papers' own recipes, and [`sequence`] their graphs of launches. `--example
+//! bench` times the strategies of `gpu_ref`, `--example tune` searches for a faster recipe of the fastest,
+//! and [`pages`] makes the tables of `reports/gpu` from their output.
 
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 

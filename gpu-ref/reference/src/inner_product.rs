@@ -67,7 +67,8 @@ impl<W: Word> InnerProduct<W> {
         self.moduli.len() * self.moduli[0].n()
     }
 
-    /// Computes the two sums of polynomials and keys, in the last batch. On a GPU the call returns before the work is done.
+    /// Computes the two sums of polynomials and keys, in the last batch. On a GPU the call returns before the
+    /// work is done.
     ///
     /// # Errors
     /// Returns [`Error::Length`] unless the batches have the lengths of the layouts above, and

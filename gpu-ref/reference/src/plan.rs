@@ -90,30 +90,8 @@ impl<W: Word> Plan<W> {
         moduli: &[Modulus<W>],
         factors: &[u128],
     ) -> Result<Self, Error> {
-        if factors.len() != moduli.len() {
-            return Err(Error::Length { unit: moduli.len(), got: factors.len() });
-        }
-        for (index, (&value, q)) in factors.iter().zip(moduli.iter().map(|m| m.q().widen())).enumerate() {
-            if value >= q {
-                return Err(Error::Range { index, value, q });
-            }
-        }
-        if recipe.word_bits() != W::BITS {
-            return Err(Error::Unsupported {
-                what: format!("a recipe for {}-bit words", recipe.word_bits()),
-                instead: format!("the plan's words have {} bits", W::BITS),
-            });
-        }
-        let n = 1usize << recipe.log_n();
-        let field = Field::new(&recipe);
-        moduli.iter().try_for_each(|modulus| field.check(modulus, n))?;
-        if moduli.is_empty() || moduli.len() > GRID_LIMIT {
-            return Err(Error::Modulus {
-                q: 0,
-                reason: format!("expected 1 to {GRID_LIMIT} moduli, found {}", moduli.len()),
-            });
-        }
-
+        Self::check(&recipe, moduli, factors)?;
+        let (n, field) = (1usize << recipe.log_n(), Field::new(&recipe));
         let places = table_places(&recipe);
         let table = |exponent: u128| -> Vec<W> {
             let of_one = |modulus: &Modulus<W>| {
@@ -140,24 +118,11 @@ impl<W: Word> Plan<W> {
         };
 
         let forward = numbered("forward")?;
-        let residency = if recipe.resident() {
-            let shape = resident_shape(&recipe, moduli.len(), 1);
-            let blocks = (shape.grid[0] * shape.grid[1]) as usize;
-            let most = device.resident_blocks(&forward[0], shape)? / blocks;
-            if most == 0 {
-                return Err(Error::Unsupported {
-                    what: format!("{} with {} moduli at N = {n}", recipe.strategy(), moduli.len()),
-                    instead: "all threads must be resident on the device; use fewer moduli or a smaller N"
-                        .into(),
-                });
-            }
-            Some((most, Batch::zeroed(device, sync_words((most * moduli.len()) << recipe.log_n()))?))
-        } else {
-            None
-        };
+        let residency =
+            recipe.resident().then(|| Self::residency(device, &recipe, &forward[0], moduli.len()));
         Ok(Self {
             forward,
-            residency,
+            residency: residency.transpose()?,
             inverse: numbered("inverse")?,
             product: OnceLock::new(),
             forward_tables: Batch::upload(device, &forward_table)?,
@@ -167,6 +132,50 @@ impl<W: Word> Plan<W> {
             moduli: moduli.to_vec(),
             recipe,
         })
+    }
+
+    /// The checks of [`Plan::with_factors`].
+    fn check(recipe: &Recipe, moduli: &[Modulus<W>], factors: &[u128]) -> Result<(), Error> {
+        if factors.len() != moduli.len() {
+            return Err(Error::Length { unit: moduli.len(), got: factors.len() });
+        }
+        for (index, (&value, q)) in factors.iter().zip(moduli.iter().map(|m| m.q().widen())).enumerate() {
+            if value >= q {
+                return Err(Error::Range { index, value, q });
+            }
+        }
+        if recipe.word_bits() != W::BITS {
+            return Err(Error::Unsupported {
+                what: format!("a recipe for {}-bit words", recipe.word_bits()),
+                instead: format!("the plan's words have {} bits", W::BITS),
+            });
+        }
+        let field = Field::new(recipe);
+        moduli.iter().try_for_each(|modulus| field.check(modulus, 1 << recipe.log_n()))?;
+        if moduli.is_empty() || moduli.len() > GRID_LIMIT {
+            let reason = format!("expected 1 to {GRID_LIMIT} moduli, found {}", moduli.len());
+            return Err(Error::Modulus { q: 0, reason });
+        }
+        Ok(())
+    }
+
+    /// The maximum number of polynomials in one launch of resident threads, and their synchronisation
+    /// buffer.
+    fn residency(
+        device: &Device,
+        recipe: &Recipe,
+        kernel: &Kernel,
+        limbs: usize,
+    ) -> Result<(usize, Batch<W>), Error> {
+        let shape = resident_shape(recipe, limbs, 1);
+        let most = device.resident_blocks(kernel, shape)? / (shape.grid[0] * shape.grid[1]) as usize;
+        if most == 0 {
+            return Err(Error::Unsupported {
+                what: format!("{} with {limbs} moduli at N = 2^{}", recipe.strategy(), recipe.log_n()),
+                instead: "all threads must be resident on the device; use fewer moduli or a smaller N".into(),
+            });
+        }
+        Ok((most, Batch::zeroed(device, sync_words((most * limbs) << recipe.log_n()))?))
     }
 
     /// The recipe, as the moduli allow it: see [`Feature::ShortQuotients`].

@@ -85,7 +85,7 @@ impl Device {
     }
 
     /// Compiles `source`, or returns the module compiled earlier from the same text. `name` appears
-    /// in messages. See [`crate::source::for_words`].
+    /// in messages. See [`crate::source::assemble`].
     ///
     /// # Errors
     /// Returns [`Error::Compile`] with the compiler's log.
