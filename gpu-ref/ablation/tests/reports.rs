@@ -1,5 +1,5 @@
-//! Checks that the tables of `reports/gpu/README.md` match the files beside it. `BLESS=1 cargo test
-//! -p gpu-ablation --test reports` rewrites them.
+//! Checks that the tables of `reports/gpu/README.md` match the files in its folder. `BLESS=1 cargo test -p
+//! gpu-ablation --test reports` rewrites them.
 
 use gpu_ablation::pages::{Spilling, pages, spilling};
 
