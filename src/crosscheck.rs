@@ -8,13 +8,13 @@ use crate::generate::ring_failure;
 use crate::machine::MachineArgs;
 use crate::numbers;
 use b512_asm::reg::MAX_VDM_WORDS;
-use codegen::Request;
+use codegen::{Parameters, Request};
 use gpu_ref::Device;
 use kernels::{Kernels, Work};
 use lab_run::crosscheck::{
-    Difference, GoldenModel, KeySwitch, Operands, Results, Simulator, Task, Witness, crosscheck,
+    Composite, Difference, GoldenModel, Operands, Results, Simulator, Task, Witness, crosscheck,
 };
-use lab_run::kernel::{self, ModulusSpec, RequestSpec};
+use lab_run::kernel;
 use rayon::prelude::*;
 use ring::Degree;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -64,28 +64,29 @@ impl Witness for Cuda<'_> {
         &self.name
     }
 
-    fn compute(&self, request: &Request, sets: &[Operands]) -> Results {
-        match &self.kernels.work {
-            Work::Operation(operation, compute) if *operation == request.operation => {
-                sets.iter().map(|set| compute(self.device, request, set)).collect()
+    fn compute(&self, task: &Task, sets: &[Operands]) -> Results {
+        let compute = |set: &Operands| match (&self.kernels.work, task) {
+            (Work::Operation(operation, compute), Task::Operation(request))
+                if *operation == request.operation =>
+            {
+                compute(self.device, request, set)
             }
-            Work::Operation(..) | Work::KeySwitch(_) => {
-                Err(format!("these kernels do not compute {}", request.operation).into())
+            (Work::Composition(composition, compute), Task::Composite(composite))
+                if *composition == composite.composition() =>
+            {
+                compute(self.device, composite, set)
             }
-        }
-    }
-
-    fn key_switch(&self, task: &KeySwitch, sets: &[Operands]) -> Results {
-        match &self.kernels.work {
-            Work::KeySwitch(switch) => sets.iter().map(|set| switch(self.device, task, set)).collect(),
-            Work::Operation(..) => Err("these kernels do not switch keys".into()),
-        }
+            (Work::Operation(..) | Work::Composition(..), _) => {
+                Err(format!("these kernels do not compute {}", task.operation()).into())
+            }
+        };
+        sets.iter().map(compute).collect()
     }
 }
 
 /// A task, and the kernels that compute it too.
 struct Check<'k> {
-    task: Box<dyn Task>,
+    task: Task,
     bits: u32,
     kernels: Vec<&'k Kernels>,
 }
@@ -156,7 +157,7 @@ fn columns(rows: &[Row<'_>], witnesses: &[&str]) -> Vec<Column> {
         cells: (0..rows.len()).map(cell).collect(),
     };
     let mut columns = vec![
-        column("operation", &|row| rows[row].0.task.operation()),
+        column("operation", &|row| rows[row].0.task.operation().into()),
         column("n", &|row| rows[row].0.task.n().to_string()),
         column("bits", &|row| rows[row].0.bits.to_string()),
         column("kernels", &|row| rows[row].1.name.clone()),
@@ -188,7 +189,7 @@ fn verdicts(
         .collect();
     let witnesses: Vec<&dyn Witness> =
         [simulator as &dyn Witness].into_iter().chain(cuda.iter().map(|cuda| cuda as &dyn Witness)).collect();
-    let mut verdicts = crosscheck(&*check.task, seed, &GoldenModel, &witnesses)?.into_iter();
+    let mut verdicts = crosscheck(&check.task, seed, &GoldenModel, &witnesses)?.into_iter();
     let simulated = verdicts.next();
     let mut rows = Vec::new();
     for kernels in &check.kernels {
@@ -237,27 +238,24 @@ fn checks<'k>(args: &Args, known: &'k [Kernels]) -> Result<Vec<Check<'k>>, Failu
 }
 
 impl Work {
-    fn operation(&self) -> String {
+    fn operation(&self) -> &'static str {
         match self {
-            Self::Operation(operation, _) => operation.to_string(),
-            Self::KeySwitch(_) => "key_switch".into(),
+            Self::Operation(operation, _) => operation.name(),
+            Self::Composition(composition, _) => composition.name(),
         }
     }
 }
 
-/// The largest primes of a size, two for each list of moduli. Keys are switched with 3 limbs in 2 digits and
-/// 2 special limbs.
-fn task(work: &Work, n: u32, bits: u32) -> Result<Box<dyn Task>, Failure> {
+/// The task modulo the largest primes of a size.
+fn task(work: &Work, n: u32, bits: u32) -> Result<Task, Failure> {
+    let degree = Degree::try_from(n).map_err(ring_failure)?;
     Ok(match work {
         Work::Operation(operation, _) => {
-            let towers = if operation.in_one_ring() { 1 } else { 2 };
-            let modulus = ModulusSpec::Bits(bits);
-            let spec = RequestSpec { operation: *operation, n, modulus, root: None, towers };
-            Box::new(spec.resolve().map_err(ring_failure)?)
+            let request = Request::with_primes(*operation, degree, bits, 1).map_err(ring_failure)?;
+            Task::Operation(request.with(Parameters::new(operation.examples())))
         }
-        Work::KeySwitch(_) => {
-            let degree = Degree::try_from(n).map_err(ring_failure)?;
-            Box::new(KeySwitch::with_primes(degree, bits, 3, 2, 2).map_err(ring_failure)?)
+        Work::Composition(composition, _) => {
+            Task::Composite(Composite::with_primes(*composition, degree, bits).map_err(ring_failure)?)
         }
     })
 }

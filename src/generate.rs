@@ -44,8 +44,7 @@ pub(crate) struct Args {
     /// Use this many of the largest primes, one ring for each
     #[arg(long, value_name = "COUNT", default_value_t = 1, conflicts_with = "modulus")]
     towers: usize,
-    /// Primitive 2n-th root of unity for each modulus; by default the smallest. Of a kernel with lists of
-    /// moduli, for each different modulus in the order of the lists
+    /// Primitive 2n-th root of unity for each modulus; by default the smallest
     #[arg(long, value_name = "PSI", value_parser = number, value_delimiter = ',')]
     root: Vec<u128>,
     /// A setting of the kernel that its ring does not give; --list prints the settings. A number holds
@@ -86,10 +85,6 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
     let parameters = settings::parse(operation, &args.setting)?;
     let request = request(args, operation, n, parameters, &machine)?;
-    let failure = |error| match error {
-        codegen::Error::Ring(error) => ring_failure(error),
-        error => settings::parameter_failure(&error).unwrap_or_else(|| Failure::wrong(error, None)),
-    };
     let choice = choose(&request, &machine, &plan).map_err(failure)?;
     let kernel = compile(&request, &choice.recipe, &machine).map_err(failure)?;
     if args.explain {
@@ -116,9 +111,6 @@ fn request(
     kernel::request(operation, &rings, parameters, machine).map_err(|error| {
         let help = match &error {
             RequestError::Ring(error) => return ring_failure(*error),
-            RequestError::Missing(error) => {
-                return settings::parameter_failure(error).unwrap_or_else(|| Failure::wrong(error, None));
-            }
             RequestError::NoTowers => "--towers is the number of rings, at least 1".to_owned(),
             RequestError::TooManyTowers { n, words, .. } => match words / n {
                 0 | 1 => "leave --towers out, or set `vdm.size_mib`".to_owned(),
@@ -127,14 +119,17 @@ fn request(
             RequestError::Roots { .. } => {
                 "give a root for each modulus with --root, in their order, or leave it out".to_owned()
             }
-            RequestError::Lists { operation } => {
-                let lists: Vec<String> =
-                    operation.lists().map(|list| format!("--setting {}=..", list.name)).collect();
-                format!("in place of --modulus, give {}", lists.join(" "))
-            }
         };
         Failure::Wrong { message: error.to_string(), help: Some(help) }
     })
+}
+
+/// Reports why there is no kernel, with what would be right.
+pub(crate) fn failure(error: codegen::Error) -> Failure {
+    match error {
+        codegen::Error::Ring(error) => ring_failure(error),
+        error => settings::parameter_failure(&error).unwrap_or_else(|| Failure::wrong(error, None)),
+    }
 }
 
 /// Reports parameters that define no ring or transform, with valid ones.
@@ -167,7 +162,7 @@ fn list_text() -> String {
     let mut text = String::from("Kernels\n");
     for operation in golden::OPERATIONS {
         text += &format!("  {operation:<12} {}\n", operation.definition());
-        for SettingSpec { name, kind, doc } in operation.lists().chain(operation.parameters()) {
+        for SettingSpec { name, kind, doc } in operation.parameters() {
             text += &format!("  {:<12} --setting {name}=..: {}, {doc}\n", "", kind.name());
         }
     }
@@ -181,16 +176,27 @@ fn list_text() -> String {
 /// Lists every operation with its operands, settings and definition.
 fn list_document() -> serde_json::Value {
     let operands = |operands: &[Operand]| -> Vec<_> {
-        operands.iter().map(|operand| json!({ "name": operand.name, "modulus": operand.modulus, "range": operand.range.name(), "count": operand.count })).collect()
+        operands
+            .iter()
+            .map(|operand| json!({ "name": operand.name, "range": operand.range.name() }))
+            .collect()
     };
-    let setting = |operation: &Operation, setting: &SettingSpec| json!({ "name": setting.name, "kind": setting.kind.name(), "parameter": setting.kind.is_parameter() || operation.lists().any(|list| list.name == setting.name), "description": setting.doc });
+    let setting = |SettingSpec { name, kind, doc }: &SettingSpec| {
+        json!({
+            "name": name,
+            "kind": kind.name(),
+            "range": kind.range(),
+            "parameter": kind.is_parameter(),
+            "description": doc,
+        })
+    };
     let kernel = |operation: &Operation| {
         json!({
             "name": operation.name(),
             "definition": operation.definition(),
             "inputs": operands(operation.inputs()),
             "outputs": operands(operation.outputs()),
-            "settings": operation.settings().iter().map(|spec| setting(operation, spec)).collect::<Vec<_>>(),
+            "settings": operation.settings().iter().map(setting).collect::<Vec<_>>(),
         })
     };
     let plan = |(name, description): &(&str, &str)| json!({ "name": name, "description": description });

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use clap::ValueEnum;
 use lab_sweep::Results;
-use lab_sweep::compose::{ComposeError, Composition, Condition, Form, Fronts, Limit, Mark, Pool};
+use lab_sweep::compose::{ComposeError, Composition, Condition, Form, Fronts, Mark, Pool};
 use lab_sweep::outputs::Outputs;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// Column whose value labels each design; by default all axes, if they are at most four
     #[arg(long, value_name = "KEY")]
     label: Option<String>,
-    /// Conditions that designs must meet, such as `hple.count >= 64 and plan = best`
+    /// Conditions that designs must meet, such as `area < 25 mm2 and hple.count >= 64`
     #[arg(long = "where", value_name = "EXPR")]
     conditions: Option<String>,
     /// Column whose values get a panel each
@@ -44,10 +44,10 @@ pub(crate) struct Args {
     no_front: bool,
     /// Designs to mark with a star, such as `RPU paper: hple.count = 128 and vdm.banks = 128`
     #[arg(long = "mark", value_name = "[LABEL:] EXPR")]
-    marks: Vec<Mark>,
+    marks: Vec<String>,
     /// Limit to draw across the chart, such as `area_mm2 <= 20.5`
     #[arg(long = "limit", value_name = "COLUMN OP NUMBER")]
-    limits: Vec<Limit>,
+    limits: Vec<String>,
     /// File to write: .svg, .png or .html; by default chart.svg in the first folder, or beside the first table
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -75,8 +75,11 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         return draw_again(folder);
     }
     args.check_form()?;
-    let conditions = args.conditions.as_deref().map_or(Ok(Vec::new()), Condition::parse_all);
-    let conditions = conditions.map_err(|error| Failure::wrong(error, None))?;
+    let conditions = args.conditions.iter().map(|text| Condition::parse_all("--where", text));
+    let conditions = conditions.collect::<Result<Vec<_>, _>>()?.concat();
+    let marks = args.marks.iter().map(|text| Mark::parse("--mark", text)).collect::<Result<_, _>>()?;
+    let limits = args.limits.iter().map(|text| Condition::parse_all("--limit", text));
+    let limits = limits.collect::<Result<Vec<_>, _>>()?.concat();
     let path = args.output.clone().unwrap_or_else(|| match folders[0].is_file() {
         true => folders[0].with_file_name("chart.svg"),
         false => folders[0].join("chart.svg"),
@@ -98,15 +101,14 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         y: args.y.clone().unwrap_or_else(|| y.into()),
         colour: args.colour.clone(),
         label: args.label.clone(),
-        conditions,
         facet: args.facet.clone(),
         fronts: match (args.front, args.no_front) {
             (true, _) => Fronts::Always,
             (false, true) => Fronts::Never,
             (false, false) => Fronts::IfBetter,
         },
-        marks: args.marks.clone(),
-        limits: args.limits.clone(),
+        marks,
+        limits,
     };
     let figure = pool.compose(&composition)?;
     let plot = |error| Failure::from(ComposeError::Plot(error));
@@ -163,14 +165,8 @@ impl From<ComposeError> for Failure {
     fn from(error: ComposeError) -> Self {
         match error {
             ComposeError::Journal(error) => error.into(),
-            ComposeError::Unknown { nearest: None, ref known, .. } => {
-                let help = format!("the columns are every machine key, {}", known.join(", "));
-                Failure::Wrong { message: error.to_string(), help: Some(help) }
-            }
-            ComposeError::Unknown { .. } => Failure::wrong(
-                error,
-                "the header of results.csv has the columns; machine keys are columns, too",
-            ),
+            ComposeError::Condition(error) => error.into(),
+            ComposeError::Unknown { message, help } => Self::Wrong { message, help: Some(help) },
             ComposeError::NotNumbers(_) => Failure::wrong(error, "give it to --colour, --label or --facet"),
             ComposeError::NoFront(_) => {
                 Failure::wrong(error, "leave out --front, or choose results such as cycles or energy_uj")

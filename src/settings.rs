@@ -4,68 +4,59 @@ use crate::failure::Failure;
 use b512_asm::Setting;
 use codegen::Parameters;
 use diagnostic::nearest;
-use golden::{Kind, Operation, SettingSpec};
+use golden::{Kind, Operation};
 use lab_run::kernel::parse_u128;
 
-/// Reads texts such as `by=0x1234` as parameters of an operation. Numbers have commas between them.
+/// Reads texts such as `by=0x1234` as parameters of an operation. Numbers of several rings have commas between them.
 ///
 /// # Errors
 /// Returns an error if a text is no setting of the operation, or its value is invalid.
 pub(crate) fn parse(operation: Operation, texts: &[String]) -> Result<Parameters, Failure> {
-    texts.iter().map(|text| setting(operation, text)).collect::<Result<_, _>>().map(Parameters::new)
+    texts.iter().map(|text| setting(operation, text)).collect::<Result<_, _>>().map(Parameters::by_ring)
 }
 
-fn setting(operation: Operation, text: &str) -> Result<(String, Setting), Failure> {
+fn setting(operation: Operation, text: &str) -> Result<(String, Vec<Setting>), Failure> {
     let Some((name, value)) = text.split_once('=') else {
         return Err(failure(format!("invalid setting `{text}`"), "write NAME=VALUE".to_owned()));
     };
-    let spec = operation.lists().chain(operation.parameters()).find(|spec| spec.name == name);
+    let spec = operation.parameters().find(|spec| spec.name == name);
     let spec = spec.ok_or_else(|| {
         failure(format!("unknown setting `{name}` of `{operation}`"), known(operation, name))
     })?;
-    let value = parse_value(spec, value).ok_or_else(|| {
+    let values = parse_values(spec.kind, value).ok_or_else(|| {
         let help = format!("{}: {}", spec.doc, accepted(spec.kind));
         failure(format!("invalid value `{value}` of `{name}`"), help)
     })?;
-    Ok((name.to_owned(), value))
+    Ok((name.to_owned(), values))
 }
 
-fn parse_value(spec: &SettingSpec, value: &str) -> Option<Setting> {
-    if spec.kind == Kind::Word {
-        return (!value.is_empty()).then(|| Setting::Word(value.to_owned()));
-    }
-    let numbers = value.split(',').map(parse_u128).collect::<Option<Vec<_>>>()?;
-    Some(match numbers[..] {
-        [number] if matches!(spec.kind, Kind::Number | Kind::Modulus) => Setting::Number(number),
-        _ => Setting::Numbers(numbers),
-    })
-}
-
-fn accepted(kind: Kind) -> &'static str {
+fn parse_values(kind: Kind, value: &str) -> Option<Vec<Setting>> {
     match kind {
-        Kind::Number => {
+        Kind::Choice(_) => (!value.is_empty()).then(|| vec![Setting::Word(value.to_owned())]),
+        Kind::Number | Kind::Exponent | Kind::Degree | Kind::Modulus | Kind::Root => {
+            value.split(',').map(|number| parse_u128(number).map(Setting::Number)).collect()
+        }
+    }
+}
+
+fn accepted(kind: Kind) -> String {
+    match kind {
+        Kind::Choice(_) => format!("write {}", kind.range()),
+        Kind::Number | Kind::Exponent | Kind::Degree | Kind::Modulus | Kind::Root => {
             "write a decimal number, or a hexadecimal one after 0x, of at most 128 bits; or one for each \
              modulus, with commas between them"
-        }
-        Kind::Word => "write a word",
-        Kind::Modulus => "write a decimal number, or a hexadecimal one after 0x, of at most 128 bits",
-        Kind::Degree | Kind::Moduli | Kind::Root | Kind::Roots(_) | Kind::Numbers => {
-            "write numbers of at most 128 bits with commas between them"
+                .to_owned()
         }
     }
 }
 
 /// The setting that was probably meant, or else all of them.
 fn known(operation: Operation, name: &str) -> String {
-    let names = || operation.lists().chain(operation.parameters()).map(|spec| spec.name);
-    if let Some(near) = nearest(name, names()) {
+    if let Some(near) = nearest(name, operation.parameters().map(|spec| spec.name)) {
         return format!("did you mean `{near}`?");
     }
-    let list: Vec<String> = operation
-        .lists()
-        .chain(operation.parameters())
-        .map(|spec| format!("`{}`, {}", spec.name, spec.doc))
-        .collect();
+    let list: Vec<String> =
+        operation.parameters().map(|spec| format!("`{}`, {}", spec.name, spec.doc)).collect();
     if list.is_empty() {
         format!("`{operation}` has no settings besides its degree and its moduli")
     } else {

@@ -2,8 +2,10 @@
 
 use crate::failure::Failure;
 use crate::files;
+use crate::generate::{failure, ring_failure};
 use crate::machine::MachineArgs;
 use crate::numbers::degree;
+use crate::settings;
 use codegen::library::{Measured, Target, Task};
 use codegen::search::{Effort, Memory, tune};
 use codegen::{PlanChoice, Recipe, Request, choose, compile};
@@ -27,6 +29,9 @@ pub(crate) struct Args {
     /// Number of rings in one program
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     towers: usize,
+    /// A setting of the kernel that its ring does not give; `rpu gen --list` prints the settings
+    #[arg(long, value_name = "NAME=VALUE")]
+    setting: Vec<String>,
     #[command(flatten)]
     machine: MachineArgs,
     /// Random scheduler settings to try for the fastest plans
@@ -53,7 +58,7 @@ pub(crate) struct Args {
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let machine = args.machine.load()?;
-    let request = request(args).map_err(|error| Failure::wrong(error, None))?;
+    let request = request(args)?;
     let cache = match cache_folder(args) {
         Some(folder) => Some(Cache::open(&folder, &request, &machine)?),
         None => None,
@@ -67,8 +72,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let style = "{bar:30} {pos}/{len} plans, {per_sec}, {eta} left, best {msg} cycles";
     bar.set_style(ProgressStyle::with_template(style).expect("the template is right"));
     // What the tool uses without this search.
-    let before =
-        choose(&request, &machine, &PlanChoice::Best).map_err(|error| Failure::wrong(error, None))?;
+    let before = choose(&request, &machine, &PlanChoice::Best).map_err(failure)?;
     let before_cycles = cycles(&request, &before.recipe, &machine)?;
     let found = tune(&request, &machine, effort, memory, &|tried, total, best| {
         bar.set_length(total as u64);
@@ -132,8 +136,11 @@ fn cycles(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Cycle
 }
 
 /// The request to search for. The moduli do not affect the cycles.
-fn request(args: &Args) -> Result<Request, ring::Error> {
-    Request::with_primes(args.kernel, Degree::try_from(args.n)?, 60, args.towers)
+fn request(args: &Args) -> Result<Request, Failure> {
+    let parameters = settings::parse(args.kernel, &args.setting)?;
+    let degree = Degree::try_from(args.n).map_err(ring_failure)?;
+    let request = Request::with_primes(args.kernel, degree, 60, args.towers).map_err(ring_failure)?;
+    Ok(request.with(parameters))
 }
 
 fn cache_folder(args: &Args) -> Option<PathBuf> {

@@ -101,7 +101,7 @@ diagnostic::codes! {
     /// of the VDM with the role output, the inputs with the role input. The operation determines
     /// the number of both, their lengths and the settings. The degree n is a power of two. The
     /// transforms need a primitive 2n-th root of unity, so their modulus is 1 mod 2n. A setting is a
-    /// number, a list of numbers or a word.
+    /// number or a word.
     ///
     /// ```text
     /// .computes y = ntt(x), n=1024, modulus=0x..., root=0x...

@@ -318,16 +318,10 @@ fn computes(input: &str) -> Parsed<'_, Kind<'_>> {
     Ok((rest, Kind::Computes { outputs, operation, inputs, settings }))
 }
 
-/// `NAME = NUMBER`, `NAME = [NUMBER, ..]` or `NAME = WORD`.
+/// `NAME = NUMBER` or `NAME = WORD`.
 fn setting(input: &str) -> Parsed<'_, SettingText<'_>> {
-    let numbers = separated_list0(ws(char(',')), ws(number));
-    let list = delimited(ws(char('[')), numbers, expect("`]`", char(']')));
-    let value = alt((
-        number.map(Setting::Number),
-        list.map(Setting::Numbers),
-        name.map(|word| Setting::Word(word.to_owned())),
-    ));
-    let value = expect("a number, a list of numbers or a word", value);
+    let value = alt((number.map(Setting::Number), name.map(|word| Setting::Word(word.to_owned()))));
+    let value = expect("a number or a word", value);
     let setting = (expect("the name of a setting", ws(name)), preceded(expect("`=`", ws(char('='))), value));
     let (rest, (text, (name, value))) = ws(consumed(setting)).parse(input)?;
     Ok((rest, SettingText { text, name, value }))

@@ -164,8 +164,6 @@ pub struct Claim {
 pub enum Setting {
     /// A number: `n=1024`.
     Number(u128),
-    /// A list of numbers: `from=[0x3001, 0x7801]`.
-    Numbers(Vec<u128>),
     /// A word: `order=natural`.
     Word(String),
 }
@@ -180,7 +178,7 @@ impl Claim {
     pub fn number(&self, name: &str) -> Option<u128> {
         match self.setting(name)? {
             Setting::Number(number) => Some(*number),
-            Setting::Numbers(_) | Setting::Word(_) => None,
+            Setting::Word(_) => None,
         }
     }
 }
@@ -193,17 +191,10 @@ impl fmt::Display for Claim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} = {}({})", self.outputs.join(", "), self.operation, self.inputs.join(", "))?;
         for (name, value) in &self.settings {
-            let number = |number: u128| match name.len() {
-                1 => number.to_string(),
-                _ => format!("{number:#x}"),
-            };
             write!(f, ", {name}=")?;
             match value {
-                Setting::Number(value) => f.write_str(&number(*value))?,
-                Setting::Numbers(values) => {
-                    let values: Vec<String> = values.iter().map(|&value| number(value)).collect();
-                    write!(f, "[{}]", values.join(", "))?;
-                }
+                Setting::Number(value) if name.len() == 1 => write!(f, "{value}")?,
+                Setting::Number(value) => write!(f, "{value:#x}")?,
                 Setting::Word(word) => f.write_str(word)?,
             }
         }

@@ -158,11 +158,7 @@ fn image() -> BoxedStrategy<Image> {
 
 /// A claim about symbols that no program declares yet, with settings of any kind.
 fn claim() -> BoxedStrategy<Claim> {
-    let value = prop_oneof![
-        any::<u128>().prop_map(Setting::Number),
-        vec(any::<u128>(), 0..4).prop_map(Setting::Numbers),
-        name().prop_map(Setting::Word),
-    ];
+    let value = prop_oneof![any::<u128>().prop_map(Setting::Number), name().prop_map(Setting::Word),];
     let names = |letter, most: usize| (1..=most).prop_map(move |count| vec![letter; count]);
     (names("y", 2), name(), names("x", 3), vec((name(), value), 0..4))
         .prop_map(|(outputs, operation, inputs, settings)| {

@@ -289,8 +289,7 @@ fn lower(
     if recipe.order == Order::ByDemand {
         code.order_by_demand();
     }
-    // The rings of one operation depend on each other.
-    if let Some(stagger) = recipe.stagger.filter(|_| request.operation.in_one_ring()) {
+    if let Some(stagger) = recipe.stagger {
         code.interleave(stagger);
     }
     Ok((code, removed))

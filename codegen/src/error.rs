@@ -66,14 +66,6 @@ pub enum Error {
         /// The number of rings.
         rings: usize,
     },
-    /// A modulus of a list without a ring.
-    #[error("`{name}` has the modulus {modulus:#x}, but the request has no such ring")]
-    NotInBasis {
-        /// The list.
-        name: &'static str,
-        /// The modulus.
-        modulus: u128,
-    },
     /// A setting with an invalid value.
     #[error(transparent)]
     Setting(#[from] ClaimFault),
@@ -183,8 +175,7 @@ fn methods_help(methods: &[&str]) -> String {
 
 /// The settings of an operation, as the end of a message.
 fn settings_of(operation: Operation) -> String {
-    let names: Vec<String> =
-        operation.lists().chain(operation.parameters()).map(|spec| format!("`{}`", spec.name)).collect();
+    let names: Vec<String> = operation.parameters().map(|spec| format!("`{}`", spec.name)).collect();
     match &names[..] {
         [] => ", which has none".to_owned(),
         [name] => format!("; its setting is {name}"),

@@ -2,8 +2,6 @@
 
 pub use crate::ids::NumberId;
 
-use crate::ids::TowerId;
-
 /// A residue that is known at code generation, modulo the modulus of some tower.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Number {
@@ -23,14 +21,11 @@ impl Number {
     pub const INVERSE_DEGREE: Self = Self::Root { exponent: 0, scaled: true };
 }
 
-/// A number given by value, or computed from the moduli of towers. It is an integer or the inverse
-/// of one, and is reduced modulo the modulus of the tower that uses it.
+/// An integer or the inverse of one. It is reduced modulo the modulus of the tower that uses it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Expression {
     /// This number.
     Value(u128),
-    /// The product of the moduli of these towers; 1 for none.
-    Moduli(Vec<TowerId>),
     /// The inverse of a number.
     Inverse(Box<Expression>),
 }

@@ -3,30 +3,20 @@
 //! The golden model defines the list. An operation without a file here does not compile.
 
 mod builder;
-mod conversion;
 
 mod add;
 mod adds;
 mod automorphism;
-mod bconv;
 mod intt;
-mod ks_inner_product;
 mod mac;
-mod mod_down;
-mod mod_switch;
-mod mod_up;
 mod mul;
 mod muls;
 mod neg;
 mod ntt;
 mod polymul;
-mod rescale;
-mod rns_join;
-mod rns_split;
 mod streams;
 mod sub;
 mod subs;
-mod tensor;
 mod transform;
 
 pub(crate) use builder::{Builder, Workspace};
@@ -41,7 +31,7 @@ use sim::Machine;
 
 /// The code generator's view of an operation.
 pub(crate) trait RingOp: Sync {
-    /// The transforms of its code in one ring, in the order of a recipe's plans.
+    /// The transforms of its code, in the order of a recipe's plans.
     fn transforms(&self) -> &'static [Direction] {
         &[]
     }
@@ -116,3 +106,14 @@ macro_rules! registry {
 }
 
 ::golden::for_each_operation!(registry);
+
+#[cfg(test)]
+mod tests {
+    /// The rings of operations with transforms have roots.
+    #[test]
+    fn operations_with_transforms_need_roots() {
+        for &operation in golden::OPERATIONS {
+            assert_eq!(operation.needs_root(), !super::of(operation).transforms().is_empty(), "{operation}");
+        }
+    }
+}

@@ -2,37 +2,37 @@
 
 use crate::error::Error;
 use b512_asm::Setting;
-use golden::{Kind, Operation};
+use golden::Operation;
 
-/// Values of the parameters of an operation, such as a scalar, and of its lists of moduli if it works in
-/// several rings.
-///
-/// If an operation has one number per ring, a list holds the numbers in the order of the rings. A single
-/// number applies to all rings.
+/// Values of the parameters of an operation, such as a scalar: one for all rings, or one for each ring in
+/// their order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Parameters(Vec<(String, Setting)>);
+pub struct Parameters(Vec<(String, Vec<Setting>)>);
 
 impl Parameters {
-    /// These values by the names of the settings.
+    /// These values by the names of the settings, the same in all rings.
     pub fn new(values: Vec<(String, Setting)>) -> Self {
+        Self(values.into_iter().map(|(name, value)| (name, vec![value])).collect())
+    }
+
+    /// These values by the names of the settings: one for all rings, or one for each.
+    pub fn by_ring(values: Vec<(String, Vec<Setting>)>) -> Self {
         Self(values)
     }
 
-    /// The operation's examples. Values have no influence on the cycles.
-    pub fn examples(operation: Operation) -> Self {
-        Self(operation.examples())
-    }
-
-    /// A value.
+    /// A value that is the same in all rings.
     pub fn get(&self, name: &str) -> Option<&Setting> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+        match &self.0.iter().find(|(known, _)| known == name)?.1[..] {
+            [value] => Some(value),
+            _ => None,
+        }
     }
 
     /// A value that is a number.
     pub fn number(&self, name: &str) -> Option<u128> {
         match self.get(name)? {
             Setting::Number(number) => Some(*number),
-            Setting::Numbers(_) | Setting::Word(_) => None,
+            Setting::Word(_) => None,
         }
     }
 
@@ -40,36 +40,33 @@ impl Parameters {
     pub fn word(&self, name: &str) -> Option<&str> {
         match self.get(name)? {
             Setting::Word(word) => Some(word),
-            Setting::Number(_) | Setting::Numbers(_) => None,
+            Setting::Number(_) => None,
         }
     }
 
     /// The settings of the claim in the ring of that number.
     pub(crate) fn in_ring(&self, operation: Operation, ring: usize) -> Vec<(String, Setting)> {
-        let value = |name: &str, kind| match (kind, self.get(name)?) {
-            (Kind::Number, Setting::Numbers(numbers)) => numbers.get(ring).copied().map(Setting::Number),
-            (_, value) => Some(value.clone()),
+        let value = |name: &str| {
+            let (_, values) = self.0.iter().find(|(known, _)| known == name)?;
+            let value = if let [value] = &values[..] { Some(value) } else { values.get(ring) };
+            Some((name.to_owned(), value?.clone()))
         };
-        let known = operation.parameters();
-        known.filter_map(|spec| Some((spec.name.to_owned(), value(spec.name, spec.kind)?))).collect()
+        operation.parameters().filter_map(|spec| value(spec.name)).collect()
     }
 
     /// Checks that each parameter has a value, or one for each ring, and that none is unknown.
     pub(crate) fn check(&self, operation: Operation, rings: usize) -> Result<(), Error> {
-        let settings = || operation.lists().chain(operation.parameters());
-        for (index, (name, value)) in self.0.iter().enumerate() {
-            let spec = settings().find(|spec| spec.name == name);
+        for (index, (name, values)) in self.0.iter().enumerate() {
+            let spec = operation.parameters().find(|spec| spec.name == name);
             let spec = spec.ok_or_else(|| Error::UnknownSetting { operation, name: name.clone() })?;
             if self.0[..index].iter().any(|(other, _)| other == name) {
                 return Err(Error::RepeatedSetting { name: name.clone() });
             }
-            if let (Kind::Number, Setting::Numbers(numbers)) = (spec.kind, value)
-                && numbers.len() != rings
-            {
-                return Err(Error::SettingCount { name: spec.name, given: numbers.len(), rings });
+            if values.len() != 1 && values.len() != rings {
+                return Err(Error::SettingCount { name: spec.name, given: values.len(), rings });
             }
         }
-        match settings().find(|spec| self.get(spec.name).is_none()) {
+        match operation.parameters().find(|spec| self.0.iter().all(|(name, _)| name != spec.name)) {
             Some(spec) => Err(Error::MissingSetting { operation, name: spec.name, doc: spec.doc }),
             None => Ok(()),
         }

@@ -1,12 +1,10 @@
 //! Requests: an operation, and the rings to compute it in.
 
 use crate::error::Error;
-use crate::ops;
 use crate::parameters::Parameters;
 use crate::plan::{Plan, Shape};
-use b512_asm::reg::REGISTERS;
-use b512_asm::{Claim, Isa, Setting};
-use golden::{Kind, Operation};
+use b512_asm::{Claim, Isa};
+use golden::Operation;
 use ring::prime::largest_primes;
 use ring::{Basis, Degree, Ring};
 
@@ -19,10 +17,8 @@ pub struct Request {
     /// rings computes the operation once in each: the towers of a residue number system. Their
     /// instructions interleave, which keeps the pipes busy where a single small transform would
     /// leave them idle.
-    ///
-    /// If the operation itself works in several rings, these are the rings of its lists of moduli.
     pub basis: Basis,
-    /// The values of the settings that no ring gives, and the moduli of each list.
+    /// The values of the settings that no ring gives.
     pub parameters: Parameters,
 }
 
@@ -30,15 +26,14 @@ impl Request {
     /// The largest degree.
     pub const MAX_N: u32 = 1 << Plan::MAX_LOG_N;
 
-    /// A request in a single ring, with the operation's example parameters.
+    /// A request in a single ring, without parameters.
     pub fn single(operation: Operation, ring: Ring) -> Self {
         let basis = Basis::new(vec![ring]).expect("one ring is a basis");
-        Self { operation, basis, parameters: Parameters::examples(operation) }
+        Self { operation, basis, parameters: Parameters::default() }
     }
 
-    /// A request in the rings of the `towers` largest primes of `bits` bits, with the smallest roots
-    /// and the operation's example parameters. If the operation works in several rings, each of its
-    /// lists has `towers` moduli, the first list the largest ones; a list of one has one.
+    /// A request in the rings of the `towers` largest primes of `bits` bits, with the smallest roots, without
+    /// parameters.
     ///
     /// # Errors
     /// Returns an error if `towers` is 0 or there are too few such primes.
@@ -48,23 +43,16 @@ impl Request {
         bits: u32,
         towers: usize,
     ) -> Result<Self, ring::Error> {
-        let length = |kind| if kind == Kind::Moduli { towers } else { 1 };
-        let lists: usize = operation.lists().map(|list| length(list.kind)).sum();
-        let primes = largest_primes(bits, degree, if operation.in_one_ring() { towers } else { lists })?;
-        let mut parameters = operation.examples();
-        let mut left = primes.iter().copied();
-        for list in operation.lists() {
-            let own = left.by_ref().take(length(list.kind));
-            let value = if list.kind == Kind::Moduli {
-                Setting::Numbers(own.collect())
-            } else {
-                Setting::Number(own.sum())
-            };
-            parameters.push((list.name.to_owned(), value));
-        }
+        let primes = largest_primes(bits, degree, towers)?;
         let rings = primes.iter().map(|&modulus| Self::ring(operation, degree, modulus, None));
         let basis = Basis::new(rings.collect::<Result<_, _>>()?)?;
-        Ok(Self { operation, basis, parameters: Parameters::new(parameters) })
+        Ok(Self { operation, basis, parameters: Parameters::default() })
+    }
+
+    /// The request with these parameters in place of its own.
+    #[must_use]
+    pub fn with(self, parameters: Parameters) -> Self {
+        Self { parameters, ..self }
     }
 
     /// The ring for an operation: with this psi, or else the smallest, if the operation has
@@ -81,7 +69,7 @@ impl Request {
         root: Option<u128>,
     ) -> Result<Ring, ring::Error> {
         match root {
-            _ if !has_transform(operation) => Ring::new(degree, modulus),
+            _ if !operation.needs_root() => Ring::new(degree, modulus),
             Some(root) => Ring::with_root(degree, modulus, root),
             None => Ring::with_smallest_root(degree, modulus),
         }
@@ -92,27 +80,9 @@ impl Request {
         self.basis.degree().get() as u32
     }
 
-    /// The number of times that the operation is computed, at least one: once in each ring, or once in
-    /// all rings together.
+    /// The number of rings, at least one.
     pub fn towers(&self) -> usize {
-        if self.operation.in_one_ring() { self.basis.len() } else { 1 }
-    }
-
-    /// The rings of one of the operation's lists, as indices of the basis. A modulus that no ring has is
-    /// omitted; [`Self::check`] refuses it.
-    pub fn list(&self, name: &str) -> Vec<usize> {
-        let rings = self.basis.rings();
-        let moduli = self.moduli(name).iter();
-        moduli.filter_map(|&modulus| rings.iter().position(|ring| ring.q() == modulus)).collect()
-    }
-
-    /// The moduli of one of the operation's lists.
-    fn moduli(&self, list: &str) -> &[u128] {
-        match self.parameters.get(list) {
-            Some(Setting::Numbers(numbers)) => numbers,
-            Some(Setting::Number(number)) => std::slice::from_ref(number),
-            Some(Setting::Word(_)) | None => &[],
-        }
+        self.basis.len()
     }
 
     /// The name of its program: `ntt1024`, or `ntt1024x4` in four rings.
@@ -124,22 +94,15 @@ impl Request {
         }
     }
 
-    /// The claim of the operation in the ring of that number, or the only one in all rings, with the
-    /// default names of its symbols.
+    /// The claim of the operation in the ring of that number, with the default names of its symbols.
     ///
     /// # Panics
     /// Panics if there is no such ring.
     pub fn claim(&self, ring: usize) -> Claim {
-        // Operations without a transform have no root.
-        let of = |ring: usize| {
-            let ring = &self.basis.rings()[ring];
-            (ring.q(), ring.root().unwrap_or(0))
-        };
-        let rings = |list: &str| match self.operation.in_one_ring() {
-            true => vec![of(ring)],
-            false => self.list(list).into_iter().map(of).collect(),
-        };
-        self.operation.in_rings(self.n(), &rings, &self.parameters.in_ring(self.operation, ring))
+        let tower = &self.basis.rings()[ring];
+        let mut claim = self.operation.in_ring(self.n(), tower.q(), tower.root().unwrap_or(0));
+        claim.settings.extend(self.parameters.in_ring(self.operation, ring));
+        claim
     }
 
     /// The size of its transforms and vectors.
@@ -163,7 +126,7 @@ impl Request {
             if ring.q() > isa.max_word() {
                 return Err(Error::WordBits { modulus: ring.q(), word_bits: isa.word_bits() });
             }
-            if has_transform(self.operation) {
+            if self.operation.needs_root() {
                 ring.require_root()?;
             }
         }
@@ -172,19 +135,6 @@ impl Request {
 
     fn check_parameters(&self) -> Result<(), Error> {
         self.parameters.check(self.operation, self.towers())?;
-        for list in self.operation.lists() {
-            let has = |modulus: u128| self.basis.rings().iter().any(|ring| ring.q() == modulus);
-            if let Some(&modulus) = self.moduli(list.name).iter().find(|&&modulus| !has(modulus)) {
-                return Err(Error::NotInBasis { name: list.name, modulus });
-            }
-        }
-        // Before a claim names them all.
-        let needed = self.counted_operands();
-        if needed > REGISTERS as u128 {
-            let needed = usize::try_from(needed).unwrap_or(usize::MAX);
-            let (operation, n, towers) = (self.operation, self.n(), self.towers());
-            return Err(Error::TooManyRings { operation, n, towers, needed });
-        }
         for ring in 0..self.towers() {
             let claim = self.claim(ring);
             let faults = self.operation.settings_of(&claim).err();
@@ -194,22 +144,4 @@ impl Request {
         }
         Ok(())
     }
-
-    /// The number of operands in all rings whose number is a parameter. Each needs an address register.
-    fn counted_operands(&self) -> u128 {
-        let sum = |sum: u128, number: &u128| sum.saturating_add(*number);
-        let number = |name: &str| match self.parameters.get(name) {
-            Some(Setting::Number(number)) => number.saturating_mul(self.towers() as u128),
-            Some(Setting::Numbers(numbers)) => numbers.iter().fold(0, sum),
-            Some(Setting::Word(_)) | None => 0,
-        };
-        let counts = self.operation.inputs().iter().filter_map(|operand| operand.count);
-        counts.map(number).fold(0, |all, one| sum(all, &one))
-    }
-}
-
-/// Whether the code of the operation has transforms, which need a root of unity. The result need not
-/// depend on the root: a product does not.
-fn has_transform(operation: Operation) -> bool {
-    !ops::of(operation).transforms().is_empty()
 }

@@ -1,11 +1,10 @@
 //! The rules for claims: an operation's settings and the number of its operands.
 
-use crate::signature::{Kind, Operand, Range, SettingSpec, Signature};
+use crate::signature::{Kind, SettingSpec, Signature, listed};
 use b512_asm::reg::MAX_VDM_WORDS;
 use b512_asm::{Claim, ClaimPart, Code, Setting};
 use diagnostic::nearest;
 use std::fmt;
-use std::slice;
 
 /// A violated rule for claims.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,7 +47,7 @@ impl std::error::Error for ClaimFault {}
 /// The settings of a claim, all present and of the right kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'c> {
-    signature: Signature,
+    signature: &'static Signature,
     claim: &'c Claim,
 }
 
@@ -57,13 +56,13 @@ impl<'c> Settings<'c> {
     ///
     /// # Errors
     /// Returns every violation.
-    pub(crate) fn new(signature: Signature, claim: &'c Claim) -> Result<Self, Vec<ClaimFault>> {
+    pub(crate) fn new(signature: &'static Signature, claim: &'c Claim) -> Result<Self, Vec<ClaimFault>> {
         let specs = signature.settings;
         let mut faults = Vec::new();
         for (number, (name, value)) in claim.settings.iter().enumerate() {
             let part = ClaimPart::Setting(number);
             match specs.iter().find(|spec| spec.name == name) {
-                Some(spec) => faults.extend(value_faults(spec, value, part)),
+                Some(spec) => faults.extend(value_fault(spec, value, part)),
                 None => faults.push(unknown_setting(signature, name, part)),
             }
         }
@@ -78,33 +77,55 @@ impl<'c> Settings<'c> {
 
     /// Wrong numbers of operands or outputs.
     pub(crate) fn count_faults(&self) -> Vec<ClaimFault> {
-        let Signature { name, inputs, outputs, .. } = self.signature;
+        let Signature { name, inputs, outputs, .. } = *self.signature;
         let mut faults = Vec::new();
-        // Every vector costs memory.
-        let most = u128::from(MAX_VDM_WORDS);
-        for operand in inputs.iter().chain(outputs) {
-            let Some(count) = operand.count else { continue };
-            if !(1..=most).contains(&self.number(count)) {
-                let message = format!("invalid number `{count}` = {}", self.number(count));
-                let fault = ClaimFault::new(self.part(count), message);
-                return vec![fault.help("it must be at least 1, and the operands must fit the memory")];
-            }
-        }
-        let mut count = |operands, what, given| {
-            let expected = self.moduli(operands).len();
+        let mut count = |expected: usize, what, given: usize| {
             if given != expected {
                 let plural = if expected == 1 { "" } else { "s" };
                 let message = format!("`{name}` takes {expected} {what}{plural}, not {given}");
                 faults.push(ClaimFault::new(ClaimPart::Operation, message));
             }
         };
-        count(inputs, "operand", self.claim.inputs.len());
-        count(outputs, "output", self.claim.outputs.len());
+        count(inputs.len(), "operand", self.claim.inputs.len());
+        count(outputs.len(), "output", self.claim.outputs.len());
+        faults
+    }
+
+    /// Violations of rules that relate a setting to others.
+    pub(crate) fn rule_faults(&self) -> Vec<ClaimFault> {
+        self.signature.settings.iter().flat_map(|spec| self.rule_faults_of(spec)).collect()
+    }
+
+    fn rule_faults_of(&self, spec: &SettingSpec) -> Vec<ClaimFault> {
+        let (n, part) = (self.degree() as u128, self.part(spec.name));
+        let mut faults = Vec::new();
+        match spec.kind {
+            Kind::Root => {
+                let (modulus, root) = (self.modulus(), self.number(spec.name));
+                if modulus % (2 * n) != 1 {
+                    let message = format!("the modulus {modulus:#x} is not 1 mod 2n = {}", 2 * n);
+                    let help = format!("`{}` needs a primitive 2n-th root of unity", self.signature.name);
+                    faults.push(ClaimFault::new(self.part("modulus"), message).help(help));
+                }
+                if root == 0 || root >= modulus {
+                    let message = format!("the root {root:#x} is not between 0 and the modulus");
+                    faults.push(ClaimFault::new(part, message));
+                }
+            }
+            Kind::Exponent => {
+                let (name, exponent) = (spec.name, self.number(spec.name));
+                if exponent.is_multiple_of(2) || exponent >= 2 * n {
+                    let fault = ClaimFault::new(part, format!("invalid exponent {name} = {exponent}"));
+                    faults.push(fault.help(format!("{name} must be odd and below 2n = {}", 2 * n)));
+                }
+            }
+            Kind::Degree | Kind::Modulus | Kind::Number | Kind::Choice(_) => {}
+        }
         faults
     }
 
     /// The operation's name, operands, results and settings.
-    pub fn signature(&self) -> Signature {
+    pub fn signature(&self) -> &'static Signature {
         self.signature
     }
 
@@ -119,18 +140,6 @@ impl<'c> Settings<'c> {
     /// Panics if the operation has no such setting.
     pub fn number(&self, name: &str) -> u128 {
         self.claim.number(name).unwrap_or_else(|| panic!("`{}` has no number `{name}`", self.signature.name))
-    }
-
-    /// The value of a setting that is a list; one number is a list as well.
-    ///
-    /// # Panics
-    /// Panics if the operation has no such setting.
-    pub fn numbers(&self, name: &str) -> &'c [u128] {
-        match self.claim.setting(name) {
-            Some(Setting::Number(number)) => slice::from_ref(number),
-            Some(Setting::Numbers(numbers)) => numbers,
-            Some(Setting::Word(_)) | None => panic!("`{}` has no list `{name}`", self.signature.name),
-        }
     }
 
     /// The value of a setting that is a word.
@@ -149,28 +158,20 @@ impl<'c> Settings<'c> {
     /// # Panics
     /// Panics if the operation has no setting of the kind [`Kind::Degree`].
     pub fn degree(&self) -> usize {
-        let spec = self.signature.settings.iter().find(|spec| spec.kind == Kind::Degree);
-        self.number(spec.expect("every operation has a degree").name) as usize
+        self.of_kind(Kind::Degree) as usize
     }
 
-    /// The modulus of each of the operands or results.
-    pub fn moduli(&self, operands: &[Operand]) -> Vec<u128> {
-        self.each(operands).map(|(_, modulus)| modulus).collect()
+    /// The modulus of all operands and results.
+    ///
+    /// # Panics
+    /// Panics if the operation has no setting of the kind [`Kind::Modulus`].
+    pub fn modulus(&self) -> u128 {
+        self.of_kind(Kind::Modulus)
     }
 
-    /// The range of each of the operands or results.
-    pub fn ranges(&self, operands: &[Operand]) -> Vec<Range> {
-        self.each(operands).map(|(operand, _)| operand.range).collect()
-    }
-
-    /// Each vector's operand and modulus.
-    fn each<'o>(&self, operands: &'o [Operand]) -> impl Iterator<Item = (&'o Operand, u128)> + use<'c, 'o> {
-        let settings = *self;
-        operands.iter().flat_map(move |operand| {
-            let times = operand.count.map_or(1, |count| settings.number(count) as usize);
-            let moduli = std::iter::repeat_n(settings.numbers(operand.modulus), times).flatten();
-            moduli.map(move |&modulus| (operand, modulus))
-        })
+    fn of_kind(&self, kind: Kind) -> u128 {
+        let spec = self.signature.settings.iter().find(|spec| spec.kind == kind);
+        self.number(spec.expect("every operation has a degree and a modulus").name)
     }
 
     /// The position of a setting in the claim.
@@ -180,7 +181,7 @@ impl<'c> Settings<'c> {
     }
 }
 
-fn unknown_setting(signature: Signature, name: &str, part: ClaimPart) -> ClaimFault {
+fn unknown_setting(signature: &Signature, name: &str, part: ClaimPart) -> ClaimFault {
     let operation = signature.name;
     let names = || signature.settings.iter().map(|spec| spec.name);
     let fault = ClaimFault::new(part, format!("unknown setting `{name}` of `{operation}`"));
@@ -193,27 +194,22 @@ fn unknown_setting(signature: Signature, name: &str, part: ClaimPart) -> ClaimFa
     }
 }
 
-/// The violations of the setting's kind by `value`.
-fn value_faults(spec: &SettingSpec, value: &Setting, part: ClaimPart) -> Vec<ClaimFault> {
+/// The violation of the setting's kind by `value`, as far as no other setting counts.
+fn value_fault(spec: &SettingSpec, value: &Setting, part: ClaimPart) -> Option<ClaimFault> {
     let name = spec.name;
     match (spec.kind, value) {
-        (Kind::Degree, Setting::Number(n)) => degree_fault(name, *n, part).into_iter().collect(),
-        (Kind::Modulus, Setting::Number(modulus)) => modulus_fault(*modulus, part).into_iter().collect(),
-        (Kind::Moduli, Setting::Numbers(moduli)) => {
-            let empty = moduli.is_empty().then(|| ClaimFault::new(part, format!("`{name}` has no modulus")));
-            empty.into_iter().chain(moduli.iter().filter_map(|&q| modulus_fault(q, part))).collect()
+        (Kind::Degree, Setting::Number(n)) => degree_fault(name, *n, part),
+        (Kind::Modulus, Setting::Number(modulus)) => modulus_fault(*modulus, part),
+        (Kind::Root | Kind::Number | Kind::Exponent, Setting::Number(_)) => None,
+        (Kind::Choice(words), Setting::Word(word)) => {
+            let fault = || ClaimFault::new(part, format!("unknown {name} `{word}`"));
+            let help = || format!("`{name}` is {}", listed(words));
+            (!words.contains(&&**word)).then(|| fault().help(help()))
         }
-        (Kind::Root | Kind::Number, Setting::Number(_))
-        | (Kind::Numbers | Kind::Roots(_), Setting::Numbers(_))
-        | (Kind::Word, Setting::Word(_)) => Vec::new(),
-        (Kind::Degree | Kind::Modulus | Kind::Root | Kind::Number, _) => {
-            vec![ClaimFault::new(part, format!("`{name}` must be a number"))]
+        (Kind::Choice(_), Setting::Number(_)) => {
+            Some(ClaimFault::new(part, format!("`{name}` must be a word")))
         }
-        (Kind::Moduli | Kind::Numbers | Kind::Roots(_), _) => {
-            let fault = ClaimFault::new(part, format!("`{name}` must be a list of numbers"));
-            vec![fault.help(format!("write `{name}=[..]`"))]
-        }
-        (Kind::Word, _) => vec![ClaimFault::new(part, format!("`{name}` must be a word"))],
+        (_, Setting::Word(_)) => Some(ClaimFault::new(part, format!("`{name}` must be a number"))),
     }
 }
 

@@ -3,20 +3,8 @@
 use crate::claim::Settings;
 use crate::error::{GoldenError, WrongWord};
 use crate::operation::Operation;
-use crate::signature::Range;
+use crate::signature::{Operand, Range};
 use b512_asm::Claim;
-
-/// The moduli of a claim: every word of a result is below its modulus, and so is every word of an
-/// operand of the range [`Range::Residue`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Moduli {
-    /// For each operand.
-    pub inputs: Vec<u128>,
-    /// For each operand, the words that it may have.
-    pub ranges: Vec<Range>,
-    /// For each result.
-    pub outputs: Vec<u128>,
-}
 
 fn settings(claim: &Claim) -> Result<(Operation, Settings<'_>), GoldenError> {
     let operation: Operation = claim.operation.parse()?;
@@ -26,15 +14,21 @@ fn settings(claim: &Claim) -> Result<(Operation, Settings<'_>), GoldenError> {
     Ok((operation, settings))
 }
 
-/// The moduli of the operands and results of a claim.
+/// The modulus of a claim: every word of a result is below it, and so is every word of an operand of the
+/// range [`Range::Residue`].
 ///
 /// # Errors
 /// Returns an error if the claim is invalid.
-pub fn moduli(claim: &Claim) -> Result<Moduli, GoldenError> {
-    let (operation, settings) = settings(claim)?;
-    let moduli = |operands| settings.moduli(operands);
-    let (inputs, ranges) = (moduli(operation.inputs()), settings.ranges(operation.inputs()));
-    Ok(Moduli { inputs, ranges, outputs: moduli(operation.outputs()) })
+pub fn modulus(claim: &Claim) -> Result<u128, GoldenError> {
+    settings(claim).map(|(_, settings)| settings.modulus())
+}
+
+/// The operands of a claim, in the order of its inputs.
+///
+/// # Errors
+/// Returns an error if the claim is invalid.
+pub fn operands(claim: &Claim) -> Result<&'static [Operand], GoldenError> {
+    settings(claim).map(|(operation, _)| operation.inputs())
 }
 
 /// The results of a claim: a vector of n residues for each of its outputs.
@@ -45,18 +39,17 @@ pub fn moduli(claim: &Claim) -> Result<Moduli, GoldenError> {
 /// Returns an error if the claim is invalid, or if the number, a length or a word of the operands is.
 pub fn evaluate(claim: &Claim, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
     let (operation, settings) = settings(claim)?;
-    let n = settings.degree();
-    let moduli = settings.moduli(operation.inputs());
-    if inputs.len() != moduli.len() {
-        return Err(GoldenError::Count { what: "operand", expected: moduli.len(), given: inputs.len() });
+    let (n, modulus) = (settings.degree(), settings.modulus());
+    let operands = operation.inputs();
+    if inputs.len() != operands.len() {
+        return Err(GoldenError::Count { what: "operand", expected: operands.len(), given: inputs.len() });
     }
-    let ranges = settings.ranges(operation.inputs());
-    for (i, ((input, modulus), range)) in inputs.iter().zip(moduli).zip(ranges).enumerate() {
+    for (i, (input, operand)) in inputs.iter().zip(operands).enumerate() {
         let what = || format!("operand {}", i + 1);
         if input.len() != n {
             return Err(GoldenError::Length { what: what(), n, given: input.len() });
         }
-        let is_outside = |&value: &u128| range == Range::Residue && value >= modulus;
+        let is_outside = |&value: &u128| operand.range == Range::Residue && value >= modulus;
         if let Some(index) = input.iter().position(is_outside) {
             return Err(GoldenError::NotReduced { what: what(), index, value: input[index], modulus });
         }

@@ -1,8 +1,8 @@
 //! The golden model: the meaning of every ring operation.
 //!
 //! A program states its result as a [`Claim`]: `y = ntt(x), n=1024, modulus=0x.., root=0x..`. This
-//! crate knows the operations that a claim can name. Each one is a file in [`ops`] with its
-//! operands, its settings, the rules for their values, and its result ([`Definition`]).
+//! crate knows the operations that a claim can name. Each one is a file in `ops` with its [`Signature`]
+//! and its result.
 //!
 //! * [`find`] looks an operation up; [`OPERATIONS`] lists all.
 //! * [`check`](check()) rejects a program whose claims are invalid.
@@ -23,11 +23,10 @@
 
 mod arithmetic;
 mod claim;
-mod conversion;
 mod error;
 mod evaluate;
 mod operation;
-pub mod ops;
+mod ops;
 mod program;
 mod signature;
 #[cfg(test)]
@@ -36,8 +35,8 @@ mod transform;
 
 pub use claim::{ClaimFault, Settings};
 pub use error::{GoldenError, UnknownOperation, WrongWord};
-pub use evaluate::{Moduli, compare, evaluate, moduli};
-pub use operation::{Definition, Operation};
+pub use evaluate::{compare, evaluate, modulus, operands};
+pub use operation::Operation;
 pub use ops::*;
 pub use program::{check, defects};
 pub use signature::{Kind, Operand, Range, SettingSpec, Signature};

@@ -1,4 +1,4 @@
-//! Operations: their definitions, and their claims.
+//! Operations, and their claims.
 
 use crate::claim::{ClaimFault, Settings};
 use crate::error::GoldenError;
@@ -7,75 +7,50 @@ use b512_asm::{Claim, Setting};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::ops::Deref;
 
-/// The meaning of an operation.
-///
-/// All operands and results are vectors of n residues, where n is the setting of kind
-/// [`Kind::Degree`].
-pub trait Definition: Sync {
-    /// The name in claims and on the command line, and of the operation's file in each layer.
-    fn name(&self) -> &'static str;
-
-    /// The result in one line, over Z_q\[x\]/(x^n + 1).
-    fn definition(&self) -> &'static str;
-
-    /// The operands.
-    fn inputs(&self) -> &'static [Operand];
-
-    /// The results.
-    fn outputs(&self) -> &'static [Operand];
-
-    /// The settings, in the order in which claims give them. All are required.
-    fn settings(&self) -> &'static [SettingSpec];
-
-    /// Valid values of the [parameters](Operation::parameters), for examples, tests and timing.
-    fn examples(&self) -> Vec<(String, Setting)> {
-        Vec::new()
-    }
-
-    /// Checks rules that no setting's [`Kind`] can express.
-    ///
-    /// # Errors
-    /// Returns the violations if the settings define no result.
-    fn check(&self, settings: &Settings<'_>) -> Result<(), Vec<ClaimFault>> {
-        let _ = settings;
-        Ok(())
-    }
-
-    /// The results for valid operands: their number and lengths are right, and every word is in the
-    /// [range](crate::Range) of its operand.
-    ///
-    /// # Errors
-    /// Returns an error if the settings define no result although [`check`](Self::check) accepts
-    /// them: expensive checks belong here.
-    fn evaluate(&self, settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError>;
-}
+/// The results for operands of valid number, lengths and words.
+type Evaluate = fn(&Settings<'_>, &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError>;
 
 /// An operation of the list [`OPERATIONS`](crate::OPERATIONS).
 #[derive(Clone, Copy)]
-pub struct Operation(&'static dyn Definition);
+pub struct Operation {
+    signature: &'static Signature,
+    evaluate: Evaluate,
+}
 
 impl Operation {
-    pub(crate) const fn new(definition: &'static dyn Definition) -> Self {
-        Self(definition)
+    pub(crate) const fn new(signature: &'static Signature, evaluate: Evaluate) -> Self {
+        Self { signature, evaluate }
     }
 
-    /// Its name, operands, results and settings.
-    pub fn signature(self) -> Signature {
-        let (inputs, outputs, settings) = (self.inputs(), self.outputs(), self.settings());
-        Signature { name: self.name(), inputs, outputs, settings }
+    /// Its name, meaning, operands, results and settings.
+    pub const fn signature(self) -> &'static Signature {
+        self.signature
     }
 
-    /// The settings of a claim of this operation.
-    ///
-    /// # Errors
-    /// Returns every rule that the claim breaks.
-    pub fn settings_of(self, claim: &Claim) -> Result<Settings<'_>, Vec<ClaimFault>> {
-        let settings = Settings::new(self.signature(), claim)?;
-        let mut faults = settings.count_faults();
-        faults.extend(self.check(&settings).err().into_iter().flatten());
-        if faults.is_empty() { Ok(settings) } else { Err(faults) }
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        self.signature.name
+    }
+
+    /// The result in one line.
+    pub const fn definition(self) -> &'static str {
+        self.signature.definition
+    }
+
+    /// The operands.
+    pub const fn inputs(self) -> &'static [Operand] {
+        self.signature.inputs
+    }
+
+    /// The results.
+    pub const fn outputs(self) -> &'static [Operand] {
+        self.signature.outputs
+    }
+
+    /// The settings, in the order of claims.
+    pub const fn settings(self) -> &'static [SettingSpec] {
+        self.signature.settings
     }
 
     /// The settings that no ring gives, in the order of claims.
@@ -83,73 +58,57 @@ impl Operation {
         self.settings().iter().filter(|setting| setting.kind.is_parameter())
     }
 
-    /// Whether the operation is defined by roots of unity.
+    /// A valid value of each [parameter](Self::parameters), for examples, tests and timing.
+    pub fn examples(self) -> Vec<(String, Setting)> {
+        let example = |spec: &SettingSpec| Some((spec.name.to_owned(), spec.kind.example()?));
+        self.settings().iter().filter_map(example).collect()
+    }
+
+    /// Whether the rings of kernels need a root of unity.
+    pub const fn needs_root(self) -> bool {
+        self.signature.by_transforms
+    }
+
+    /// Whether the operation is defined by a root of unity.
     pub fn has_root(self) -> bool {
-        self.settings().iter().any(|setting| matches!(setting.kind, Kind::Root | Kind::Roots(_)))
+        self.settings().iter().any(|setting| setting.kind == Kind::Root)
     }
 
-    /// Whether all operands and results are residues of one modulus. Other operations have
-    /// [lists](Self::lists).
-    pub fn in_one_ring(self) -> bool {
-        self.settings().iter().all(|setting| setting.kind != Kind::Moduli)
+    /// The settings of a claim of this operation.
+    ///
+    /// # Errors
+    /// Returns every rule that the claim breaks.
+    pub fn settings_of(self, claim: &Claim) -> Result<Settings<'_>, Vec<ClaimFault>> {
+        let settings = Settings::new(self.signature, claim)?;
+        let mut faults = settings.count_faults();
+        faults.extend(settings.rule_faults());
+        if faults.is_empty() { Ok(settings) } else { Err(faults) }
     }
 
-    /// The settings with moduli of an operation that works in several rings, in the order of claims; none
-    /// for other operations. A [`Kind::Modulus`] counts as a list of one.
-    pub fn lists(self) -> impl Iterator<Item = &'static SettingSpec> {
-        let settings = self.settings().iter().filter(move |_| !self.in_one_ring());
-        settings.filter(|setting| matches!(setting.kind, Kind::Modulus | Kind::Moduli))
-    }
-
-    /// The claim of this operation in one ring, with the default names of its symbols. A list of
-    /// moduli contains `modulus` only; operations without a root omit it. The caller adds the
-    /// [parameters](Self::parameters), whose examples give the numbers of operands.
-    pub fn in_ring(self, n: u32, modulus: u128, root: u128) -> Claim {
-        let mut claim = self.in_rings(n, &|_| vec![(modulus, root)], &self.examples());
-        claim.settings.retain(|(name, _)| self.parameters().all(|parameter| parameter.name != name));
-        claim
-    }
-
-    /// The claim of this operation with the default names of its symbols. `rings` gives the moduli of
-    /// each setting with moduli, and their roots, which count only for operations with roots. A
-    /// parameter without a value is omitted.
-    pub fn in_rings(
+    /// The results for valid operands.
+    ///
+    /// # Errors
+    /// Returns an error if the root is not primitive: this takes too long for [`Self::settings_of`].
+    pub(crate) fn evaluate(
         self,
-        n: u32,
-        rings: &dyn Fn(&str) -> Vec<(u128, u128)>,
-        parameters: &[(String, Setting)],
-    ) -> Claim {
-        let parameter = |name: &str| parameters.iter().find(|(known, _)| known == name);
-        let names = |operands: &[Operand]| -> Vec<String> {
-            let is_list = |name| {
-                self.settings().iter().any(|setting| setting.name == name && setting.kind == Kind::Moduli)
+        settings: &Settings<'_>,
+        inputs: &[&[u128]],
+    ) -> Result<Vec<Vec<u128>>, GoldenError> {
+        (self.evaluate)(settings, inputs)
+    }
+
+    /// The claim of this operation in a ring, with the default names of its symbols. Operations without a
+    /// root omit it. The caller adds the [parameters](Self::parameters).
+    pub fn in_ring(self, n: u32, modulus: u128, root: u128) -> Claim {
+        let names = |operands: &[Operand]| operands.iter().map(|operand| operand.name.to_owned()).collect();
+        let value = |spec: &SettingSpec| {
+            let number = match spec.kind {
+                Kind::Degree => n.into(),
+                Kind::Modulus => modulus,
+                Kind::Root => root,
+                Kind::Number | Kind::Exponent | Kind::Choice(_) => return None,
             };
-            let names = operands.iter().flat_map(|operand| {
-                let count = match operand.count.and_then(parameter) {
-                    Some((_, Setting::Number(count))) => Some(*count as usize),
-                    _ => is_list(operand.modulus).then(|| rings(operand.modulus).len()),
-                };
-                match count {
-                    None => vec![operand.name.to_owned()],
-                    Some(count) => (0..count).map(|number| format!("{}{number}", operand.name)).collect(),
-                }
-            });
-            names.collect()
-        };
-        let (moduli, roots) = (
-            |list: &str| rings(list).into_iter().map(|(modulus, _)| modulus).collect(),
-            |list: &str| rings(list).into_iter().map(|(_, root)| root).collect(),
-        );
-        let value = |setting: &SettingSpec| {
-            let value = match setting.kind {
-                Kind::Degree => Setting::Number(n.into()),
-                Kind::Modulus => Setting::Number(rings(setting.name).first()?.0),
-                Kind::Moduli => Setting::Numbers(moduli(setting.name)),
-                Kind::Root => Setting::Number(rings("modulus").first()?.1),
-                Kind::Roots(list) => Setting::Numbers(roots(list)),
-                Kind::Number | Kind::Numbers | Kind::Word => parameter(setting.name)?.1.clone(),
-            };
-            Some((setting.name.to_owned(), value))
+            Some((spec.name.to_owned(), Setting::Number(number)))
         };
         Claim {
             outputs: names(self.outputs()),
@@ -157,14 +116,6 @@ impl Operation {
             inputs: names(self.inputs()),
             settings: self.settings().iter().filter_map(value).collect(),
         }
-    }
-}
-
-impl Deref for Operation {
-    type Target = dyn Definition;
-
-    fn deref(&self) -> &Self::Target {
-        self.0
     }
 }
 

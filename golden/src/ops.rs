@@ -9,30 +9,21 @@ use crate::operation::Operation;
 use diagnostic::nearest;
 use std::str::FromStr;
 
-pub mod add;
-pub mod adds;
-pub mod automorphism;
-pub mod bconv;
-pub mod intt;
-pub mod ks_inner_product;
-pub mod mac;
-pub mod mod_down;
-pub mod mod_switch;
-pub mod mod_up;
-pub mod mul;
-pub mod muls;
-pub mod neg;
-pub mod ntt;
-pub mod polymul;
-pub mod rescale;
-pub mod rns_join;
-pub mod rns_split;
-pub mod sub;
-pub mod subs;
-pub mod tensor;
+pub(crate) mod add;
+pub(crate) mod adds;
+pub(crate) mod automorphism;
+pub(crate) mod intt;
+pub(crate) mod mac;
+pub(crate) mod mul;
+pub(crate) mod muls;
+pub(crate) mod neg;
+pub(crate) mod ntt;
+pub(crate) mod polymul;
+pub(crate) mod sub;
+pub(crate) mod subs;
 
 /// Calls the macro `$then` with the list of operations: for each, the module (which has the
-/// operation's name), its type, and its constant.
+/// operation's name), the type of its implementations, and its constant.
 ///
 /// ```
 /// macro_rules! names {
@@ -56,15 +47,6 @@ macro_rules! for_each_operation {
             (subs, Subs, SUBS)
             (muls, Muls, MULS)
             (automorphism, Automorphism, AUTOMORPHISM)
-            (tensor, Tensor, TENSOR)
-            (ks_inner_product, KsInnerProduct, KS_INNER_PRODUCT)
-            (bconv, Bconv, BCONV)
-            (mod_up, ModUp, MOD_UP)
-            (mod_down, ModDown, MOD_DOWN)
-            (rescale, Rescale, RESCALE)
-            (mod_switch, ModSwitch, MOD_SWITCH)
-            (rns_split, RnsSplit, RNS_SPLIT)
-            (rns_join, RnsJoin, RNS_JOIN)
         }
     };
 }
@@ -73,7 +55,7 @@ macro_rules! registry {
     ($(($module:ident, $Type:ident, $CONSTANT:ident))*) => {
         $(
             #[doc = concat!("The operation `", stringify!($module), "`.")]
-            pub const $CONSTANT: Operation = Operation::new(&$module::$Type);
+            pub const $CONSTANT: Operation = Operation::new(&$module::SIGNATURE, $module::evaluate);
         )*
 
         /// Every operation, in display order.
@@ -91,9 +73,9 @@ pub fn find(name: &str) -> Option<Operation> {
 impl FromStr for Operation {
     type Err = UnknownOperation;
 
-    /// The operation of that name, also with hyphens for underscores.
+    /// The operation of that name.
     fn from_str(name: &str) -> Result<Self, UnknownOperation> {
-        find(&name.replace('-', "_")).ok_or_else(|| UnknownOperation::new(name, help(name)))
+        find(name).ok_or_else(|| UnknownOperation::new(name, help(name)))
     }
 }
 

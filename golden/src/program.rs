@@ -34,7 +34,7 @@ pub fn defects(program: &Program, complete: bool) -> Vec<Defect> {
             Ok(_) if !complete => {}
             Ok(settings) => {
                 defects.extend(lengths(program, &settings).into_iter().map(locate));
-                defects.extend(moduli(program, &settings).into_iter().map(locate));
+                defects.extend(modulus(program, &settings).map(locate));
                 inputs.add(&settings);
             }
         }
@@ -69,33 +69,21 @@ fn lengths(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
     wrong.collect()
 }
 
-/// Reports moduli of results that no register can hold, or none holds.
-fn moduli(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
-    let mut faults = Vec::new();
-    let mut seen = Vec::new();
-    for operand in settings.signature().outputs {
-        let part = settings.part(operand.modulus);
-        for &modulus in settings.numbers(operand.modulus) {
-            if seen.contains(&modulus) {
-                continue;
-            }
-            seen.push(modulus);
-            let launch = &program.moduli;
-            if modulus > program.isa.max_word() {
-                let fault = ClaimFault::new(part, format!("the modulus {modulus:#x} is too large"));
-                let help = format!("a word has {} bits", program.isa.word_bits());
-                faults.push(ClaimFault { code: Code::Modulus, ..fault.help(help) });
-            } else if !launch.is_empty()
-                && !program.loads_moduli()
-                && launch.iter().all(|&(_, other)| other != modulus)
-            {
-                let message = format!("no modulus register holds the claim's modulus {modulus:#x}");
-                let help = format!("`{}` holds {:#x}", launch[0].0, launch[0].1);
-                faults.push(ClaimFault::new(part, message).help(help));
-            }
-        }
+/// Reports a modulus that no register can hold, or none holds.
+fn modulus(program: &Program, settings: &Settings<'_>) -> Option<ClaimFault> {
+    let (modulus, part) = (settings.modulus(), settings.part("modulus"));
+    let launch = &program.moduli;
+    if modulus > program.isa.max_word() {
+        let fault = ClaimFault::new(part, format!("the modulus {modulus:#x} is too large"));
+        let help = format!("a word has {} bits", program.isa.word_bits());
+        return Some(ClaimFault { code: Code::Modulus, ..fault.help(help) });
     }
-    faults
+    let (register, other) = launch.first()?;
+    let is_held = program.loads_moduli() || launch.iter().any(|&(_, held)| held == modulus);
+    (!is_held).then(|| {
+        let message = format!("no modulus register holds the claim's modulus {modulus:#x}");
+        ClaimFault::new(part, message).help(format!("`{register}` holds {other:#x}"))
+    })
 }
 
 /// The inputs of a program's claims that must be reduced, each once, with the smallest of its moduli.
@@ -105,10 +93,9 @@ struct Inputs<'p>(Vec<(&'p str, u128)>);
 impl<'p> Inputs<'p> {
     /// Adds the inputs of a claim.
     fn add(&mut self, settings: &Settings<'p>) {
-        let operands = settings.signature().inputs;
-        let limits = settings.moduli(operands).into_iter().zip(settings.ranges(operands));
-        for (name, (modulus, range)) in settings.claim().inputs.iter().zip(limits) {
-            if range == Range::Word {
+        let modulus = settings.modulus();
+        for (name, operand) in settings.claim().inputs.iter().zip(settings.signature().inputs) {
+            if operand.range == Range::Word {
                 continue;
             }
             match self.0.iter_mut().find(|(known, _)| known == name) {

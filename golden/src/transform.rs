@@ -1,41 +1,24 @@
 //! The transforms and their root of unity.
 
 use crate::arithmetic::{add, bit_reversed, sub};
-use crate::claim::{ClaimFault, Settings};
+use crate::claim::Settings;
 use crate::error::GoldenError;
 use num_bigint::BigUint;
-
-/// Checks the modulus and the range of the root of a transform.
-pub(crate) fn check(settings: &Settings<'_>) -> Result<(), Vec<ClaimFault>> {
-    let (n, modulus, root) = (settings.degree() as u128, settings.number("modulus"), settings.number("root"));
-    let mut faults = Vec::new();
-    if modulus % (2 * n) != 1 {
-        let message = format!("the modulus {modulus:#x} is not 1 mod 2n = {}", 2 * n);
-        let help = format!("`{}` needs a primitive 2n-th root of unity", settings.signature().name);
-        faults.push(ClaimFault::new(settings.part("modulus"), message).help(help));
-    }
-    if root == 0 || root >= modulus {
-        let message = format!("the root {root:#x} is not between 0 and the modulus");
-        faults.push(ClaimFault::new(settings.part("root"), message));
-    }
-    if faults.is_empty() { Ok(()) } else { Err(faults) }
-}
 
 /// psi, a primitive 2n-th root of unity modulo q.
 pub(crate) struct Root {
     psi: BigUint,
-    pub(crate) n: usize,
-    pub(crate) q: BigUint,
+    n: usize,
+    q: BigUint,
 }
 
 impl Root {
     /// The root of a claim.
+    ///
+    /// # Errors
+    /// Returns an error if it is not a primitive 2n-th root of unity.
     pub(crate) fn new(settings: &Settings<'_>) -> Result<Self, GoldenError> {
-        Self::of(settings.degree(), settings.number("modulus"), settings.number("root"))
-    }
-
-    /// A root modulo any number.
-    pub(crate) fn of(n: usize, modulus: u128, root: u128) -> Result<Self, GoldenError> {
+        let (n, modulus, root) = (settings.degree(), settings.modulus(), settings.number("root"));
         let (psi, q) = (BigUint::from(root), BigUint::from(modulus));
         // The order divides 2n, a power of two, but not n.
         if psi.modpow(&n.into(), &q) == &q - 1u32 {

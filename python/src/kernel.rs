@@ -39,13 +39,13 @@ pub(crate) fn generate(
     let plan = kernel::plan(plan, Path::new(plan)).map_err(raise)?;
     let setting = |(name, value)| {
         let value = match value {
-            Value::Number(number) => Setting::Number(number),
-            Value::Numbers(numbers) => Setting::Numbers(numbers),
-            Value::Word(word) => Setting::Word(word),
+            Value::Number(number) => vec![Setting::Number(number)],
+            Value::Numbers(numbers) => numbers.into_iter().map(Setting::Number).collect(),
+            Value::Word(word) => vec![Setting::Word(word)],
         };
         (name, value)
     };
-    let parameters = Parameters::new(settings.into_iter().map(setting).collect());
+    let parameters = Parameters::by_ring(settings.into_iter().map(setting).collect());
     let rings = RingsSpec { n, moduli, modulus_bits, towers, roots };
     let machine = &machine.machine;
     py.detach(|| {

@@ -6,20 +6,20 @@ use gpu_ref::crosscheck::{self as cuda, Change, KeyRings, Ring};
 use gpu_ref::inner_product::Fusion;
 use gpu_ref::key_switch::Division;
 use gpu_ref::{Device, Direction, Strategy, Sync as Synchronisation};
-use lab_run::crosscheck::{KeySwitch, Operands};
+use lab_run::crosscheck::{Composite, Composition, Operands};
 use std::error::Error;
 
 pub(super) type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Computes an operation on one set of operands.
 type Compute = Box<dyn Fn(&Device, &Request, &Operands) -> Result<Vec<u128>> + Send + Sync>;
-/// Switches the key of one set of operands.
-type Switch = Box<dyn Fn(&Device, &KeySwitch, &Operands) -> Result<Vec<u128>> + Send + Sync>;
+/// Computes a composition on one set of operands.
+type Compose = Box<dyn Fn(&Device, &Composite, &Operands) -> Result<Vec<u128>> + Send + Sync>;
 
 /// What some kernels do.
 pub(super) enum Work {
     Operation(Operation, Compute),
-    KeySwitch(Switch),
+    Composition(Composition, Compose),
 }
 
 /// Kernels of one origin, for one operation and word size.
@@ -54,26 +54,24 @@ pub(super) fn all() -> Vec<Kernels> {
             kernels.extend(transforms((strategy, bits)).map(add));
         }
     }
-    let mut add = |origin: &str, bits, longest, operation, compute| {
-        kernels.push(Kernels::new(origin, bits, longest, operation, compute));
-    };
-    add("base-conversion", 32, 30, golden::BCONV, Box::new(convert));
-    add("mod-switch", 32, 30, golden::MOD_UP, Box::new(mod_switch));
-    for bits in [32, 64] {
-        add("key-switch", bits, bits - 2, golden::MOD_UP, mod_change(Change::Up, bits));
-        add("key-switch", bits, bits - 2, golden::MOD_DOWN, mod_change(Change::Down, bits));
-        for (origin, fusion) in [("fused", Fusion::Fused), ("separate", Fusion::Separate)] {
-            add(origin, bits, bits - 2, golden::KS_INNER_PRODUCT, inner_product(fusion, bits));
-        }
-    }
     for bits in [32, 64, 128] {
-        add("automorphism", bits, bits, golden::AUTOMORPHISM, automorphism(bits));
+        let compute = automorphism(bits);
+        kernels.push(Kernels::new("automorphism", bits, bits, golden::AUTOMORPHISM, compute));
     }
+    let mut add = |origin: &str, bits, longest, composition, compute| {
+        let (name, work) = (format!("{origin} {bits}"), Work::Composition(composition, compute));
+        kernels.push(Kernels { name, longest, emulated_n: u32::MAX, work });
+    };
+    add("base-conversion", 32, 30, Composition::BaseConversion, Box::new(convert));
+    add("mod-switch", 32, 30, Composition::ModUp, Box::new(mod_switch));
     for bits in [32, 64] {
+        add("key-switch", bits, bits - 2, Composition::ModUp, mod_change(Change::Up, bits));
+        add("key-switch", bits, bits - 2, Composition::ModDown, mod_change(Change::Down, bits));
+        for (origin, fusion) in [("fused", Fusion::Fused), ("separate", Fusion::Separate)] {
+            add(origin, bits, bits - 2, Composition::InnerProduct, inner_product(fusion, bits));
+        }
         for (origin, division) in [("columns", Division::Columns), ("rows", Division::Rows)] {
-            let work = Work::KeySwitch(key_switch(division, bits));
-            let name = format!("{origin} {bits}");
-            kernels.push(Kernels { name, longest: bits - 2, emulated_n: u32::MAX, work });
+            add(origin, bits, bits - 2, Composition::KeySwitch, key_switch(division, bits));
         }
     }
     kernels
@@ -90,12 +88,12 @@ impl Kernels {
 fn transforms(kind: (Strategy, u32)) -> [(Operation, Compute); 3] {
     let transform = |direction| -> Compute {
         Box::new(move |device, request, set| {
-            let ring = rings(request)?[0];
+            let ring = with_root(&request.basis.rings()[0])?;
             Ok(cuda::transform(device, kind, direction, degree(request), ring, &set.vectors[0])?)
         })
     };
     let product: Compute = Box::new(move |device, request, set| {
-        let ring = rings(request)?[0];
+        let ring = with_root(&request.basis.rings()[0])?;
         let [left, right] = [&set.vectors[0], &set.vectors[1]];
         Ok(cuda::product(device, kind, degree(request), ring, left, right)?)
     });
@@ -106,22 +104,21 @@ fn transforms(kind: (Strategy, u32)) -> [(Operation, Compute); 3] {
     ]
 }
 
-fn convert(device: &Device, request: &Request, set: &Operands) -> Result<Vec<u128>> {
-    let primes = |list| -> Vec<u128> {
-        request.list(list).into_iter().map(|ring| request.basis.rings()[ring].q()).collect()
-    };
-    Ok(cuda::convert(device, degree(request), &primes("from"), &primes("to"), &set.vectors.concat())?)
+fn convert(device: &Device, task: &Composite, set: &Operands) -> Result<Vec<u128>> {
+    let (from, to) = task.rings();
+    let primes = |rings: &[ring::Ring]| rings.iter().map(ring::Ring::q).collect::<Vec<_>>();
+    Ok(cuda::convert(device, from[0].len(), &primes(from), &primes(to), &set.vectors.concat())?)
 }
 
-fn mod_switch(device: &Device, request: &Request, set: &Operands) -> Result<Vec<u128>> {
-    let (from, to) = lists(request)?;
-    Ok(cuda::mod_switch(device, degree(request), &from, &to, &set.vectors.concat())?)
+fn mod_switch(device: &Device, task: &Composite, set: &Operands) -> Result<Vec<u128>> {
+    let (n, from, to) = lists(task)?;
+    Ok(cuda::mod_switch(device, n, &from, &to, &set.vectors.concat())?)
 }
 
-fn mod_change(change: Change, bits: u32) -> Compute {
-    Box::new(move |device, request, set| {
-        let (from, to) = lists(request)?;
-        Ok(cuda::mod_change(device, (change, bits), degree(request), &from, &to, &set.vectors.concat())?)
+fn mod_change(change: Change, bits: u32) -> Compose {
+    Box::new(move |device, task, set| {
+        let (n, from, to) = lists(task)?;
+        Ok(cuda::mod_change(device, (change, bits), n, &from, &to, &set.vectors.concat())?)
     })
 }
 
@@ -132,26 +129,30 @@ fn automorphism(bits: u32) -> Compute {
     })
 }
 
-/// Operands: the digits, then the first part of each key, then the second.
-fn inner_product(fusion: Fusion, bits: u32) -> Compute {
-    Box::new(move |device, request, set| {
-        let (digits, keys) = set.vectors.split_at(set.vectors.len() / 3);
-        let (first, second) = keys.split_at(digits.len());
-        let keys: Vec<u128> = first.iter().zip(second).flat_map(|(b, a)| [&b[..], a].concat()).collect();
-        let prime = request.basis.rings()[0].q();
-        Ok(cuda::inner_product(device, (fusion, bits), degree(request), prime, &digits.concat(), &keys)?)
+fn inner_product(fusion: Fusion, bits: u32) -> Compose {
+    Box::new(move |device, task, set| {
+        let (digits, keys) = set.vectors.split_at(task.composition().digits());
+        let keys = terms(keys, digits.len());
+        let ring = &task.rings().0[0];
+        Ok(cuda::inner_product(device, (fusion, bits), ring.len(), ring.q(), &digits.concat(), &keys)?)
     })
 }
 
-fn key_switch(division: Division, bits: u32) -> Switch {
+fn key_switch(division: Division, bits: u32) -> Compose {
     Box::new(move |device, task, set| {
-        let (limbs, special) = task.rings();
-        let rings = |rings: &[ring::Ring]| rings.iter().map(with_root).collect::<Result<Vec<_>>>();
-        let n = limbs[0].len();
-        let rings = KeyRings { limbs: rings(limbs)?, special: rings(special)?, digits: task.digits() };
+        let ((n, limbs, special), digits) = (lists(task)?, task.composition().digits());
         let (polynomial, key) = set.vectors.split_at(limbs.len());
-        Ok(cuda::switch_key(device, (division, bits), n, &rings, &polynomial.concat(), &key.concat())?)
+        let key = terms(key, digits);
+        let rings = KeyRings { limbs, special, digits };
+        Ok(cuda::switch_key(device, (division, bits), n, &rings, &polynomial.concat(), &key)?)
     })
+}
+
+/// A key as the kernels have it, `[digit][part]`, from `[part][digit]`.
+fn terms(key: &[Vec<u128>], digits: usize) -> Vec<u128> {
+    let rows = key.len() / 2 / digits;
+    let places = (0..digits).flat_map(|digit| [digit, digits + digit]);
+    places.flat_map(|place| key[place * rows..(place + 1) * rows].concat()).collect()
 }
 
 fn degree(request: &Request) -> usize {
@@ -162,13 +163,9 @@ fn with_root(ring: &ring::Ring) -> Result<Ring> {
     Ok(Ring { q: ring.q(), root: ring.require_root()? })
 }
 
-fn rings(request: &Request) -> Result<Vec<Ring>> {
-    request.basis.rings().iter().map(with_root).collect()
-}
-
-/// The rings of the lists `from` and `to`.
-fn lists(request: &Request) -> Result<(Vec<Ring>, Vec<Ring>)> {
-    let rings = rings(request)?;
-    let list = |name| request.list(name).into_iter().map(|ring| rings[ring]).collect();
-    Ok((list("from"), list("to")))
+/// The degree, and the two lists of rings.
+fn lists(task: &Composite) -> Result<(usize, Vec<Ring>, Vec<Ring>)> {
+    let (first, second) = task.rings();
+    let list = |rings: &[ring::Ring]| rings.iter().map(with_root).collect::<Result<_>>();
+    Ok((first[0].len(), list(first)?, list(second)?))
 }

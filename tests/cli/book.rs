@@ -4,6 +4,7 @@
 //! folder. All blocks of a chapter share a folder and run in order. `BLESS=1` writes the figures.
 
 use crate::common::{names, repository};
+use rayon::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -53,13 +54,12 @@ fn run(chapter: &str, text: &str, folder: &Path) -> usize {
 
 #[test]
 fn every_command_of_the_book_works_and_draws_its_figures() {
-    let (mut commands, mut figures) = (0, 0);
-    for (chapter, text) in chapters() {
+    let counts = chapters().into_par_iter().map(|(chapter, text)| {
         let folder = tempfile::tempdir().unwrap();
-        commands += run(&chapter, &text, folder.path());
-        for figure in
-            text.split("](img/").skip(1).filter_map(|rest| rest.split_once(')')).map(|(name, _)| name)
-        {
+        let commands = run(&chapter, &text, folder.path());
+        let links = text.split("](img/").skip(1).filter_map(|rest| rest.split_once(')'));
+        let mut figures = 0;
+        for (figure, _) in links {
             let committed = PathBuf::from(repository("docs/book/src/img")).join(figure);
             if DRAWN_BY_OTHERS.contains(&figure) {
                 assert!(committed.is_file(), "{chapter}: {figure}");
@@ -70,27 +70,10 @@ fn every_command_of_the_book_works_and_draws_its_figures() {
             bless::fresh(committed, drawn);
             figures += 1;
         }
-    }
+        (commands, figures)
+    });
+    let (commands, figures) = counts.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     assert!(commands >= 30 && figures >= 2, "{commands} commands, {figures} figures");
-}
-
-/// The charts of the committed explorations, from their committed tables.
-#[test]
-fn the_commands_on_the_pages_of_studies_draw_their_charts() {
-    for name in ["best-machine", "best-machine-hmult"] {
-        let page = fs::read_to_string(repository(&format!("reports/{name}.md"))).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("reports")).unwrap();
-        let table = format!("reports/{name}.csv.xz");
-        fs::copy(repository(&table), folder.path().join(&table)).unwrap();
-        let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("rpu plot ")).collect();
-        let script = format!("{name}\n```sh\n{}\n```\n", commands.join("\n"));
-        assert_eq!(run(name, &script, folder.path()), 2);
-        for chart in [format!("reports/{name}.svg"), format!("reports/{name}-parallel.svg")] {
-            assert!(page.contains(&format!("-o {chart}")), "{chart}");
-            bless::fresh(repository(&chart), fs::read_to_string(folder.path().join(&chart)).unwrap());
-        }
-    }
 }
 
 #[test]

@@ -58,17 +58,24 @@ fn the_page_of_a_sweep_is_interactive() {
     fs::write(folder.path().join("s.toml"), SWEEP).unwrap();
     succeed(folder.path(), &["sweep", "s.toml", "--out", "d", "--progress", "none"]);
     let path = folder.path().join("d/report.html");
-    let page = fs::read_to_string(&path).unwrap();
-    assert!(
-        !page.contains("http://")
-            || page.matches("http://").count() == page.matches("http://www.w3.org/").count()
-    );
-    assert!(!page.contains("https://"));
-    for part in ["<svg", "id=\"table-0\"", "Where the cycles go on the front", "prefers-color-scheme: dark"] {
-        assert!(page.contains(part), "{part}");
-    }
+    // It works without a network.
+    let page = fs::read_to_string(&path).unwrap().replace("http://www.w3.org/", "");
+    assert!(!page.contains("http://") && !page.contains("https://"));
     assert_eq!(page.matches("data-key=\"").count(), 24);
     check("sweep", &url(&path), &pictures(folder.path()));
+}
+
+/// A page cannot share the code of the command line, so both have one table of cases.
+#[test]
+fn pages_read_the_conditions_of_the_command_line() {
+    let output = match Command::new("node").arg(repository("tests/pages/conditions.mjs")).output() {
+        Ok(output) => output,
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::NotFound, "node: {error}");
+            return skip("there is no `node`");
+        }
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
@@ -77,16 +84,6 @@ fn the_page_of_a_run_has_a_timeline() {
     let kernel = repository("kernels-b512/ntt1024.b512");
     succeed(folder.path(), &["run", &kernel, "--page", "run.html", "-p", "vdm.banks=64"]);
     let path = folder.path().join("run.html");
-    let page = fs::read_to_string(&path).unwrap();
-    for part in [
-        "with vdm.banks = 64",
-        "Where the cycles go",
-        "waits for compute's registers",
-        "area: ",
-        "\"instructions\":",
-    ] {
-        assert!(page.contains(part), "{part}");
-    }
     check("run", &url(&path), &pictures(folder.path()));
 }
 
@@ -159,15 +156,5 @@ fn the_page_of_a_ring_program_has_kernels_and_transfers() {
     succeed(folder.path(), &["gen", "program", "hmult", "--set", "small.toml", "-o", "product.fhetch"]);
     succeed(folder.path(), &["run", "product.fhetch", "--check", "--page", "product.html"]);
     let path = folder.path().join("product.html");
-    let page = fs::read_to_string(&path).unwrap();
-    for part in [
-        "product.fhetch on rpu-128x128",
-        "Big integers confirmed",
-        "What limits the time",
-        "Off-chip transfers",
-        "intt",
-    ] {
-        assert!(page.contains(part), "{part}");
-    }
     check("ring", &url(&path), &pictures(folder.path()));
 }

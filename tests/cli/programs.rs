@@ -184,15 +184,16 @@ fn the_table_of_the_best_programs_is_fresh() {
     bless::fresh(repository("docs/library.md"), mark.to_owned() + &succeed(Path::new("."), &["library"]));
 }
 
-/// The committed library is what the command builds. The other tasks take too long for a test.
+/// The committed library is what the command builds. `RPU_LIBRARY_TASKS` names more tasks, which take longer.
 #[test]
-fn small_tasks_of_the_library_are_rebuilt() {
+fn a_small_task_of_the_library_is_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
-    let tasks = ["ntt-1024", "intt-1024", "ntt-2048", "ntt-1024-x2"];
+    let tasks = std::env::var("RPU_LIBRARY_TASKS").unwrap_or_else(|_| "ntt-1024".to_owned());
+    let tasks: Vec<&str> = tasks.split_whitespace().collect();
     let mut args = vec!["library", "build", "-o", "."];
-    args.extend(tasks.iter().flat_map(|task| ["--task", task]));
+    args.extend(tasks.iter().flat_map(|&task| ["--task", task]));
     succeed(folder.path(), &args);
-    for task in tasks.map(|task| format!("{task}.toml")) {
+    for task in tasks.iter().map(|task| format!("{task}.toml")) {
         let built = fs::read_to_string(folder.path().join(&task)).unwrap();
         assert_eq!(
             built,

@@ -3,6 +3,7 @@
 use crate::common::command;
 use pty_process::Size;
 use pty_process::blocking::{Command, Pts, Pty, open};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::termios::{LocalModes, tcgetattr};
 use std::io::{Read, Write};
@@ -17,6 +18,9 @@ const PROGRAM: &str = ".kernel sums\n.input x, 512\n.output y, 512\n.modulus m1,
 
 /// The longest wait for an effect. A busy machine takes seconds to start a program.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The debugger wakes every 200 ms.
+const SILENCE: Duration = Duration::from_millis(450);
 
 /// The debugger's first message.
 const MESSAGE: &str = "? explains the keys";
@@ -99,12 +103,12 @@ impl Terminal {
         }
     }
 
-    /// Waits for a second in which the debugger writes nothing.
+    /// Waits for a time in which the debugger wakes twice and writes nothing.
     #[track_caller]
     fn wait_for_silence(&mut self) {
         let start = Instant::now();
         let mut last = start;
-        while last.elapsed() < Duration::from_secs(1) {
+        while last.elapsed() < SILENCE {
             assert!(start.elapsed() < PATIENCE, "the debugger draws without a reason");
             let written = { self.pty() }.read(&mut [0; 4096]);
             if written.is_ok_and(|number| number > 0) {
@@ -195,12 +199,12 @@ fn the_screen_follows_the_size_of_the_terminal() {
 }
 
 /// A change of size before the end of the first draw is not lost. The first screen has more bytes than an
-/// unread terminal accepts, so that its draw has not ended after a second.
+/// unread terminal accepts, so that its draw has begun but not ended.
 #[test]
 fn the_first_draw_follows_the_size_of_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let mut terminal = Terminal::start(debugger(folder.path()), 300, 3000);
-    std::thread::sleep(Duration::from_secs(1));
+    poll(&mut [PollFd::new(terminal.pty(), PollFlags::IN)], None).expect("a screen");
     terminal.pty().resize(Size::new(45, 150)).unwrap();
     terminal.wait_for("45 rows", |screen| {
         let mut rows = screen.rows(0, 150);

@@ -73,11 +73,11 @@ const sweep = async () => {
   assert.equal(await count("#table-0 tr.chosen"), 1);
   await page.screenshot({ path: path.join(pictures, "sweep-details.png"), fullPage: true });
   // A filter applies to chart and table; an invalid one says so.
-  await page.type("#chart-0 input[type=text]", "banks >= 128");
+  await page.type("#chart-0 input[type=text]", "vdm.banks >= 128");
   const kept = await count("#chart-0 circle");
   assert.ok(kept > 0 && kept < points, `${kept} of ${points} points`);
   assert.equal(await visibleRows(), kept);
-  await page.type("#chart-0 input[type=text]", " && banksy < 3");
+  await page.type("#chart-0 input[type=text]", " and banks < 3");
   assert.equal(await page.$eval("#chart-0 input[type=text]", (node) => node.getAttribute("aria-invalid")), "true");
   assert.ok((await text("#chart-0 output")).includes("unknown column"));
   await page.$eval("#chart-0 input[type=text]", (node) => { node.value = ""; node.dispatchEvent(new Event("input")); });

@@ -235,7 +235,7 @@ impl Domain {
 
     /// The polynomial of `tower` with the coefficients of p as integers. p is a polynomial of another
     /// tower, or has any words.
-    pub(crate) fn reduced(&mut self, p: PolynomialId, tower: TowerId) -> PolynomialId {
+    pub(super) fn reduced(&mut self, p: PolynomialId, tower: TowerId) -> PolynomialId {
         self.intern(Polynomial::Reduced(p), tower)
     }
 
@@ -282,18 +282,8 @@ impl Domain {
         })
     }
 
-    /// The tower of a buffer.
-    pub(crate) fn tower_of_buffer(&self, buffer: BufferId) -> TowerId {
-        self.buffers[buffer.index()].1
-    }
-
-    /// The polynomial as the tower's multiplier reduces it: itself, or the polynomial of its integers.
-    pub(crate) fn residue_in(&mut self, p: PolynomialId, tower: TowerId) -> PolynomialId {
-        if self.tower_of(p) == tower { p } else { self.reduced(p, tower) }
-    }
-
     /// The tower of a polynomial.
-    pub(crate) fn tower_of(&self, polynomial: PolynomialId) -> TowerId {
+    pub(super) fn tower_of(&self, polynomial: PolynomialId) -> TowerId {
         self.polynomials[polynomial.index()].1
     }
 
@@ -306,12 +296,12 @@ impl Domain {
     }
 
     /// The modulus of a polynomial's tower.
-    pub(crate) fn modulus_of(&self, polynomial: PolynomialId) -> &Modulus {
+    pub(super) fn modulus_of(&self, polynomial: PolynomialId) -> &Modulus {
         self.modulus(self.tower_of(polynomial))
     }
 
     /// The modulus of a tower.
-    pub(crate) fn modulus(&self, tower: TowerId) -> &Modulus {
+    pub(super) fn modulus(&self, tower: TowerId) -> &Modulus {
         self.moduli[tower.index()].as_ref().expect("the proof has checked the moduli")
     }
 
@@ -348,10 +338,6 @@ impl Domain {
         let modulus = self.moduli[tower.index()].as_ref()?;
         match expression {
             Expression::Value(value) => Some(modulus.residue(*value)),
-            Expression::Moduli(towers) => towers.iter().try_fold(1, |product, other| {
-                let other = self.towers.get(other.index())?.modulus;
-                Some(modulus.mul(product, modulus.residue(other)))
-            }),
             Expression::Inverse(of) => modulus.inverse(self.residue(of, tower)?),
         }
     }

@@ -198,25 +198,16 @@ impl<'c> Residues<'c> {
                 let power = *powers.powers.get(exponent as usize)?;
                 Some(if scaled { powers.modulus.as_ref()?.mul(power, powers.over_n) } else { power })
             }
-            Known::Expression(id) => {
-                value(self.code, powers.modulus.as_ref()?, self.code.expressions.get(id.index())?)
-            }
+            Known::Expression(id) => value(powers.modulus.as_ref()?, self.code.expressions.get(id.index())?),
         }
     }
 }
 
 /// The residue of an expression.
-fn value(code: &Code, modulus: &Modulus, expression: &Expression) -> Option<u128> {
+fn value(modulus: &Modulus, expression: &Expression) -> Option<u128> {
     match expression {
         Expression::Value(number) => Some(modulus.residue(*number)),
-        Expression::Inverse(of) => modulus.inverse(value(code, modulus, of)?),
-        Expression::Moduli(towers) => {
-            let mut product = 1;
-            for tower in towers {
-                product = modulus.mul(product, modulus.residue(code.towers.get(tower.index())?.modulus));
-            }
-            Some(product)
-        }
+        Expression::Inverse(of) => modulus.inverse(value(modulus, of)?),
     }
 }
 

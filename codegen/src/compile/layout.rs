@@ -213,11 +213,6 @@ impl<'c> Values<'c> {
     fn expression(&self, expression: &Expression, modulus: &Modulus) -> Result<u128, Error> {
         match expression {
             Expression::Value(value) => Ok(modulus.residue(*value)),
-            Expression::Moduli(towers) => {
-                let moduli =
-                    towers.iter().map(|tower| modulus.residue(self.code.towers[tower.index()].modulus));
-                Ok(moduli.fold(1, |product, other| modulus.mul(product, other)))
-            }
             Expression::Inverse(of) => {
                 let of = self.expression(of, modulus)?;
                 modulus.inverse(of).ok_or_else(|| Error::NoInverse { modulus: modulus.value() })

@@ -3,6 +3,7 @@
 use super::{compile, instantiate};
 use crate::error::Error;
 use crate::named;
+use crate::parameters::Parameters;
 use crate::plan::{Algorithm, Plan};
 use crate::recipe::{Order, Recipe};
 use crate::request::Request;
@@ -117,8 +118,10 @@ fn a_kernel_in_other_rings_is_the_kernel_compiled_for_them() {
     let machine = Machine::rpu_128x128();
     let degree = Degree::new(1024).unwrap();
     for operation in golden::OPERATIONS.iter().copied() {
-        let wide = Request::with_primes(operation, degree, 128, 2).unwrap();
-        let narrow = Request::with_primes(operation, degree, 60, 2).unwrap();
+        let [wide, narrow] = [128, 60].map(|bits| {
+            let request = Request::with_primes(operation, degree, bits, 2).unwrap();
+            request.with(Parameters::new(operation.examples()))
+        });
         let recipe = named::constant_geometry(&wide, machine.instruction_set());
         let kernel = compile(&wide, &recipe, &machine).unwrap();
         let expected = compile(&narrow, &recipe, &machine).unwrap().program;

@@ -36,26 +36,7 @@ pub(crate) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// The value of a parameter that is a number, for all rings together.
-    ///
-    /// # Panics
-    /// Panics if there is no such number. The request has been checked.
-    pub(crate) fn number(&self, name: &str) -> u128 {
-        let number = self.request.parameters.number(name);
-        number.unwrap_or_else(|| panic!("`{}` has no number `{name}`", self.request.operation))
-    }
-
-    /// The value of a parameter that is a word, for all rings together.
-    ///
-    /// # Panics
-    /// Panics if there is no such word. The request has been checked.
-    pub(crate) fn word(&self, name: &str) -> &str {
-        let word = self.request.parameters.word(name);
-        word.unwrap_or_else(|| panic!("`{}` has no word `{name}`", self.request.operation))
-    }
-
-    /// Runs `lower` for each ring: an operation that works in one ring. Its buffers
-    /// carry the ring's number if there are several.
+    /// Runs `lower` for each ring. Its buffers carry the ring's number if there are several.
     ///
     /// # Errors
     /// Returns the first error of `lower`.

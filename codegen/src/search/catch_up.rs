@@ -157,7 +157,10 @@ mod tests {
         let degrees = [1024u32, 16384].map(|n| Degree::try_from(n).unwrap());
         let operations = [golden::NTT, golden::INTT, golden::POLYMUL, golden::AUTOMORPHISM];
         let requests = operations
-            .map(|operation| degrees.map(|n| Request::with_primes(operation, n, 60, 1).unwrap()))
+            .map(|operation| {
+                let parameters = crate::Parameters::new(operation.examples());
+                degrees.map(|n| Request::with_primes(operation, n, 60, 1).unwrap().with(parameters.clone()))
+            })
             .concat();
         let plans = [PlanChoice::Classical, PlanChoice::Known];
         let mut own_differs = Vec::new();

@@ -11,22 +11,24 @@ use sim::functional::Executor;
 use sim::machine::BankMapping;
 use sim::timing::simulate;
 
-fn parameters(g: Setting, order: &str) -> Parameters {
-    Parameters::new(vec![("g".to_owned(), g), ("order".to_owned(), Setting::Word(order.to_owned()))])
+/// The parameters for one exponent, or one for each ring.
+fn parameters(exponents: &[u32], order: &str) -> Parameters {
+    let exponents = exponents.iter().map(|&g| Setting::Number(g.into())).collect();
+    let order = vec![Setting::Word(order.to_owned())];
+    Parameters::by_ring(vec![("g".to_owned(), exponents), ("order".to_owned(), order)])
 }
 
 fn request(n: u32, bits: u32, g: u32, order: &str) -> Request {
     let degree = Degree::try_from(n).unwrap();
     let ring = Ring::new(degree, largest_prime(bits, degree).unwrap()).unwrap();
-    let parameters = parameters(Setting::Number(g.into()), order);
-    Request { parameters, ..Request::single(golden::AUTOMORPHISM, ring) }
+    Request::single(golden::AUTOMORPHISM, ring).with(parameters(&[g], order))
 }
 
 /// Automorphisms of values in as many rings as the method `memory` works on together.
-fn batch(n: u32, rings: u32, g: Setting) -> Request {
+fn batch(n: u32, rings: u32, exponents: &[u32]) -> Request {
     let degree = Degree::try_from(n).unwrap();
     let request = Request::with_primes(golden::AUTOMORPHISM, degree, 60, rings as usize).unwrap();
-    Request { parameters: parameters(g, "evaluation"), ..request }
+    request.with(parameters(exponents, "evaluation"))
 }
 
 /// The recipe of a method.
@@ -113,7 +115,7 @@ fn loads_and_stores_equal_the_golden_model() {
     let machine = xor_machine();
     for (n, rings) in [(1024, 256), (4096, 64), (65536, 4)] {
         for g in [5, 2 * n - 1, 0x2_3457 % (2 * n)] {
-            let request = batch(n, rings, Setting::Number(g.into()));
+            let request = batch(n, rings, &[g]);
             let kernel = compile(&request, &recipe(n, "memory"), &machine).unwrap();
             prove(&kernel, &machine);
             // Seven accesses a vector; fewer if few columns have a second copy.
@@ -123,8 +125,7 @@ fn loads_and_stores_equal_the_golden_model() {
             assert!(accesses <= expected && [arithmetic, shuffles] == [0, 0], "n = {n}, g = {g}: {counts:?}");
         }
     }
-    let exponents = vec![5, 5, 5, 5, 25, 25, 25, 25];
-    let request = batch(65536, 8, Setting::Numbers(exponents));
+    let request = batch(65536, 8, &[5, 5, 5, 5, 25, 25, 25, 25]);
     prove(&compile(&request, &recipe(65536, "memory"), &machine).unwrap(), &machine);
 }
 
@@ -144,9 +145,8 @@ fn methods_that_do_not_apply_are_errors() {
         "method `memory` of `automorphism` does not apply: with n = 65536, it works on 4 polynomials together, \
          and 1 is no multiple of 4"
     );
-    let exponents = Setting::Numbers(vec![5, 5, 5, 25]);
     assert_eq!(
-        error(&batch(65536, 4, exponents), "memory").to_string(),
+        error(&batch(65536, 4, &[5, 5, 5, 25]), "memory").to_string(),
         "method `memory` of `automorphism` does not apply: 4 polynomials that are moved together must have one \
          exponent g"
     );

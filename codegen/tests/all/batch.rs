@@ -1,8 +1,10 @@
 //! Programs that work in several rings.
 
+use b512_asm::Setting;
 use codegen::library::{BUILT_IN, Task};
-use codegen::{Error, Kernel, PlanChoice, Request, check, generate};
+use codegen::{Error, Kernel, Parameters, PlanChoice, Request, check, generate};
 use golden::Operation;
+use rayon::prelude::*;
 use ring::Degree;
 use sim::Machine;
 use sim::functional::Executor;
@@ -13,27 +15,37 @@ fn tasks() -> impl Iterator<Item = &'static Task> {
     BUILT_IN.tasks().filter(|task| task.towers > 1)
 }
 
-fn request(operation: Operation, n: u32, towers: usize) -> Request {
-    Request::with_primes(operation, Degree::try_from(n).unwrap(), 128, towers).unwrap()
+/// An operation in the rings of the largest primes, with the examples of its parameters.
+fn example(operation: Operation, n: u32, bits: u32, towers: usize) -> Request {
+    let request = Request::with_primes(operation, Degree::try_from(n).unwrap(), bits, towers).unwrap();
+    request.with(Parameters::new(operation.examples()))
 }
 
-/// Runs a kernel on pseudo-random operands and compares the result of each ring.
-fn compute(kernel: &Kernel, machine: &Machine) {
-    let mut executor = Executor::new(machine.vdm_words(), machine.sdm_words());
+fn request(operation: Operation, n: u32, towers: usize) -> Request {
+    example(operation, n, 128, towers)
+}
+
+/// A word without pattern.
+fn random(operand: u128, i: u128, q: u128) -> u128 {
+    let state = (operand << 64 | i).wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15);
+    (state ^ state >> 61).wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15).rotate_right(64) % q
+}
+
+/// The ends and the middle of the residues in turn.
+fn ends(operand: u128, i: u128, q: u128) -> u128 {
+    [0, q - 1, q / 2, q / 2 + 1][((i + operand) % 4) as usize]
+}
+
+/// Runs a kernel on operands whose words come from `word(operand, index, modulus)`, and compares the result of each
+/// ring.
+fn compute(kernel: &Kernel, machine: &Machine, word: &dyn Fn(u128, u128, u128) -> u128) {
+    let mut executor = Executor::for_machine(machine);
     executor.load(&kernel.program).unwrap();
-    let mut state = 1u128;
     let mut operands = Vec::new();
     for claim in &kernel.program.claims {
-        let n = claim.number("n").unwrap() as usize;
-        let mut operand = |modulus: u128| -> Vec<u128> {
-            let mut next = || {
-                state = state.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15);
-                state.rotate_right(64) % modulus
-            };
-            (0..n).map(|_| next()).collect()
-        };
-        let moduli = golden::moduli(claim).unwrap().inputs;
-        let of_claim: Vec<Vec<u128>> = moduli.into_iter().map(&mut operand).collect();
+        let (n, q) = (claim.number("n").unwrap(), golden::modulus(claim).unwrap());
+        let operand = |operand: u128| (0..n).map(|i| word(operand, i, q)).collect::<Vec<_>>();
+        let of_claim: Vec<_> = (0..claim.inputs.len() as u128).map(operand).collect();
         for (name, operand) in claim.inputs.iter().zip(&of_claim) {
             executor.write(name, operand).unwrap();
         }
@@ -47,6 +59,52 @@ fn compute(kernel: &Kernel, machine: &Machine) {
     }
 }
 
+/// Every operation at every degree, modulo primes of every size. Beyond the smallest degree, each operation has one size
+/// and one of the inputs; all of them if `RPU_EVERY_SIZE` is set, as in `.ci/long`.
+#[test]
+fn every_operation_equals_the_golden_model_at_every_size() {
+    const SIZES: [u32; 5] = [30, 60, 100, 127, 128];
+    let mut machine = Machine::rpu_128x128();
+    machine.vdm.size_mib = 32;
+    let all = std::env::var_os("RPU_EVERY_SIZE").is_some();
+    let mut cases = Vec::new();
+    for (place, &operation) in golden::OPERATIONS.iter().enumerate() {
+        for (n, towers) in [(1024u32, 2), (4096, 2), (65536, 1)] {
+            for (turn, bits) in SIZES.into_iter().enumerate() {
+                let is_whole = n == 1024 || all;
+                if is_whole || place % SIZES.len() == turn {
+                    cases.push((example(operation, n, bits, towers), is_whole));
+                }
+            }
+        }
+    }
+    cases.into_par_iter().for_each(|(request, is_whole)| {
+        let kernel = generate(&request, &machine, &PlanChoice::Classical).unwrap();
+        compute(&kernel, &machine, &ends);
+        if is_whole {
+            compute(&kernel, &machine, &random);
+            compute(&kernel, &machine, &|_, _, _| 0);
+            compute(&kernel, &machine, &|_, _, q| q - 1);
+            compute(&kernel, &machine, &|_, i, _| u128::from(i == 1));
+        }
+    });
+}
+
+/// A request without the parameters of its operation is an error.
+#[test]
+fn parameters_are_required() {
+    let error = |operation, parameters| {
+        let request = request(operation, 1024, 2).with(parameters);
+        generate(&request, &Machine::rpu_128x128(), &PlanChoice::Classical).unwrap_err().to_string()
+    };
+    assert_eq!(
+        error(golden::ADDS, Parameters::default()),
+        "`adds` needs a value of `by`: scalar k, reduced modulo q"
+    );
+    let three = Parameters::by_ring(vec![("by".to_owned(), vec![Setting::Number(1); 3])]);
+    assert_eq!(error(golden::ADDS, three), "`by` has 3 values, but the number of moduli is 2");
+}
+
 #[test]
 fn sixteen_small_transforms_share_a_machine() {
     for n in [1024, 2048, 4096] {
@@ -54,7 +112,7 @@ fn sixteen_small_transforms_share_a_machine() {
         let machine = task.entries[0].targets[0].machine.machine();
         let kernel = generate(&request(golden::NTT, n, 16), &machine, &PlanChoice::Best).unwrap();
         assert_eq!(kernel.program.claims.len(), 16);
-        compute(&kernel, &machine);
+        compute(&kernel, &machine, &random);
         check::lowering(&kernel.code).unwrap();
         check::schedule(&kernel.code, &kernel.program).unwrap();
 
@@ -70,7 +128,7 @@ fn every_function_works_in_several_rings() {
     for function in golden::OPERATIONS.iter().copied() {
         for plan in [PlanChoice::Classical, PlanChoice::Best] {
             let kernel = generate(&request(function, 1024, 3), &machine, &plan).unwrap();
-            compute(&kernel, &machine);
+            compute(&kernel, &machine, &random);
             check::lowering(&kernel.code).unwrap();
             check::schedule(&kernel.code, &kernel.program).unwrap();
         }

@@ -5,14 +5,15 @@ use codegen::library::BUILT_IN;
 use codegen::plan::derive::derive;
 use codegen::plan::{Algorithm, Plan, Shape};
 use codegen::schedule::Tuning;
-use codegen::{Kernel, Order, PlanChoice, Recipe, Request, check, compile, generate};
+use codegen::{Kernel, Order, Parameters, PlanChoice, Recipe, Request, check, compile, generate};
 use golden::Operation;
 use ring::Degree;
 use sim::machine::BankMapping;
 use sim::{Machine, lint};
 
 fn request(function: Operation, n: u32) -> Request {
-    Request::with_primes(function, Degree::try_from(n).unwrap(), 60, 1).unwrap()
+    let request = Request::with_primes(function, Degree::try_from(n).unwrap(), 60, 1).unwrap();
+    request.with(Parameters::new(function.examples()))
 }
 
 fn prove(code: &codegen::code::Code, program: &Program, case: &str) {

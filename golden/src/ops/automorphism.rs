@@ -8,87 +8,50 @@
 
 use crate::arithmetic::bit_reverse;
 use crate::signature::settings::{MODULUS, N};
-use crate::{ClaimFault, Definition, GoldenError, Kind, Operand, SettingSpec, Settings};
-use b512_asm::Setting;
+use crate::signature::{Kind, Operand, SettingSpec, Signature};
+#[cfg(test)]
+use crate::tests::Case;
+use crate::{GoldenError, Settings};
 
-/// y(X) = x(X^g) mod X^n + 1, of coefficients or of values.
-#[derive(Clone, Copy, Debug)]
-pub struct Automorphism;
-
-const G: SettingSpec = SettingSpec { name: "g", kind: Kind::Number, doc: "exponent g, odd and below 2n" };
+const G: SettingSpec = SettingSpec { name: "g", kind: Kind::Exponent, doc: "exponent g, odd and below 2n" };
 const ORDER: SettingSpec = SettingSpec {
     name: "order",
-    kind: Kind::Word,
+    kind: Kind::Choice(&["evaluation", "coefficients"]),
     doc: "`evaluation`, values in bit-reversed order, or `coefficients`, in natural order",
 };
 
-impl Definition for Automorphism {
-    fn name(&self) -> &'static str {
-        "automorphism"
-    }
+pub(crate) const SIGNATURE: Signature = Signature {
+    name: "automorphism",
+    definition: "y(X) = x(X^g) mod X^n + 1, of values in bit-reversed order or of coefficients",
+    inputs: &[Operand::residues("x")],
+    outputs: &[Operand::residues("y")],
+    settings: &[N, MODULUS, G, ORDER],
+    by_transforms: false,
+};
 
-    fn definition(&self) -> &'static str {
-        "y(X) = x(X^g) mod X^n + 1, of values in bit-reversed order or of coefficients"
+pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
+    let (x, n, g) = (inputs[0], settings.degree(), settings.number("g") as usize);
+    if settings.word("order") == "evaluation" {
+        // Place i holds the value at psi^e with e = 2 bitrev(i) + 1, and y(psi^e) = x(psi^(g e)).
+        let bits = n.ilog2();
+        let source = |i| (g * (2 * bit_reverse(i, bits) + 1) % (2 * n) - 1) / 2;
+        return Ok(vec![(0..n).map(|i| x[bit_reverse(source(i), bits)]).collect()]);
     }
-
-    fn inputs(&self) -> &'static [Operand] {
-        const { &[Operand::residues("x", "modulus")] }
+    let mut y = vec![0; n];
+    for (i, &coefficient) in x.iter().enumerate() {
+        // X^n = -1.
+        let power = g * i % (2 * n);
+        let negative = power >= n && coefficient != 0;
+        y[power % n] = if negative { settings.number("modulus") - coefficient } else { coefficient };
     }
-
-    fn outputs(&self) -> &'static [Operand] {
-        const { &[Operand::residues("y", "modulus")] }
-    }
-
-    fn settings(&self) -> &'static [SettingSpec] {
-        const { &[N, MODULUS, G, ORDER] }
-    }
-
-    fn examples(&self) -> Vec<(String, Setting)> {
-        let order = Setting::Word("evaluation".to_owned());
-        vec![("g".to_owned(), Setting::Number(3)), ("order".to_owned(), order)]
-    }
-
-    fn check(&self, settings: &Settings<'_>) -> Result<(), Vec<ClaimFault>> {
-        let (n, g) = (settings.degree() as u128, settings.number("g"));
-        let mut faults = Vec::new();
-        if g.is_multiple_of(2) || g >= 2 * n {
-            let fault = ClaimFault::new(settings.part("g"), format!("invalid exponent g = {g}"));
-            faults.push(fault.help(format!("g must be odd and below 2n = {}", 2 * n)));
-        }
-        if !["evaluation", "coefficients"].contains(&settings.word("order")) {
-            let message = format!("unknown order `{}`", settings.word("order"));
-            let fault = ClaimFault::new(settings.part("order"), message);
-            faults.push(fault.help("the orders are `evaluation` and `coefficients`"));
-        }
-        if faults.is_empty() { Ok(()) } else { Err(faults) }
-    }
-
-    fn evaluate(&self, settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
-        let (x, n, g) = (inputs[0], settings.degree(), settings.number("g") as usize);
-        if settings.word("order") == "evaluation" {
-            // Place i holds the value at psi^e with e = 2 bitrev(i) + 1, and y(psi^e) = x(psi^(g e)).
-            let bits = n.ilog2();
-            let source = |i| (g * (2 * bit_reverse(i, bits) + 1) % (2 * n) - 1) / 2;
-            return Ok(vec![(0..n).map(|i| x[bit_reverse(source(i), bits)]).collect()]);
-        }
-        let mut y = vec![0; n];
-        for (i, &coefficient) in x.iter().enumerate() {
-            // X^n = -1.
-            let power = g * i % (2 * n);
-            let negative = power >= n && coefficient != 0;
-            y[power % n] = if negative { settings.number("modulus") - coefficient } else { coefficient };
-        }
-        Ok(vec![y])
-    }
+    Ok(vec![y])
 }
 
 #[cfg(test)]
-impl crate::tests::Textbook for Automorphism {
-    fn textbook(&self, case: &crate::tests::Case<'_>) -> Vec<u128> {
-        let g = case.claim.number("g").unwrap() as usize;
-        let index = |exponent| (0..case.n).find(|&i| case.odd(i) == exponent % (2 * case.n)).unwrap();
-        case.each(|i| case.word(0, index(g * case.odd(i))))
-    }
+pub(crate) fn textbook(case: &Case<'_>) -> Vec<u128> {
+    let g = case.claim.number("g").unwrap() as usize;
+    let index = |exponent| (0..case.n).find(|&i| case.odd(i) == exponent % (2 * case.n)).unwrap();
+    case.each(|i| case.word(0, index(g * case.odd(i))))
 }
 
 #[cfg(test)]
@@ -129,7 +92,7 @@ mod tests {
         };
         assert_eq!(error(2, "evaluation"), "invalid exponent g = 2 (g must be odd and below 2n = 8)");
         assert_eq!(error(9, "evaluation"), "invalid exponent g = 9 (g must be odd and below 2n = 8)");
-        let orders = "unknown order `slots` (the orders are `evaluation` and `coefficients`)";
+        let orders = "unknown order `slots` (`order` is `evaluation` or `coefficients`)";
         assert_eq!(error(3, "slots"), orders);
     }
 }

@@ -3,47 +3,25 @@
 
 use crate::arithmetic::coefficientwise;
 use crate::signature::settings::RING;
-use crate::{Definition, GoldenError, Operand, SettingSpec, Settings};
+use crate::signature::{Operand, Signature};
+#[cfg(test)]
+use crate::tests::Case;
+use crate::{GoldenError, Settings};
 
-/// d = a * b + c, coefficient by coefficient.
-#[derive(Clone, Copy, Debug)]
-pub struct Mac;
+pub(crate) const SIGNATURE: Signature = Signature {
+    name: "mac",
+    definition: "d = a * b + c, coefficient by coefficient",
+    inputs: &[Operand::residues("a"), Operand::residues("b"), Operand::residues("c")],
+    outputs: &[Operand::residues("d")],
+    settings: RING,
+    by_transforms: false,
+};
 
-impl Definition for Mac {
-    fn name(&self) -> &'static str {
-        "mac"
-    }
-
-    fn definition(&self) -> &'static str {
-        "d = a * b + c, coefficient by coefficient"
-    }
-
-    fn inputs(&self) -> &'static [Operand] {
-        const {
-            &[
-                Operand::residues("a", "modulus"),
-                Operand::residues("b", "modulus"),
-                Operand::residues("c", "modulus"),
-            ]
-        }
-    }
-
-    fn outputs(&self) -> &'static [Operand] {
-        const { &[Operand::residues("d", "modulus")] }
-    }
-
-    fn settings(&self) -> &'static [SettingSpec] {
-        RING
-    }
-
-    fn evaluate(&self, settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
-        Ok(coefficientwise(settings, inputs, |[a, b, c], q| (a * b + c) % q))
-    }
+pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
+    Ok(coefficientwise(settings, inputs, |[a, b, c], q| (a * b + c) % q))
 }
 
 #[cfg(test)]
-impl crate::tests::Textbook for Mac {
-    fn textbook(&self, case: &crate::tests::Case<'_>) -> Vec<u128> {
-        case.each(|i| case.word(0, i) * case.word(1, i) % case.q() + case.word(2, i))
-    }
+pub(crate) fn textbook(case: &Case<'_>) -> Vec<u128> {
+    case.each(|i| case.word(0, i) * case.word(1, i) % case.q() + case.word(2, i))
 }

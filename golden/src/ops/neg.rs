@@ -2,42 +2,26 @@
 
 use crate::arithmetic::{coefficientwise, sub};
 use crate::signature::settings::RING;
-use crate::{Definition, GoldenError, Operand, SettingSpec, Settings};
+use crate::signature::{Operand, Signature};
+#[cfg(test)]
+use crate::tests::Case;
+use crate::{GoldenError, Settings};
 use num_bigint::BigUint;
 
-/// y = -x, coefficient by coefficient.
-#[derive(Clone, Copy, Debug)]
-pub struct Neg;
+pub(crate) const SIGNATURE: Signature = Signature {
+    name: "neg",
+    definition: "y = -x, coefficient by coefficient",
+    inputs: &[Operand::residues("x")],
+    outputs: &[Operand::residues("y")],
+    settings: RING,
+    by_transforms: false,
+};
 
-impl Definition for Neg {
-    fn name(&self) -> &'static str {
-        "neg"
-    }
-
-    fn definition(&self) -> &'static str {
-        "y = -x, coefficient by coefficient"
-    }
-
-    fn inputs(&self) -> &'static [Operand] {
-        const { &[Operand::residues("x", "modulus")] }
-    }
-
-    fn outputs(&self) -> &'static [Operand] {
-        const { &[Operand::residues("y", "modulus")] }
-    }
-
-    fn settings(&self) -> &'static [SettingSpec] {
-        RING
-    }
-
-    fn evaluate(&self, settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
-        Ok(coefficientwise(settings, inputs, |[x], q| sub(&BigUint::ZERO, &x, q) % q))
-    }
+pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
+    Ok(coefficientwise(settings, inputs, |[x], q| sub(&BigUint::ZERO, &x, q) % q))
 }
 
 #[cfg(test)]
-impl crate::tests::Textbook for Neg {
-    fn textbook(&self, case: &crate::tests::Case<'_>) -> Vec<u128> {
-        case.each(|i| case.q() - case.word(0, i))
-    }
+pub(crate) fn textbook(case: &Case<'_>) -> Vec<u128> {
+    case.each(|i| case.q() - case.word(0, i))
 }

@@ -5,37 +5,23 @@
 
 use crate::arithmetic::{sub, words};
 use crate::signature::settings::RING;
-use crate::{Definition, GoldenError, Operand, SettingSpec, Settings};
+use crate::signature::{Operand, Signature};
+#[cfg(test)]
+use crate::tests::Case;
+use crate::{GoldenError, Settings};
 use num_bigint::BigUint;
 
-/// The product modulo x^n + 1, in natural order.
-#[derive(Clone, Copy, Debug)]
-pub struct Polymul;
+pub(crate) const SIGNATURE: Signature = Signature {
+    name: "polymul",
+    definition: "c = a * b mod x^n + 1, in natural order",
+    inputs: &[Operand::residues("a"), Operand::residues("b")],
+    outputs: &[Operand::residues("c")],
+    settings: RING,
+    by_transforms: true,
+};
 
-impl Definition for Polymul {
-    fn name(&self) -> &'static str {
-        "polymul"
-    }
-
-    fn definition(&self) -> &'static str {
-        "c = a * b mod x^n + 1, in natural order"
-    }
-
-    fn inputs(&self) -> &'static [Operand] {
-        const { &[Operand::residues("a", "modulus"), Operand::residues("b", "modulus")] }
-    }
-
-    fn outputs(&self) -> &'static [Operand] {
-        const { &[Operand::residues("c", "modulus")] }
-    }
-
-    fn settings(&self) -> &'static [SettingSpec] {
-        RING
-    }
-
-    fn evaluate(&self, settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
-        Ok(vec![words(product(inputs[0], inputs[1], &settings.number("modulus").into()))])
-    }
+pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
+    Ok(vec![words(product(inputs[0], inputs[1], &settings.number("modulus").into()))])
 }
 
 /// The integers a(2^w) and b(2^w) are multiplied, with w so large that no coefficient of the
@@ -61,30 +47,28 @@ fn product(a: &[u128], b: &[u128], q: &BigUint) -> Vec<BigUint> {
 }
 
 #[cfg(test)]
-impl crate::tests::Textbook for Polymul {
-    fn textbook(&self, case: &crate::tests::Case<'_>) -> Vec<u128> {
-        let (n, q) = (case.n, case.q());
-        case.each(|i| {
-            let term = |j: usize| {
-                let product = case.word(0, j) * case.word(1, (n + i - j) % n) % &q;
-                if j <= i { product } else { &q - product }
-            };
-            (0..n).map(term).sum::<BigUint>()
-        })
-    }
+pub(crate) fn textbook(case: &Case<'_>) -> Vec<u128> {
+    let (n, q) = (case.n, case.q());
+    case.each(|i| {
+        let term = |j: usize| {
+            let product = case.word(0, j) * case.word(1, (n + i - j) % n) % &q;
+            if j <= i { product } else { &q - product }
+        };
+        (0..n).map(term).sum::<BigUint>()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use crate::POLYMUL;
-    use crate::tests::{Case, Textbook};
+    use crate::tests::Case;
 
     #[test]
     fn the_largest_coefficients_fit_the_product() {
         let claim = POLYMUL.in_ring(64, u128::MAX, 0);
         let x = vec![u128::MAX - 1; 64];
         let inputs = [&x[..], &x[..]];
-        let expected = super::Polymul.textbook(&Case::new(&claim, &inputs));
+        let expected = super::textbook(&Case::new(&claim, &inputs));
         assert_eq!(crate::evaluate(&claim, &inputs).unwrap(), [expected]);
     }
 }

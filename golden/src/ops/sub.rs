@@ -2,44 +2,25 @@
 
 use crate::arithmetic::{coefficientwise, sub};
 use crate::signature::settings::RING;
-use crate::{Definition, GoldenError, Operand, SettingSpec, Settings};
+use crate::signature::{Operand, Signature};
+#[cfg(test)]
+use crate::tests::Case;
+use crate::{GoldenError, Settings};
 
-/// c = a - b, coefficient by coefficient
-#[derive(Clone, Copy, Debug)]
-pub struct Sub;
+pub(crate) const SIGNATURE: Signature = Signature {
+    name: "sub",
+    definition: "c = a - b, coefficient by coefficient",
+    inputs: &[Operand::residues("a"), Operand::residues("b")],
+    outputs: &[Operand::residues("c")],
+    settings: RING,
+    by_transforms: false,
+};
 
-const OPERANDS: &[Operand] = &[Operand::residues("a", "modulus"), Operand::residues("b", "modulus")];
-const RESULT: &[Operand] = &[Operand::residues("c", "modulus")];
-
-impl Definition for Sub {
-    fn name(&self) -> &'static str {
-        "sub"
-    }
-
-    fn definition(&self) -> &'static str {
-        "c = a - b, coefficient by coefficient"
-    }
-
-    fn inputs(&self) -> &'static [Operand] {
-        OPERANDS
-    }
-
-    fn outputs(&self) -> &'static [Operand] {
-        RESULT
-    }
-
-    fn settings(&self) -> &'static [SettingSpec] {
-        RING
-    }
-
-    fn evaluate(&self, settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
-        Ok(coefficientwise(settings, inputs, |[a, b], q| sub(&a, &b, q)))
-    }
+pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
+    Ok(coefficientwise(settings, inputs, |[a, b], q| sub(&a, &b, q)))
 }
 
 #[cfg(test)]
-impl crate::tests::Textbook for Sub {
-    fn textbook(&self, case: &crate::tests::Case<'_>) -> Vec<u128> {
-        case.each(|i| case.word(0, i) + case.q() - case.word(1, i))
-    }
+pub(crate) fn textbook(case: &Case<'_>) -> Vec<u128> {
+    case.each(|i| case.word(0, i) + case.q() - case.word(1, i))
 }

@@ -1,14 +1,6 @@
-//! Checks that the tables of `reports/gpu/README.md` match the files in its folder. `BLESS=1 cargo test -p
-//! gpu-ablation --test reports` rewrites them.
+//! The committed measurements.
 
-use gpu_ablation::pages::{Spilling, pages, spilling};
-
-#[test]
-fn tables_are_what_the_files_say() {
-    for (path, page) in pages().unwrap() {
-        bless::fresh(path, page);
-    }
-}
+use gpu_ablation::pages::{Spilling, spilling};
 
 /// A kernel may spill only if that is faster than every neighbour that does not.
 #[test]

@@ -63,28 +63,3 @@ fn transform(mut x: Vec<Complex64>, sign: f64) -> Vec<Complex64> {
     }
     x
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slots_multiply_as_polynomials_do_and_rotate_with_the_fifth_power() {
-        let slots: Vec<Complex64> = (0..8).map(|j| Complex64::new(f64::from(j) / 8.0, -0.5)).collect();
-        let n = 16_usize;
-        let coefficients = encode(&slots, 1e9);
-        let (mut square, mut rotated) = (vec![0_i128; n], vec![BigInt::ZERO; n]);
-        for (i, &a) in coefficients.iter().enumerate() {
-            for (j, &b) in coefficients.iter().enumerate() {
-                square[(i + j) % n] += if i + j < n { a * b } else { -a * b };
-            }
-            let exponent = 5 * i % (2 * n);
-            rotated[exponent % n] = BigInt::from(if exponent < n { a } else { -a });
-        }
-        let square: Vec<BigInt> = square.into_iter().map(BigInt::from).collect();
-        let expected: Vec<Complex64> = slots.iter().map(|slot| slot * slot).collect();
-        assert!(correct_bits(&decode(&square, 1e18), &expected) > 26.0);
-        let expected: Vec<Complex64> = (0..8).map(|j| slots[(j + 1) % 8]).collect();
-        assert!(correct_bits(&decode(&rotated, 1e9), &expected) > 26.0);
-    }
-}

@@ -119,32 +119,3 @@ impl ParameterSet {
         Ok(Base::new(&self.basis, (self.levels, level), self.digits, t, self.states_roots))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn built_in_sets_state_the_source_of_every_parameter() {
-        for (name, _) in SETS {
-            let set = ParameterSet::built_in(name, None).unwrap().unwrap();
-            let named: Vec<&str> = set.sources().iter().map(|(key, _)| &**key).collect();
-            assert_eq!(named, ["n", "q", "p", "digits"], "{name}");
-            assert!(set.sources().iter().all(|(_, source)| !source.is_empty()));
-            assert!(set.p().iter().min() > set.q().iter().max(), "P exceeds each digit");
-        }
-    }
-
-    #[test]
-    fn the_sets_have_the_sizes_of_their_sources() {
-        let sizes = |name: &str| {
-            let set = ParameterSet::built_in(name, None).unwrap().unwrap();
-            (set.degree().get(), set.levels(), set.p().len(), set.digits())
-        };
-        assert_eq!(sizes("ark"), (1 << 16, 24, 6, 4));
-        assert_eq!(sizes("bts1"), (1 << 17, 28, 28, 1));
-        assert_eq!(sizes("bts2"), (1 << 17, 40, 20, 2));
-        assert_eq!(sizes("bts3"), (1 << 17, 45, 15, 3));
-        assert_eq!(sizes("dprive"), (1 << 16, 13, 4, 4));
-    }
-}

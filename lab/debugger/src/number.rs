@@ -55,26 +55,3 @@ pub fn rows(words: &[u128], modulus: Option<u128>, format: Format, width: usize)
     };
     texts.chunks(per_row).enumerate().map(row).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn residues_are_centred() {
-        assert_eq!(Format::Centred.text(96, Some(97)), "-1");
-        assert_eq!(Format::Centred.text(48, Some(97)), "48");
-        assert_eq!(Format::Centred.text(49, Some(97)), "-48");
-        assert_eq!(Format::Centred.text(97, Some(97)), "97");
-        assert_eq!(Format::Decimal.text(96, Some(97)), "96");
-        assert_eq!(Format::Hex.text(96, Some(97)), "0x60");
-    }
-
-    #[test]
-    fn lines_have_as_many_words_as_fit() {
-        let words: Vec<u128> = (0..10).collect();
-        assert_eq!(rows(&words, None, Format::Decimal, 12), ["0: 0 1 2 3", "4: 4 5 6 7", "8: 8 9"]);
-        assert_eq!(rows(&[1 << 100], None, Format::Hex, 5), ["0: 0x10000000000000000000000000"]);
-        assert_eq!(rows(&[], None, Format::Hex, 5), [""; 0]);
-    }
-}

@@ -320,6 +320,3 @@ impl Session {
         if let [ring] = sources[..] { ring } else { None }
     }
 }
-
-#[cfg(test)]
-mod tests;

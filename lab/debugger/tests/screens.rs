@@ -3,6 +3,7 @@
 //! Each script is a list of keys; the screen after it is a file in `tests/screens`. `BLESS=1` writes the
 //! files, and the figure of the book.
 
+mod session;
 mod svg;
 
 use debugger::{App, Format, Key, Listing, Location, Session, Stop, Target, rows};

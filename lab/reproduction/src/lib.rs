@@ -42,5 +42,5 @@ mod tradeoff;
 pub mod trials;
 
 pub use error::Error;
-pub use output::{File, difference, files, refresh, summary};
+pub use output::{File, difference, files, summary, with_measurements_of};
 pub use reproduction::Reproduction;

@@ -87,20 +87,16 @@ pub fn difference(files: &[File], folder: &Path) -> Option<String> {
     files.iter().find(differs).map(|(name, _)| name.clone())
 }
 
-/// Writes files to a folder. The page keeps the measurements of the existing page.
-///
-/// # Errors
-/// Returns an error if a file cannot be written.
-pub fn refresh(files: &[File], folder: &Path) -> std::io::Result<()> {
-    files.iter().try_for_each(|(name, content)| {
-        let path = folder.join(name);
-        match std::fs::read(&path) {
-            Ok(old) if name.ends_with(".html") => {
-                std::fs::write(&path, page::with_measurements(content, &old))
-            }
-            _ => std::fs::write(&path, content),
+/// The files with the measurements of the page in a folder, if it has one.
+pub fn with_measurements_of(files: Vec<File>, folder: &Path) -> Vec<File> {
+    let with = |(name, content): File| match std::fs::read(folder.join(&name)) {
+        Ok(old) if name.ends_with(".html") => {
+            let page = page::with_measurements(&content, &old);
+            (name, page)
         }
-    })
+        _ => (name, content),
+    };
+    files.into_iter().map(with).collect()
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
 //! Compares witnesses that share no arithmetic, word for word, on the same tasks: ring operations, and
-//! [key switching](KeySwitch) as a chain of them.
+//! [operations modulo several numbers](Composite) as ring programs.
 
-mod key_switch;
+mod composite;
 
 use crate::{Mode, Options, draw, run};
 use codegen::{PlanChoice, Request, generate};
+use ring_program::data::Words;
+use runtime::Runtime;
 use sim::Machine;
 use std::error::Error;
 use thiserror::Error;
 
-pub use key_switch::KeySwitch;
+pub use composite::{Composite, Composition};
 
 /// The results of a task for each set of operands.
 pub type Results = Result<Vec<Vec<u128>>, Box<dyn Error + Send + Sync>>;
@@ -40,70 +42,67 @@ impl Operands {
 }
 
 /// What witnesses compute.
-pub trait Task: Send + Sync {
+#[derive(Clone, Debug)]
+pub enum Task {
+    /// A ring operation in one ring.
+    Operation(Request),
+    /// An operation modulo several numbers.
+    Composite(Composite),
+}
+
+impl Task {
     /// The operation's name.
-    fn operation(&self) -> String;
+    pub fn operation(&self) -> &'static str {
+        match self {
+            Self::Operation(request) => request.operation.name(),
+            Self::Composite(composite) => composite.composition().name(),
+        }
+    }
 
     /// The ring degree.
-    fn n(&self) -> u32;
-
-    /// The modulus of the first ring.
-    fn modulus(&self) -> u128;
-
-    /// The moduli of the operands. A task that is invalid has none; every witness refuses it.
-    fn operands(&self) -> Vec<u128>;
-
-    /// The results of a witness.
-    ///
-    /// # Errors
-    /// Returns an error if the witness cannot compute the task.
-    fn ask(&self, witness: &dyn Witness, sets: &[Operands]) -> Results;
-}
-
-impl Task for Request {
-    fn operation(&self) -> String {
-        self.operation.to_string()
+    pub fn n(&self) -> u32 {
+        match self {
+            Self::Operation(request) => request.n(),
+            Self::Composite(composite) => composite.program().degree().get() as u32,
+        }
     }
 
-    fn n(&self) -> u32 {
-        Self::n(self)
+    /// The modulus of the first operand.
+    pub fn modulus(&self) -> u128 {
+        match self {
+            Self::Operation(request) => request.basis.rings()[0].q(),
+            Self::Composite(composite) => composite.operands()[0],
+        }
     }
 
-    fn modulus(&self) -> u128 {
-        self.basis.rings()[0].q()
-    }
-
-    fn operands(&self) -> Vec<u128> {
-        golden::moduli(&self.claim(0)).map_or(Vec::new(), |moduli| moduli.inputs)
-    }
-
-    fn ask(&self, witness: &dyn Witness, sets: &[Operands]) -> Results {
-        witness.compute(self, sets)
+    /// The moduli of the operands.
+    pub fn operands(&self) -> Vec<u128> {
+        match self {
+            Self::Operation(request) => vec![self.modulus(); request.operation.inputs().len()],
+            Self::Composite(composite) => composite.operands().to_vec(),
+        }
     }
 }
 
-/// An independent implementation of the ring operations.
+/// An independent implementation of the tasks.
 pub trait Witness: Sync {
     /// The name, a word or two.
     fn name(&self) -> &str;
 
-    /// The result of `request` for each set of operands, in the orders of [`golden::evaluate`].
+    /// The result of a task for each set of operands, in the orders of [`golden::evaluate`], one vector after
+    /// the other.
     ///
     /// # Errors
-    /// Returns an error if the witness cannot compute the request.
-    fn compute(&self, request: &Request, sets: &[Operands]) -> Results;
-
-    /// The results of a key switch for each set of operands. A witness without a key switch of its own
-    /// computes the chain of operations.
-    ///
-    /// # Errors
-    /// Returns an error if the witness cannot compute one of them.
-    fn key_switch(&self, task: &KeySwitch, sets: &[Operands]) -> Results {
-        task.chain(self, sets)
-    }
+    /// Returns an error if the witness cannot compute the task.
+    fn compute(&self, task: &Task, sets: &[Operands]) -> Results;
 }
 
-/// [`golden::evaluate`].
+/// The words of all limbs.
+fn concat(outputs: &[Vec<Words>]) -> Vec<u128> {
+    outputs.iter().flatten().flat_map(|words| words.iter().copied()).collect()
+}
+
+/// [`golden::evaluate`], and [`ring_program::execute`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GoldenModel;
 
@@ -112,22 +111,24 @@ impl Witness for GoldenModel {
         "golden model"
     }
 
-    fn compute(&self, request: &Request, sets: &[Operands]) -> Results {
-        let claim = request.claim(0);
-        let evaluate = |set: &Operands| {
-            let vectors: Vec<&[u128]> = set.vectors.iter().map(Vec::as_slice).collect();
-            Ok(golden::evaluate(&claim, &vectors)?.concat())
+    fn compute(&self, task: &Task, sets: &[Operands]) -> Results {
+        let evaluate = |set: &Operands| match task {
+            Task::Operation(request) => {
+                let vectors: Vec<&[u128]> = set.vectors.iter().map(Vec::as_slice).collect();
+                Ok(golden::evaluate(&request.claim(0), &vectors)?.concat())
+            }
+            Task::Composite(composite) => Ok(concat(&ring_program::execute(&composite.inputs(set)?)?)),
         };
         sets.iter().map(evaluate).collect()
     }
 }
 
-/// The generated program, executed.
+/// The generated program, executed. A ring program is executed by the runtime.
 #[derive(Clone, Debug)]
 pub struct Simulator {
     /// The machine that executes it.
     pub machine: Machine,
-    /// The choice of the program's recipe.
+    /// The choice of the recipe for an operation in one ring.
     pub plan: PlanChoice,
 }
 
@@ -136,7 +137,15 @@ impl Witness for Simulator {
         "simulator"
     }
 
-    fn compute(&self, request: &Request, sets: &[Operands]) -> Results {
+    fn compute(&self, task: &Task, sets: &[Operands]) -> Results {
+        let request = match task {
+            Task::Operation(request) => request,
+            Task::Composite(composite) => {
+                let runtime = Runtime::new(composite.program(), &self.machine)?;
+                let execute = |set: &Operands| Ok(concat(&runtime.execute(&composite.inputs(set)?)?));
+                return sets.iter().map(execute).collect();
+            }
+        };
         let program = generate(request, &self.machine, &self.plan)?.program;
         let claim = program.claims.first().ok_or("the generated program has no claim")?;
         let execute = |set: &Operands| {
@@ -159,7 +168,7 @@ impl Witness for Simulator {
 )]
 pub struct Difference {
     /// The operation.
-    pub operation: String,
+    pub operation: &'static str,
     /// The ring degree.
     pub n: u32,
     /// The modulus.
@@ -185,7 +194,7 @@ pub struct WitnessError {
     /// The witness.
     pub witness: String,
     /// The operation.
-    pub operation: String,
+    pub operation: &'static str,
     /// The ring degree.
     pub n: u32,
     /// The modulus.
@@ -201,7 +210,7 @@ pub struct WitnessError {
 /// # Errors
 /// Returns an error if one of them cannot compute the task at all.
 pub fn crosscheck(
-    task: &dyn Task,
+    task: &Task,
     seed: u64,
     reference: &dyn Witness,
     witnesses: &[&dyn Witness],
@@ -209,9 +218,9 @@ pub fn crosscheck(
     let (operation, n, modulus) = (task.operation(), task.n(), task.modulus());
     let sets = Operands::sets(&task.operands(), n as usize, seed);
     let ask = |witness: &dyn Witness| {
-        task.ask(witness, &sets).map_err(|cause| WitnessError {
+        witness.compute(task, &sets).map_err(|cause| WitnessError {
             witness: witness.name().into(),
-            operation: operation.clone(),
+            operation,
             n,
             modulus,
             cause,
@@ -225,7 +234,7 @@ pub fn crosscheck(
             if let Some(index) = (0..expected.len()).find(|&index| found.get(index) != Some(&expected[index]))
             {
                 return Ok(Err(Difference {
-                    operation: operation.clone(),
+                    operation,
                     n,
                     modulus,
                     operands: set.name,
@@ -245,14 +254,14 @@ pub fn crosscheck(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{ModulusSpec, RequestSpec};
+    use codegen::Parameters;
     use golden::Operation;
     use ring::Degree;
     use sim::MachineFile;
 
-    fn request(operation: Operation, n: u32) -> Request {
-        let modulus = ModulusSpec::Bits(30);
-        RequestSpec { operation, n, modulus, root: None, towers: 1 }.resolve().unwrap()
+    fn task(operation: Operation, n: u32) -> Task {
+        let request = Request::with_primes(operation, Degree::try_from(n).unwrap(), 30, 1).unwrap();
+        Task::Operation(request.with(Parameters::new(operation.examples())))
     }
 
     /// Correct except for the last operands, for which it changes or omits one coefficient.
@@ -265,8 +274,8 @@ mod tests {
             "liar"
         }
 
-        fn compute(&self, request: &Request, sets: &[Operands]) -> Results {
-            let mut results = GoldenModel.compute(request, sets)?;
+        fn compute(&self, task: &Task, sets: &[Operands]) -> Results {
+            let mut results = GoldenModel.compute(task, sets)?;
             let last = results.last_mut().ok_or("no operands")?;
             if self.cuts {
                 last.truncate(700);
@@ -282,9 +291,9 @@ mod tests {
         let machine = MachineFile::built_in("rpu-128x128", &[]).unwrap();
         let simulator = Simulator { machine, plan: PlanChoice::Classical };
         for function in golden::OPERATIONS.iter().copied() {
-            let request = request(function, 1024);
+            let task = task(function, 1024);
             let witnesses: [&dyn Witness; 3] = [&simulator, &Liar { cuts: false }, &Liar { cuts: true }];
-            let verdicts = crosscheck(&request, 5, &GoldenModel, &witnesses).unwrap();
+            let verdicts = crosscheck(&task, 5, &GoldenModel, &witnesses).unwrap();
             assert_eq!(verdicts[0], Ok(()));
             let changed = verdicts[1].clone().unwrap_err();
             assert_eq!((changed.index, changed.operands), (700, "random"));
@@ -294,7 +303,7 @@ mod tests {
                 format!(
                     "{function} of 1024 coefficients modulo {:#x}: on the random operands, the liar has {:#x} at index 700 \
                      where the golden model has {:#x}",
-                    request.modulus(),
+                    task.modulus(),
                     changed.expected ^ 1,
                     changed.expected
                 )
@@ -304,33 +313,59 @@ mod tests {
         }
     }
 
-    /// 3 limbs in 2 digits, 2 special limbs.
     #[test]
-    fn the_simulator_switches_keys_as_the_golden_model() {
+    fn the_simulator_computes_composites_as_the_executor() {
+        use Composition::{BaseConversion, InnerProduct, KeySwitch, ModDown, ModUp};
         let machine = MachineFile::built_in("rpu-128x128", &[]).unwrap();
         let simulator = Simulator { machine, plan: PlanChoice::Classical };
-        let task = KeySwitch::with_primes(Degree::try_from(1024_u32).unwrap(), 30, 3, 2, 2).unwrap();
-        assert_eq!(task.operands().len(), 3 + 2 * 2 * 5);
-        let witnesses: [&dyn Witness; 2] = [&simulator, &Liar { cuts: false }];
-        let verdicts = crosscheck(&task, 5, &GoldenModel, &witnesses).unwrap();
-        assert_eq!(verdicts[0], Ok(()));
-        assert_eq!(verdicts[1].clone().unwrap_err().operation, "key_switch");
+        for composition in [BaseConversion, ModUp, ModDown, InnerProduct, KeySwitch] {
+            let composite = Composite::with_primes(composition, Degree::new(1024).unwrap(), 30).unwrap();
+            let limbs = composite.program().inputs().iter().map(|group| group.limbs.len());
+            assert_eq!(limbs.sum::<usize>(), composite.operands().len());
+            let witnesses: [&dyn Witness; 2] = [&simulator, &Liar { cuts: false }];
+            let verdicts = crosscheck(&Task::Composite(composite), 5, &GoldenModel, &witnesses).unwrap();
+            assert_eq!(verdicts[0], Ok(()));
+            assert_eq!(verdicts[1].clone().unwrap_err().operation, composition.name());
+        }
+    }
+
+    /// An integer below each modulus is its own residue, and the conversion finds it; a multiple of the divisors
+    /// is divided by them.
+    #[test]
+    fn conversions_and_divisions_are_exact_where_they_can_be() {
+        let degree = Degree::new(1024).unwrap();
+        let result = |composition, operands: &[u128]| {
+            let composite = Composite::with_primes(composition, degree, 30).unwrap();
+            let vectors = operands.iter().map(|&word| vec![word; 1024]).collect();
+            let set = Operands { name: "constant", vectors };
+            let words = GoldenModel.compute(&Task::Composite(composite), &[set]).unwrap().concat();
+            words.chunks(1024).map(|words| words[0]).collect::<Vec<_>>()
+        };
+        let moduli = Composite::with_primes(Composition::ModDown, degree, 30).unwrap();
+        let (sources, targets) = moduli.rings();
+        let product = sources.iter().map(ring::Ring::q).product::<u128>();
+        let residues: Vec<u128> = targets.iter().map(|ring| product % ring.q() * 7 % ring.q()).collect();
+        assert_eq!(result(Composition::ModDown, &[residues[0], residues[1], 0, 0]), [7, 7]);
+        // x + u S with u below the number of sources.
+        let found = result(Composition::BaseConversion, &[5, 5]);
+        let overflow = |u: u128| targets.iter().map(move |ring| (5 + u * product) % ring.q());
+        assert!((0..2).any(|u| overflow(u).eq(found.iter().copied())), "{found:?}");
     }
 
     #[test]
     fn a_witness_that_cannot_is_named() {
         let machine = MachineFile::built_in("rpu-128x128", &[]).unwrap();
-        let request = request(golden::NTT, 256);
+        let task = task(golden::NTT, 256);
         let simulator = Simulator { machine, plan: PlanChoice::Classical };
-        let error = crosscheck(&request, 0, &simulator, &[]).unwrap_err();
+        let error = crosscheck(&task, 0, &simulator, &[]).unwrap_err();
         assert!(error.to_string().starts_with("the simulator cannot compute ntt of 256 "), "{error}");
     }
 
     #[test]
     fn operands_reach_the_ends_of_the_range() {
-        let request = request(golden::POLYMUL, 1024);
-        let q = request.modulus();
-        let sets = Operands::sets(&request.operands(), 1024, 3);
+        let task = task(golden::POLYMUL, 1024);
+        let q = task.modulus();
+        let sets = Operands::sets(&task.operands(), 1024, 3);
         assert_eq!(sets.iter().map(|set| set.vectors.len()).collect::<Vec<_>>(), [2, 2]);
         assert_eq!(sets[0].vectors[0], vec![q - 1; 1024]);
         assert_eq!(sets[0].vectors[1][..4], [q - 1, 0, 1, q - 1]);

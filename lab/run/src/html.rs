@@ -10,7 +10,7 @@ use serde_json::Value;
 use sim::timing::Cause;
 
 const STYLE: &str = include_str!("html/style.css");
-const SCRIPT: &str = include_str!("html/page.js");
+const SCRIPT: &str = concat!(include_str!("html/condition.js"), include_str!("html/page.js"));
 
 /// A page with its data for the script. `state` is the state of a sweep that a server follows.
 pub fn shell(title: &str, body: &Markup, data: Option<&Value>, state: Option<&str>) -> Markup {

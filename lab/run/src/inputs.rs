@@ -76,12 +76,9 @@ pub fn draw(seed: u64, operand: u64, n: usize, modulus: u128) -> Vec<u128> {
 
 /// The modulus of an input's words: the smallest in a claim about it, or the program's only one.
 pub fn modulus_of_input(program: &Program, name: &str) -> Option<u128> {
-    let of_claim = |claim: &Claim| {
-        let moduli = golden::moduli(claim).ok()?.inputs;
-        let own = claim.inputs.iter().zip(moduli).filter(|(input, _)| *input == name);
-        own.map(|(_, modulus)| modulus).min()
-    };
-    program.claims.iter().filter_map(of_claim).min().or_else(|| program.only_modulus())
+    let of_input = |claim: &&Claim| claim.inputs.iter().any(|input| input == name);
+    let claims = program.claims.iter().filter(of_input);
+    claims.filter_map(|claim| golden::modulus(claim).ok()).min().or_else(|| program.only_modulus())
 }
 
 /// The inputs that came from a seed.
@@ -172,9 +169,9 @@ pub(super) fn write_random(
 /// Whether every claim about an input accepts words that are not below the modulus.
 fn may_have_any_words(program: &Program, name: &str) -> bool {
     let of_claim = |claim: &Claim| {
-        let ranges = golden::moduli(claim).map_or(Vec::new(), |moduli| moduli.ranges);
-        let own = claim.inputs.iter().zip(ranges).filter(|(input, _)| *input == name);
-        own.map(|(_, range)| range).collect::<Vec<_>>()
+        let operands = golden::operands(claim).unwrap_or_default();
+        let own = claim.inputs.iter().zip(operands).filter(|(input, _)| *input == name);
+        own.map(|(_, operand)| operand.range).collect::<Vec<_>>()
     };
     let ranges: Vec<Range> = program.claims.iter().flat_map(of_claim).collect();
     !ranges.is_empty() && ranges.iter().all(|range| *range == Range::Word)

@@ -1,6 +1,5 @@
 //! Kernels as command lines and sweeps name them.
 
-use b512_asm::Setting;
 use codegen::{Parameters, PlanChoice, Recipe, Request};
 use diagnostic::input::{self, Content};
 use diagnostic::{Code, Diagnostic, Diagnostics, counted};
@@ -22,8 +21,7 @@ pub struct KernelSpec {
 }
 
 /// A [`Request`] as a command line or a sweep gives it: the modulus may be a number of
-/// bits, and the root may be missing. An operation in several rings has lists of one modulus of as many
-/// bits.
+/// bits, and the root may be missing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RequestSpec {
     /// The ring operation.
@@ -63,8 +61,7 @@ impl RequestSpec {
     /// Returns an error if the degree is invalid, or if there is no such modulus or no such root.
     pub fn resolve(&self) -> Result<Request, ring::Error> {
         let degree = Degree::try_from(self.n)?;
-        let several = self.towers > 1 || !self.operation.in_one_ring();
-        if let (true, ModulusSpec::Bits(bits)) = (several, self.modulus) {
+        if let (2.., ModulusSpec::Bits(bits)) = (self.towers, self.modulus) {
             return Request::with_primes(self.operation, degree, bits, self.towers as usize);
         }
         let modulus = match self.modulus {
@@ -81,8 +78,7 @@ impl RequestSpec {
 pub struct RingsSpec {
     /// The ring degree.
     pub n: u32,
-    /// The moduli; if there are none, the largest primes. An operation with lists of moduli takes them from
-    /// the lists.
+    /// The moduli; if there are none, the largest primes.
     pub moduli: Vec<u128>,
     /// The size of these primes.
     pub modulus_bits: u32,
@@ -124,15 +120,6 @@ pub enum RequestError {
         /// The moduli.
         moduli: usize,
     },
-    /// Moduli for an operation that has lists of them.
-    #[error("`{operation}` works with several lists of moduli")]
-    Lists {
-        /// The operation.
-        operation: Operation,
-    },
-    /// A list without numbers.
-    #[error(transparent)]
-    Missing(codegen::Error),
 }
 
 /// The request of an operation with these parameters in these rings, for a machine with as much memory.
@@ -156,11 +143,9 @@ pub fn request(
         _ => {}
     }
     let degree = Degree::try_from(n)?;
-    let moduli = match (operation.in_one_ring(), &rings.moduli[..]) {
-        (true, []) => largest_primes(rings.modulus_bits, degree, towers)?,
-        (true, moduli) => moduli.to_vec(),
-        (false, []) => moduli_of_lists(operation, &parameters)?,
-        (false, _) => return Err(RequestError::Lists { operation }),
+    let moduli = match &rings.moduli[..] {
+        [] => largest_primes(rings.modulus_bits, degree, towers)?,
+        moduli => moduli.to_vec(),
     };
     let roots = &rings.roots;
     if !roots.is_empty() && roots.len() != moduli.len() {
@@ -169,27 +154,6 @@ pub fn request(
     let ring = |(tower, &modulus)| Request::ring(operation, degree, modulus, roots.get(tower).copied());
     let rings = moduli.iter().enumerate().map(ring).collect::<Result<Vec<Ring>, _>>()?;
     Ok(Request { operation, basis: Basis::new(rings)?, parameters })
-}
-
-/// The different moduli of the lists of an operation that works in several rings, in order.
-fn moduli_of_lists(operation: Operation, parameters: &Parameters) -> Result<Vec<u128>, RequestError> {
-    let mut moduli = Vec::new();
-    for list in operation.lists() {
-        let own: &[u128] = match parameters.get(list.name) {
-            Some(Setting::Numbers(numbers)) => numbers,
-            Some(Setting::Number(number)) => std::slice::from_ref(number),
-            Some(Setting::Word(_)) | None => {
-                let missing = codegen::Error::MissingSetting { operation, name: list.name, doc: list.doc };
-                return Err(RequestError::Missing(missing));
-            }
-        };
-        for &modulus in own {
-            if !moduli.contains(&modulus) {
-                moduli.push(modulus);
-            }
-        }
-    }
-    Ok(moduli)
 }
 
 /// The named plans, with a description of each.

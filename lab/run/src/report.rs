@@ -206,13 +206,11 @@ impl RunReport {
 impl From<&ProgramClaim> for Claim {
     fn from(claim: &ProgramClaim) -> Self {
         let setting = |(name, value): &(String, Setting)| {
-            let number = |number: u128| match u64::try_from(number) {
-                Ok(number) if name.len() == 1 => number.into(),
-                _ => format!("{number:#x}").into(),
-            };
             let value = match value {
-                Setting::Number(value) => number(*value),
-                Setting::Numbers(values) => values.iter().copied().map(number).collect(),
+                Setting::Number(value) => match u64::try_from(*value) {
+                    Ok(number) if name.len() == 1 => number.into(),
+                    _ => format!("{value:#x}").into(),
+                },
                 Setting::Word(word) => word.as_str().into(),
             };
             (name.clone(), value)

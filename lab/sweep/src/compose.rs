@@ -1,9 +1,10 @@
 //! Charts of any columns, from the results of several sweeps.
 
-mod condition;
+mod mark;
 mod pool;
 
-pub use condition::{Condition, ConditionError, Limit, LimitError, Mark};
+pub use super::condition::Condition;
+pub use mark::Mark;
 pub use pool::Pool;
 
 use super::chart::{MAX_NAMED, PALE, tuple};
@@ -12,6 +13,7 @@ use super::journal::JournalError;
 use super::manifest::Workload;
 use super::quantity::{Better, Quantity, names};
 use super::view::{EXTRAPOLATED, cost_notes};
+use diagnostic::Diagnostic;
 use plot::pareto;
 use plot::{
     Chart, Figure, Panel, Parallel, ParallelAxis, ParallelLine, PlotError, Point, Series, Tornado, TornadoBar,
@@ -58,16 +60,14 @@ pub struct Composition {
     pub colour: Option<String>,
     /// The column that names designs; by default all axes if they are few.
     pub label: Option<String>,
-    /// The conditions that designs must meet.
-    pub conditions: Vec<Condition>,
     /// The column whose values make panels.
     pub facet: Option<String>,
     /// Whether fronts are drawn.
     pub fronts: Fronts,
     /// Designs that are marked as references.
     pub marks: Vec<Mark>,
-    /// Limits of the columns of the axes.
-    pub limits: Vec<Limit>,
+    /// Limits of the columns of the axes, drawn across the chart.
+    pub limits: Vec<Condition>,
 }
 
 /// The reason why a chart cannot be composed.
@@ -87,15 +87,16 @@ pub enum ComposeError {
     /// The chart cannot be drawn.
     #[error(transparent)]
     Plot(#[from] PlotError),
+    /// A condition that does not fit the results.
+    #[error(transparent)]
+    Condition(#[from] Diagnostic),
     /// A column that no result has.
-    #[error("unknown column `{name}`{}", nearest.as_ref().map_or(String::new(), |name| format!("; did you mean `{name}`?")))]
+    #[error("{message}")]
     Unknown {
-        /// The name.
-        name: String,
-        /// The most similar one.
-        nearest: Option<String>,
-        /// All columns but the machine keys that no sweep sets.
-        known: Vec<String>,
+        /// The error.
+        message: String,
+        /// The remedy.
+        help: String,
     },
     /// A column of a chart's axis with text.
     #[error("the column `{0}` has values that are not numbers")]
@@ -156,25 +157,22 @@ impl Pool {
     /// Returns an error if a column is unknown or has no numbers where an axis needs them, or if nothing
     /// meets the conditions.
     pub fn compose(&self, composition: &Composition) -> Result<Figure, ComposeError> {
-        let Composition { x, y, colour, label, conditions, facet, marks, limits, .. } = composition;
-        let named = [Some(x), Some(y), colour.as_ref(), label.as_ref(), facet.as_ref()];
-        let of_marks = marks.iter().flat_map(|mark| &mark.conditions);
-        let conditioned = conditions.iter().chain(of_marks).map(|condition| &condition.column);
-        let named = named.into_iter().flatten().chain(conditioned).chain(limits.iter().map(|l| &l.column));
-        named.map(String::as_str).try_for_each(|name| self.check(name))?;
-        let points: Vec<&Row> = self.points.iter().filter(|point| self.meets(point, conditions)).collect();
-        if points.is_empty() {
-            return Err(if conditions.is_empty() { ComposeError::NoResults } else { ComposeError::Nothing });
+        let composition = &self.resolved(composition)?;
+        let Composition { x, y, facet, marks, limits, .. } = composition;
+        if self.points.is_empty() {
+            return Err(if self.is_filtered { ComposeError::Nothing } else { ComposeError::NoResults });
         }
         if let Some(limit) = limits.iter().find(|limit| ![x, y].contains(&&limit.column)) {
             return Err(ComposeError::NoAxis(limit.column.clone()));
         }
-        let is_of = |mark: &&Mark| points.iter().any(|point| self.meets(point, &mark.conditions));
-        if let Some(mark) = marks.iter().find(|mark| !is_of(mark)) {
-            return Err(ComposeError::NoMark(mark.label.clone()));
+        for mark in marks {
+            let meets = self.points.iter().map(|point| self.meets(point, &mark.conditions));
+            if !meets.collect::<Result<Vec<bool>, _>>()?.contains(&true) {
+                return Err(ComposeError::NoMark(mark.label.clone()));
+            }
         }
         let mut panels: BTreeMap<Text, Vec<&Row>> = BTreeMap::new();
-        for point in points {
+        for point in &self.points {
             let value = facet.as_ref().map(|facet| self.text(point, facet));
             panels.entry(Text(value.unwrap_or_default())).or_default().push(point);
         }
@@ -206,6 +204,29 @@ impl Pool {
         // Room for all axes.
         let panel = (width, panels.iter().map(axes).max().map_or(height, |axes| height.max(100 + 46 * axes)));
         Ok(Figure { columns: if several { 2 } else { 1 }, panel, panels })
+    }
+
+    /// The chart with the full names of its columns.
+    fn resolved(&self, composition: &Composition) -> Result<Composition, ComposeError> {
+        let Composition { form, x, y, colour, label, facet, fronts, marks, limits } = composition;
+        let optional = |name: &Option<String>| name.as_ref().map(|name| self.column(name)).transpose();
+        let all = |conditions: &[Condition]| -> Result<Vec<Condition>, ComposeError> {
+            conditions.iter().map(|condition| self.resolve(condition)).collect()
+        };
+        let mark = |Mark { label, conditions }: &Mark| {
+            Ok(Mark { label: label.clone(), conditions: all(conditions)? })
+        };
+        Ok(Composition {
+            form: *form,
+            x: self.column(x)?,
+            y: self.column(y)?,
+            colour: optional(colour)?,
+            label: optional(label)?,
+            facet: optional(facet)?,
+            fronts: *fronts,
+            marks: marks.iter().map(mark).collect::<Result<_, ComposeError>>()?,
+            limits: all(limits)?,
+        })
     }
 
     /// The title of the only sweep, or what the points compute; and the columns, unless the sweep's own charts
@@ -339,12 +360,13 @@ impl Group<'_> {
             series,
             references: self.references()?,
             limits: {
-                let limit = |limit: &Limit| plot::Limit {
-                    vertical: limit.column == *y,
-                    value: limit.value,
-                    label: limit.label(),
+                let limit = |limit: &Condition| -> Result<plot::Limit, ComposeError> {
+                    let (value, Quantity { name, unit }) = (limit.limit()?, Quantity::of(&limit.column));
+                    let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
+                    let label = format!("{name} {} {value}{unit}", limit.comparison.sign());
+                    Ok(plot::Limit { vertical: limit.column == *y, value, label })
                 };
-                self.composition.limits.iter().map(limit).collect()
+                self.composition.limits.iter().map(limit).collect::<Result<_, _>>()?
             },
             mark_label: EXTRAPOLATED.into(),
             notes: {
@@ -362,7 +384,10 @@ impl Group<'_> {
         let Composition { x, y, marks, .. } = self.composition;
         let mut references = Vec::new();
         for mark in marks {
-            for point in self.points.iter().filter(|point| self.pool.meets(point, &mark.conditions)) {
+            for point in self.points {
+                if !self.pool.meets(point, &mark.conditions)? {
+                    continue;
+                }
                 let [x, y] = [self.pool.number(point, x)?, self.pool.number(point, y)?];
                 references.push(plot::Reference { x, y, label: mark.label.clone() });
             }

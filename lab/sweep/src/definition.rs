@@ -267,8 +267,10 @@ impl Definition {
             "explore" => {
                 let mut errors = Diagnostics::default();
                 for item in item.get("constraints").into_iter().flat_map(Item::items) {
-                    if let Some(Err(error)) = item.text().map(str::parse::<Constraint>) {
-                        errors.push(self.error(item.span.clone(), error.to_string(), Constraint::NOTATION));
+                    if let Some(Err(error)) = item.text().map(Constraint::parse_all) {
+                        let span = error.span.map_or(item.span.clone(), |span| document.part(item, &span));
+                        let help = error.help.unwrap_or_default();
+                        errors.push(self.error(span, error.message, help));
                     }
                 }
                 errors.or(())?;

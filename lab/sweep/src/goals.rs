@@ -78,11 +78,7 @@ impl Goals {
             notes.push(format!("The objectives of the front are {objectives}"));
         }
         if !self.constraints.is_empty() {
-            let limit = |Constraint { measure, limit }: &Constraint| {
-                let Quantity { name, unit } = Quantity::of(measure.name());
-                format!("{name} <= {limit}{}", unit.map_or_else(String::new, |unit| format!(" {unit}")))
-            };
-            let limits = self.constraints.iter().map(limit).collect::<Vec<_>>().join(" and ");
+            let limits = self.constraints.iter().map(Constraint::label).collect::<Vec<_>>().join(" and ");
             notes.push(format!("The front is that of the designs with {limits}: {} of {all}", all - beyond));
         }
         notes

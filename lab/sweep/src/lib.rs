@@ -36,6 +36,7 @@ mod chart;
 mod check;
 mod columns;
 pub mod compose;
+mod condition;
 mod data;
 #[allow(clippy::wildcard_enum_match_arm, reason = "its enums are values of TOML")]
 mod definition;

@@ -4,7 +4,7 @@ use super::chart::tuple;
 use super::columns::{Column, columns};
 use super::explore::Measure;
 use super::manifest::Manifest;
-use super::quantity::{Better, Quantity, names};
+use super::quantity::{Better, Quantity, names, short_name};
 use super::record::Record;
 use super::results::Results;
 use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, setting, text, timing};
@@ -85,9 +85,8 @@ fn summary(results: &Results, common: &[String]) -> Markup {
 /// The data of the interactive charts: columns, and the values of each point.
 fn data(manifest: &Manifest, sections: &[(View<'_>, Option<&str>)]) -> Value {
     let results = columns();
-    let setting =
-        |name: &String| json!({ "name": name, "label": Quantity::of(name).label(), "number": true });
-    let columns = manifest.columns.iter().map(setting).chain(results.iter().map(of_column));
+    let mut columns: Vec<Value> = manifest.columns.iter().map(|name| of_name(name)).collect();
+    columns.extend(results.iter().map(of_column));
     let groups = sections.iter().map(|(view, _)| {
         let points: Vec<Value> = shown(view).map(|record| point(manifest, view, &results, record)).collect();
         let labels = names(view.varying.iter().copied());
@@ -100,14 +99,11 @@ fn data(manifest: &Manifest, sections: &[(View<'_>, Option<&str>)]) -> Value {
         })
     });
     json!({
-        "columns": columns.collect::<Vec<_>>(),
+        "columns": columns,
         "settings": manifest.columns,
         "groups": groups.collect::<Vec<_>>(),
     })
 }
-
-/// The columns that are not numbers.
-const TEXTS: [&str; 4] = ["extrapolated", "checked", "program_source", "program_blake3"];
 
 /// The records of the interactive chart.
 fn shown<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Record> {
@@ -117,6 +113,12 @@ fn shown<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Record> {
     view.records.iter().enumerate().filter(chosen).map(|(_, record)| *record)
 }
 
+/// What the script knows of any column.
+fn of_name(name: &str) -> Value {
+    let quantity = Quantity::of(name);
+    json!({ "name": name, "short": short_name(name), "unit": quantity.unit_name(), "label": quantity.label() })
+}
+
 fn of_column(column: &Column) -> Value {
     let name = column.name.as_str();
     let cause = Cause::all().find(|cause| name.strip_suffix("_cycles") == Some(cause.name()));
@@ -124,15 +126,12 @@ fn of_column(column: &Column) -> Value {
         Some(cause) => cause_label(cause),
         None => part_label(name.trim_end_matches("_mm2").trim_end_matches("_uj")),
     };
-    json!({
-        "name": name,
-        "label": Quantity::of(name).label(),
-        "part": part,
-        "cause": cause.is_some(),
-        "number": !TEXTS.contains(&name),
-        // A front needs two columns with better values.
-        "better": column.better.map(Better::name),
-    })
+    let mut data = of_name(name);
+    data["part"] = part.into();
+    data["cause"] = cause.is_some().into();
+    // A front needs two columns with better values.
+    data["better"] = column.better.map(Better::name).into();
+    data
 }
 
 fn point(manifest: &Manifest, view: &View<'_>, results: &[Column], record: &Record) -> Value {

@@ -3,6 +3,8 @@
 use lab_run::html::{cause_label, part_label};
 use sim::timing::Cause;
 use sim::{Area, Energy};
+use std::collections::BTreeSet;
+use thiserror::Error;
 
 /// The quantity of a column.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,7 +55,7 @@ const NAMES: [(&str, &str, Option<&str>); 10] = [
 ];
 
 /// The ends of names that state a unit.
-const UNITS: [(&str, &str); 13] = [
+const UNITS: [(&str, &str); 14] = [
     ("_um2", "µm²"),
     ("_mm2", "mm²"),
     ("_pj", "pJ"),
@@ -66,6 +68,7 @@ const UNITS: [(&str, &str); 13] = [
     ("_kib", "KiB"),
     ("_mib", "MiB"),
     ("_bits", "bits"),
+    ("_w", "W"),
     ("_cycles", "cycles"),
 ];
 
@@ -105,6 +108,11 @@ impl Quantity {
         Self { name, unit }
     }
 
+    /// The unit; the name of a quantity without one, as in `9000 cycles`.
+    pub(super) fn unit_name(&self) -> &str {
+        self.unit.unwrap_or(&self.name)
+    }
+
     /// Name and unit: `area (mm²)`.
     pub(super) fn with_unit(&self) -> String {
         self.unit.map_or_else(|| self.name.clone(), |unit| format!("{} ({unit})", self.name))
@@ -122,6 +130,52 @@ impl Quantity {
         let unit = self.unit.map_or_else(String::new, |unit| format!(" {unit}"));
         format!("{} {value}{unit}", self.name)
     }
+}
+
+/// A column's name without its units: `area` for `area_mm2`.
+pub(super) fn short_name(column: &str) -> &str {
+    UNITS.iter().find_map(|(end, _)| column.strip_suffix(end)).map_or(column, short_name)
+}
+
+/// A name that no column has, or a short name of several.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("unknown column `{name}`")]
+pub(super) struct UnknownName {
+    name: String,
+    /// The columns that may be meant.
+    near: Vec<String>,
+}
+
+impl UnknownName {
+    /// The remedy, if `known` lists the columns.
+    pub(super) fn help(&self, known: &str) -> String {
+        if self.near.is_empty() {
+            return format!("the columns are {known}");
+        }
+        let near: Vec<String> = self.near.iter().map(|column| format!("`{column}`")).collect();
+        format!("did you mean {}?", near.join(" or "))
+    }
+}
+
+/// The column with a name, or with a short name that only one column has.
+pub(super) fn find<'n>(name: &str, columns: &[&'n str]) -> Result<&'n str, UnknownName> {
+    if let Some(column) = columns.iter().find(|column| **column == name) {
+        return Ok(column);
+    }
+    let columns = || columns.iter().copied();
+    let mut near: BTreeSet<&str> = columns().filter(|column| short_name(column) == name).collect();
+    if let (1, Some(column)) = (near.len(), near.first()) {
+        return Ok(column);
+    }
+    if near.is_empty() {
+        let end =
+            |column: &str| column.rsplit('.').next().is_some_and(|end| short_name(end) == short_name(name));
+        near = columns().filter(|column| end(column)).collect();
+    }
+    if near.is_empty() {
+        near.extend(diagnostic::nearest(name, columns()));
+    }
+    Err(UnknownName { name: name.to_owned(), near: near.into_iter().map(str::to_owned).collect() })
 }
 
 /// The names of several columns, in a list.
@@ -164,6 +218,24 @@ mod tests {
             assert_eq!(Quantity::of(column).label(), label);
         }
         assert_eq!(names(["hple.count", "hple.initiation_interval"]), "HPLEs, HPLE initiation interval");
+    }
+
+    #[test]
+    fn columns_have_short_names_and_unknown_ones_a_remedy() {
+        let columns = ["area_mm2", "area_delay_mm2_us", "vdm_mm2", "vdm_uj", "vdm.banks", "vdm.size_mib"];
+        let found =
+            |name: &str| find(name, &columns).map_err(|error| format!("{error}; {}", error.help("a, b")));
+        for (name, column) in [
+            ("area", Ok("area_mm2")),
+            ("area_delay", Ok("area_delay_mm2_us")),
+            ("vdm.size", Ok("vdm.size_mib")),
+            ("vdm", Err("unknown column `vdm`; did you mean `vdm_mm2` or `vdm_uj`?")),
+            ("banks", Err("unknown column `banks`; did you mean `vdm.banks`?")),
+            ("vdm.bank", Err("unknown column `vdm.bank`; did you mean `vdm.banks`?")),
+            ("nonsense", Err("unknown column `nonsense`; the columns are a, b")),
+        ] {
+            assert_eq!(found(name), column.map_err(str::to_owned));
+        }
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Measurements of plan searches, kept in files.
 //!
 //! A file holds the results for one kernel on one machine. Its name is a hash of their inputs: kernel,
-//! degree, number of rings, resolved machine, and [`MODEL_VERSION`]. Each line is the hash of a recipe and
+//! degree, number of rings, settings, resolved machine, and [`MODEL_VERSION`]. Each line is the hash of a recipe and
 //! the cycles of its program, or `-` if it has no program. Truncated lines are skipped.
 
+use b512_asm::Setting;
 use codegen::search::Memory;
 use codegen::{Recipe, Request};
 use lab_run::model::MODEL_VERSION;
@@ -48,10 +49,19 @@ impl Cache {
             function: &'static str,
             n: u32,
             towers: usize,
+            settings: Vec<(String, String)>,
             machine: &'a Machine,
         }
         let (function, n, towers) = (request.operation.name(), request.n(), request.towers());
-        let identity = Identity { model: MODEL_VERSION, function, n, towers, machine };
+        let settings = (0..towers).flat_map(|ring| request.claim(ring).settings);
+        let settings =
+            settings.filter(|(name, _)| request.operation.parameters().any(|spec| spec.name == name));
+        let text = |value| match value {
+            Setting::Number(number) => number.to_string(),
+            Setting::Word(word) => word,
+        };
+        let settings = settings.map(|(name, value)| (name, text(value))).collect();
+        let identity = Identity { model: MODEL_VERSION, function, n, towers, settings, machine };
         let path = folder.join(format!("{}.txt", hash(&identity)));
         let open = || {
             fs::create_dir_all(folder)?;

@@ -31,6 +31,8 @@ type Port = (usize, bool);
 
 /// An instruction that has dispatched to a pipe.
 struct InFlight {
+    /// Its place in the program.
+    index: usize,
     execution: Execution,
     dispatch: u64,
     issue: Option<u64>,
@@ -68,18 +70,18 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
     }
 
     let mut timing = Timing::default();
-    let mut in_flight: BTreeMap<usize, InFlight> = BTreeMap::new();
+    let mut in_flight: Vec<InFlight> = Vec::new();
     let mut queues: PerPipe<VecDeque<usize>> = PerPipe::default();
     let mut pipe_free = PerPipe::<[u64; 2]>::default();
     // For each cycle, the ports that are in use.
-    let mut in_use: Vec<BTreeSet<Port>> = Vec::new();
+    let mut in_use: Vec<[[bool; 2]; SRAMS]> = Vec::new();
     let mut held_until = 0;
     let mut next = 0;
 
     let mut cycle: u64 = 0;
     loop {
         // Instructions that complete in this cycle release their registers first.
-        in_flight.retain(|_, instruction| instruction.complete().is_none_or(|complete| complete > cycle));
+        in_flight.retain(|instruction| instruction.complete().is_none_or(|complete| complete > cycle));
         if next == program.instructions.len() && in_flight.is_empty() {
             break;
         }
@@ -115,7 +117,7 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
             match execution {
                 Some(execution) => {
                     queues[execution.pipe].push_back(next);
-                    in_flight.insert(next, InFlight { execution, dispatch: cycle, issue: None });
+                    in_flight.push(InFlight { index: next, execution, dispatch: cycle, issue: None });
                 }
                 None if instr.op() != Op::Halt => {
                     held_until = cycle + u64::from(machine.scalar.load_latency_cycles);
@@ -142,13 +144,14 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
             Arbitration::PipeOrder => {}
         }
         for index in heads {
-            let instruction = in_flight.get_mut(&index).expect("what waits is in flight");
+            let waiting = in_flight.iter_mut().find(|instruction| instruction.index == index);
+            let instruction = waiting.expect("what waits is in flight");
             let Execution { pipe, path, occupancy, latency, accesses, .. } = &instruction.execution;
             let bank_conflicts = instruction.execution.bank_conflicts;
             let pipe = *pipe;
             let ready = instruction.dispatch + u64::from(machine.frontend.dispatch_to_issue_cycles);
-            let is_taken = |&(offset, port): &(u64, Port)| {
-                in_use.get((cycle + offset) as usize).is_some_and(|in_use| in_use.contains(&port))
+            let is_taken = |&(offset, (sram, second)): &(u64, Port)| {
+                in_use.get((cycle + offset) as usize).is_some_and(|in_use| in_use[sram][usize::from(second)])
             };
             if cycle < ready || cycle < pipe_free[pipe][*path] {
                 continue;
@@ -157,13 +160,14 @@ pub fn simulate(machine: &Machine, program: &Program) -> Timing {
                 timing.port_wait[pipe] += 1;
                 continue;
             }
-            for &(offset, port) in accesses {
+            for &(offset, (sram, second)) in accesses {
                 let at = (cycle + offset) as usize;
                 if in_use.len() <= at {
-                    in_use.resize(at + 1, BTreeSet::new());
+                    in_use.resize(at + 1, [[false; 2]; SRAMS]);
                 }
-                let (sram, _) = port;
-                assert!(in_use[at].insert(port), "instruction {index} meets itself in SRAM {sram}");
+                let is_taken = &mut in_use[at][sram][usize::from(second)];
+                assert!(!*is_taken, "instruction {index} meets itself in SRAM {sram}");
+                *is_taken = true;
                 timing.sram_busy[sram] += 1;
             }
             pipe_free[pipe][*path] = cycle + occupancy;
@@ -188,7 +192,7 @@ fn why_not(
     instr: &Instr,
     cycle: u64,
     held_until: u64,
-    in_flight: &BTreeMap<usize, InFlight>,
+    in_flight: &[InFlight],
     queues: &PerPipe<VecDeque<usize>>,
 ) -> Option<Cause> {
     if cycle < u64::from(machine.frontend.fetch_to_dispatch_cycles) {
@@ -205,7 +209,7 @@ fn why_not(
     let destinations = destinations.iter().map(|&register| (register, true));
     for (register, for_write) in sources.chain(destinations) {
         for pipe in Pipe::VECTOR {
-            let of_pipe = in_flight.values().filter(|instruction| instruction.execution.pipe == pipe);
+            let of_pipe = in_flight.iter().filter(|instruction| instruction.execution.pipe == pipe);
             for instruction in of_pipe {
                 if instruction.makes_busy(machine, register, cycle, for_write) {
                     return Some(Cause::Busy(pipe));
@@ -249,15 +253,17 @@ fn load_store(machine: &Machine, instr: &Instr, address: u32, mode: AddressMode)
     let mut occupancy = 0;
     let mut first_lane = 0;
     while first_lane < elements {
-        let mut accesses_of_bank: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for lane in first_lane..first_lane + lanes_per_beat {
+        let access = |lane| {
             let word = address.wrapping_add(mode.element(lane));
-            let accesses = accesses_of_bank.entry(bank(machine, word)).or_default();
-            if is_store || !machine.vdm.multicast || !accesses.contains(&word) {
-                accesses.push(word);
-            }
+            (bank(machine, word), word)
+        };
+        let mut accesses: Vec<(u32, u32)> = (first_lane..first_lane + lanes_per_beat).map(access).collect();
+        accesses.sort_unstable();
+        if !is_store && machine.vdm.multicast {
+            accesses.dedup();
         }
-        let most = accesses_of_bank.values().map(|words| words.len() as u32).max().unwrap_or(0);
+        let of_banks = accesses.chunk_by(|(one, _), (other, _)| one == other);
+        let most = of_banks.map(|of_bank| of_bank.len() as u32).max().unwrap_or(0);
         let rounds = if machine.ideal.bank_conflicts { 1 } else { most.div_ceil(ports) };
         occupancy += rounds * machine.vbar.initiation_interval;
         first_lane += lanes_per_beat;

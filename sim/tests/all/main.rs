@@ -2,6 +2,5 @@
 
 mod costs;
 mod generated;
-mod synthesis;
 mod timing;
 mod trace;

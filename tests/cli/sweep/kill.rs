@@ -21,10 +21,10 @@ vbar.latency_cycles = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 sbar.latency_cycles = [1, 2]
 ";
 
-/// Number of runs that must be killed before they end.
-const KILLS: usize = 50;
-/// Maximum number of attempts: some runs end before they are killed.
-const TRIALS: usize = 4 * KILLS;
+/// Number of runs that must be killed before they end; `RPU_KILLS` sets another.
+fn kills() -> usize {
+    std::env::var("RPU_KILLS").map_or(15, |kills| kills.parse().expect("a number"))
+}
 
 /// The command to kill.
 #[derive(Clone, Copy)]
@@ -76,7 +76,8 @@ impl Run {
 }
 
 #[test]
-fn sweeps_killed_at_fifty_random_moments_end_with_the_same_bytes() {
+fn sweeps_killed_at_random_moments_end_with_the_same_bytes() {
+    let wanted = kills();
     let folder = || tempfile::tempdir().unwrap();
     let merged = |folder: &Path| -> Vec<Option<String>> {
         let results = Results::merge(&[&folder.join("out")]).unwrap();
@@ -92,8 +93,9 @@ fn sweeps_killed_at_fifty_random_moments_end_with_the_same_bytes() {
     let seed = 0;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (mut kills, mut halfway) = (0, 0);
-    for trial in 0..TRIALS {
-        if kills == KILLS {
+    // Some runs end before they are killed.
+    for trial in 0..4 * wanted {
+        if kills == wanted {
             break;
         }
         let (run, time) = if trial % 10 == 0 { (Run::Whole, whole_time) } else { (Run::Shard, shard_time) };
@@ -128,9 +130,9 @@ fn sweeps_killed_at_fifty_random_moments_end_with_the_same_bytes() {
         }
         assert!(merged(folder) == expected, "{told}");
     }
-    assert_eq!(kills, KILLS, "too many runs ended before they were killed");
+    assert_eq!(kills, wanted, "too many runs ended before they were killed");
     // Otherwise no kill happened during the sweep.
-    assert!(halfway >= KILLS / 2, "only {halfway} of {KILLS} runs were killed between two points");
+    assert!(halfway >= wanted / 2, "only {halfway} of {wanted} runs were killed between two points");
 }
 
 /// SIGTERM and SIGINT end a sweep after the points in progress, with their own statuses.

@@ -96,8 +96,8 @@ fn a_base_conversion_is_proved() {
     let inputs =
         [("x0", b), ("x1", c)].map(|(name, tower)| (code.buffer(name, N, Role::Input, tower), tower));
     let y = code.buffer("y", N, Role::Output, a);
-    // Q / q_i is the product of the other moduli.
-    let [other_of_b, other_of_c] = [c, b].map(|tower| Expression::Moduli(vec![tower]));
+    // Q / q_i is the other modulus.
+    let [other_of_b, other_of_c] = [C, B].map(Expression::Value);
     let inverses =
         [&other_of_b, &other_of_c].map(|of| code.number(Expression::Inverse(Box::new(of.clone()))));
     let factors = [other_of_b, other_of_c].map(|of| code.number(of));

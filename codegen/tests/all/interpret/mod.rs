@@ -17,18 +17,14 @@ fn residue(code: &Code, tower: TowerId, number: Number) -> u128 {
             let power = q.pow(ring.root, exponent.into());
             if scaled { q.mul(power, q.inverse(ring.n.into()).unwrap()) } else { power }
         }
-        Number::Expression(id) => expression(code, &q, &code.expressions[id.index()]),
+        Number::Expression(id) => expression(&q, &code.expressions[id.index()]),
     }
 }
 
-fn expression(code: &Code, q: &Modulus, value: &Expression) -> u128 {
+fn expression(q: &Modulus, value: &Expression) -> u128 {
     match value {
         Expression::Value(value) => q.residue(*value),
-        Expression::Moduli(towers) => {
-            let moduli = towers.iter().map(|tower| q.residue(code.towers[tower.index()].modulus));
-            moduli.fold(1, |product, modulus| q.mul(product, modulus))
-        }
-        Expression::Inverse(of) => q.inverse(expression(code, q, of)).unwrap(),
+        Expression::Inverse(of) => q.inverse(expression(q, of)).unwrap(),
     }
 }
 

@@ -2,3 +2,4 @@
 
 mod random;
 mod traces;
+mod variants;

@@ -1,4 +1,3 @@
-"use strict";
 // Charts, tables and the timeline of a page. The page is complete without this script: it has a static chart and tables.
 (() => {
   const make = (tag, attributes = {}, ...children) => {
@@ -39,37 +38,6 @@
         body.append(...rows.map(([, row]) => row));
       });
     });
-  };
-
-  // ---- Conditions: `vdm.banks >= 64 && plan == best`.
-  const condition = (text, columns) => {
-    const clauses = text.split(/&&|\band\b|,/).map((clause) => clause.trim()).filter(Boolean);
-    const tests = clauses.map((clause) => {
-      const parts = clause.match(/^(\S+?)\s*(<=|>=|==|!=|=|<|>)\s*(.+)$/);
-      if (!parts) throw new Error(`write COLUMN < VALUE in place of “${clause}”`);
-      const [, name, operator, wanted] = parts;
-      let index = columns.findIndex((column) => column.name === name);
-      if (index < 0) {
-        const ends = columns.map((column, i) => [column.name, i]).filter(([known]) => known.endsWith("." + name));
-        if (ends.length !== 1) throw new Error(`unknown column “${name}”`);
-        index = ends[0][1];
-      }
-      const number = Number(wanted);
-      const right = Number.isNaN(number) ? wanted.replace(/^["']|["']$/g, "") : number;
-      return (values) => {
-        const left = values[index];
-        if (left === null || left === undefined) return false;
-        switch (operator) {
-          case "<": return left < right;
-          case ">": return left > right;
-          case "<=": return left <= right;
-          case ">=": return left >= right;
-          case "!=": return String(left) !== String(right);
-          default: return String(left) === String(right);
-        }
-      };
-    });
-    return (values) => tests.every((test) => test(values));
   };
 
   // ---- Scales and ticks.
@@ -128,7 +96,7 @@
     const columns = data.columns;
     const at = (name) => columns.findIndex((column) => column.name === name);
     const rows = [...document.querySelectorAll(`#table-${index} tbody tr`)];
-    const numeric = columns.filter((column, i) => column.number && group.points.some((point) => point.values[i] !== null));
+    const numeric = columns.filter((_, i) => group.points.some((point) => typeof point.values[i] === "number"));
     const select = (label, key, options) => {
       const box = make("select", { "aria-label": label, onchange: () => { state[key] = box.value; state.zoom = null; draw(); } },
         ...options.map(([value, text]) => make("option", { value, selected: value === state[key] }, text)));
@@ -143,7 +111,7 @@
     const [logX, logXBox] = log("x");
     const [logY, logYBox] = log("y");
     const count = make("output", {});
-    const filter = make("input", { type: "text", "aria-label": "Filter", placeholder: "Filter: vdm.banks >= 64 && cycles < 9000", value: state.filter,
+    const filter = make("input", { type: "text", "aria-label": "Filter", placeholder: "Filter: vdm.banks >= 64 and area < 25 mm2", value: state.filter,
       oninput: () => { state.filter = filter.value; draw(); } });
     const button = (text, action) => make("button", { type: "button", onclick: action }, text);
     const plot = make("div", { class: "plot" });
@@ -189,7 +157,7 @@
       const [xi, yi, ci] = [at(state.x), at(state.y), at(state.colour)];
       let keep = () => true;
       try {
-        keep = condition(state.filter, columns);
+        if (state.filter.trim()) keep = condition(state.filter, columns, group.points.map((point) => point.values));
         filter.removeAttribute("aria-invalid");
         filter.title = "";
       } catch (error) {

@@ -1,15 +1,15 @@
 //! The points of a chart, from folders of sweeps and from tables of results.
 
-use super::condition::Condition;
-use super::{ComposeError, MAX_POINTS};
+use super::{ComposeError, Condition, MAX_POINTS};
 use crate::columns::{Column, columns};
 use crate::explore::Measure;
 use crate::goals::Goals;
 use crate::manifest::{Manifest, Reference, Settings, Workload};
-use crate::quantity::Better;
+use crate::quantity::{Better, UnknownName, find};
 use crate::record::Record;
 use crate::results::Results;
 use crate::view::{ABSENT, extrapolated, plain, setting, whole};
+use diagnostic::Diagnostic;
 use ring_program::compression;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -75,6 +75,8 @@ impl Row {
 /// The successful points of several sweeps that meet some conditions.
 pub struct Pool {
     pub(super) points: Vec<Row>,
+    /// Whether they are those that meet some conditions.
+    pub(super) is_filtered: bool,
     columns: Vec<Column>,
     /// The axes of all sweeps.
     pub(super) varying: Vec<String>,
@@ -97,6 +99,7 @@ impl Pool {
     pub fn read(sources: &[&Path], conditions: &[Condition]) -> Result<Self, ComposeError> {
         let mut pool = Self {
             points: Vec::new(),
+            is_filtered: !conditions.is_empty(),
             columns: columns(),
             varying: Vec::new(),
             settings: BTreeSet::new(),
@@ -125,41 +128,61 @@ impl Pool {
                 }
             }
         }
-        conditions.iter().try_for_each(|condition| pool.check(&condition.column))?;
+        let conditions: Vec<Condition> =
+            conditions.iter().map(|condition| pool.resolve(condition)).collect::<Result<_, _>>()?;
         let mut found = 0;
         for source in &mut sources {
             source.for_each_chunk(|rows| {
-                let meeting: Vec<Row> = rows.into_iter().filter(|row| pool.meets(row, conditions)).collect();
-                found += meeting.len();
-                // The rest is only counted.
-                pool.points.extend(meeting.into_iter().take(MAX_POINTS - pool.points.len()));
+                for row in rows {
+                    if pool.meets(&row, &conditions)? {
+                        found += 1;
+                        // The rest is only counted.
+                        pool.points.extend((found <= MAX_POINTS).then_some(row));
+                    }
+                }
+                Ok(())
             })?;
         }
         if found > MAX_POINTS { Err(ComposeError::TooMany { found }) } else { Ok(pool) }
     }
 
-    pub(super) fn meets(&self, row: &Row, conditions: &[Condition]) -> bool {
-        conditions.iter().all(|condition| condition.holds(self.value(row, &condition.column).as_ref()))
+    /// Whether a point meets all conditions; an error if one of them does not fit its column.
+    pub(super) fn meets(&self, row: &Row, conditions: &[Condition]) -> Result<bool, Diagnostic> {
+        let mut conditions = conditions.iter();
+        conditions.try_fold(true, |all, condition| {
+            Ok(condition.holds(self.value(row, &condition.column).as_ref())? && all)
+        })
     }
 
     /// The names of columns in their order: `folder`, `key`, settings of points, results. Every key of the machine is
     /// one, too.
-    fn names(&self) -> impl Iterator<Item = &str> {
+    fn names(&self) -> Vec<&str> {
         let settings = self.settings.iter().map(String::as_str);
-        [FOLDER, KEY]
-            .into_iter()
-            .chain(settings)
-            .chain(self.columns.iter().map(|column| column.name.as_str()))
+        let results = self.columns.iter().map(|column| column.name.as_str());
+        [FOLDER, KEY].into_iter().chain(settings).chain(results).collect()
     }
 
-    pub(super) fn check(&self, name: &str) -> Result<(), ComposeError> {
-        let names = || self.names().chain(sim::machine::keys().map(|key| key.path));
-        if names().any(|known| known == name) {
-            return Ok(());
-        }
-        let nearest = diagnostic::nearest(name, names()).map(str::to_owned);
-        let known = self.names().map(str::to_owned).collect();
-        Err(ComposeError::Unknown { name: name.to_owned(), nearest, known })
+    fn all_names(&self) -> Vec<&str> {
+        self.names().into_iter().chain(sim::machine::keys().map(|key| key.path)).collect()
+    }
+
+    /// The columns, for users.
+    fn known(&self) -> String {
+        format!("every machine key, {}", self.names().join(", "))
+    }
+
+    /// The column with a name or a short name.
+    pub(super) fn column(&self, name: &str) -> Result<String, ComposeError> {
+        let unknown = |error: UnknownName| ComposeError::Unknown {
+            message: error.to_string(),
+            help: error.help(&self.known()),
+        };
+        find(name, &self.all_names()).map(str::to_owned).map_err(unknown)
+    }
+
+    /// A condition with the full name of its column.
+    pub(super) fn resolve(&self, condition: &Condition) -> Result<Condition, ComposeError> {
+        Ok(condition.clone().resolve(&self.all_names(), || self.known())?)
     }
 
     /// The value of a point in a column.
@@ -287,7 +310,10 @@ impl Source {
     }
 
     /// Hands over the points, some at a time.
-    fn for_each_chunk(&mut self, mut take: impl FnMut(Vec<Row>)) -> Result<(), ComposeError> {
+    fn for_each_chunk(
+        &mut self,
+        mut take: impl FnMut(Vec<Row>) -> Result<(), ComposeError>,
+    ) -> Result<(), ComposeError> {
         match self {
             Self::Folder(name, results) => {
                 let recorded: Vec<usize> = results.recorded().collect();
@@ -300,13 +326,13 @@ impl Source {
                         }),
                         content: Content::Run(Box::new(record)),
                     };
-                    take(ran.map(|(.., record)| row(record)).collect());
+                    take(ran.map(|(.., record)| row(record)).collect())?;
                 }
             }
             Self::Table(name, _, rows) => {
                 let row =
                     |cells| Row { source: name.clone(), content: Content::Cells(cells), is_allowed: true };
-                take(std::mem::take(rows).into_iter().map(row).collect());
+                take(std::mem::take(rows).into_iter().map(row).collect())?;
             }
         }
         Ok(())

@@ -1,11 +1,10 @@
 //! What a front minimises, and the limits of its designs.
 
+use crate::condition::{Comparison, Condition};
 use crate::quantity::Quantity;
 use crate::record::Costs;
+use diagnostic::Diagnostic;
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
-use thiserror::Error;
 
 /// A cost of a design.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -101,69 +100,66 @@ impl Measure {
 pub struct Constraint {
     /// The measure.
     pub measure: Measure,
-    /// The value that it must not exceed.
+    comparison: Comparison,
+    /// The limit, above 0.
     pub limit: f64,
 }
 
-/// Text that is not a constraint.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("invalid constraint `{0}`; the measures are {names}", names = Measure::ALL.map(Measure::name).join(", "))]
-pub struct ConstraintError(String);
-
 impl Constraint {
-    /// Its notation, as help.
-    pub(crate) const NOTATION: &str = "write MEASURE < NUMBER, for example \"area_mm2 < 25\"";
-}
+    /// Reads limits with `and` between them.
+    ///
+    /// # Errors
+    /// Returns an error at the first part that is no limit of a measure.
+    pub fn parse_all(text: &str) -> Result<Vec<Self>, Diagnostic> {
+        Condition::parse_all("", text)?.into_iter().map(Self::new).collect()
+    }
 
-impl FromStr for Constraint {
-    type Err = ConstraintError;
-
-    fn from_str(text: &str) -> Result<Self, ConstraintError> {
-        let parse = || {
-            let (name, limit) = text.split_once("<=").or_else(|| text.split_once('<'))?;
-            let name = name.trim();
-            // `area` stands for `area_mm2`.
-            let short = |measure: Measure| measure.name().split('_').next() == Some(name);
-            let exact = Measure::ALL.into_iter().find(|measure| measure.name() == name);
-            let measure = exact.or_else(|| Measure::ALL.into_iter().find(|&measure| short(measure)))?;
-            let limit = limit.trim();
-            let number = limit.strip_suffix(measure.unit()).unwrap_or(limit).trim();
-            let limit: f64 = number.parse().ok()?;
-            (limit.is_finite() && limit > 0.0).then_some(Self { measure, limit })
-        };
-        parse().ok_or_else(|| ConstraintError(text.to_owned()))
+    fn new(condition: Condition) -> Result<Self, Diagnostic> {
+        let names = Measure::ALL.map(Measure::name);
+        let condition = condition.resolve(&names, || names.join(", "))?;
+        let limit = condition.limit()?;
+        if limit <= 0.0 {
+            return Err(condition.wrong("a limit is above 0", "every measure is above 0"));
+        }
+        let measure = Measure::ALL.into_iter().find(|measure| measure.name() == condition.column);
+        let measure = measure.expect("the column is a measure");
+        Ok(Self { measure, comparison: condition.comparison, limit })
     }
 }
 
 impl TryFrom<String> for Constraint {
-    type Error = ConstraintError;
+    type Error = Diagnostic;
 
-    fn try_from(text: String) -> Result<Self, ConstraintError> {
-        text.parse()
+    fn try_from(text: String) -> Result<Self, Diagnostic> {
+        let [condition] = <[Condition; 1]>::try_from(Condition::parse_all("", &text)?)
+            .map_err(|_| Diagnostic::new("several limits"))?;
+        Self::new(condition)
     }
 }
 
 impl From<Constraint> for String {
-    fn from(constraint: Constraint) -> Self {
-        constraint.to_string()
-    }
-}
-
-impl fmt::Display for Constraint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} <= {}", self.measure.name(), self.limit)
+    fn from(Constraint { measure, comparison, limit }: Constraint) -> Self {
+        format!("{} {} {limit}", measure.name(), comparison.sign())
     }
 }
 
 impl Constraint {
-    /// Whether a design keeps the limit.
-    pub(crate) fn allows(&self, costs: &Costs) -> bool {
-        self.measure.of(costs) <= self.limit
+    /// Its text with names and units as in a chart: `area < 25 mm²`.
+    pub(crate) fn label(&self) -> String {
+        let Quantity { name, unit } = Quantity::of(self.measure.name());
+        let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
+        format!("{name} {} {}{unit}", self.comparison.sign(), self.limit)
     }
 
-    /// The logarithm of the ratio by which a design exceeds the limit; 0 if it does not.
+    /// Whether a design keeps the limit.
+    pub(crate) fn allows(&self, costs: &Costs) -> bool {
+        self.comparison.holds(self.measure.of(costs).partial_cmp(&self.limit))
+    }
+
+    /// The distance of a design from the limit, as the logarithm of their ratio; 0 if it keeps the limit, and above 0 if not.
     pub(super) fn violation(&self, costs: &Costs) -> f64 {
-        (self.measure.of(costs) / self.limit).ln().max(0.0)
+        let distance = (self.measure.of(costs) / self.limit).ln().abs();
+        if self.allows(costs) { 0.0 } else { distance.max(f64::MIN_POSITIVE) }
     }
 }
 
@@ -172,15 +168,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn constraints_have_long_and_short_names_and_units() {
-        let limit = |text: &str| text.parse::<Constraint>().map(|c| (c.measure, c.limit));
-        assert_eq!(limit("area < 25 mm2"), Ok((Measure::AreaMm2, 25.0)));
-        assert_eq!(limit("energy_uj<=60"), Ok((Measure::EnergyUj, 60.0)));
-        assert_eq!(limit("time < 4.5us"), Ok((Measure::TimeUs, 4.5)));
-        assert_eq!(limit("stream < 40 us"), Ok((Measure::StreamUs, 40.0)));
-        assert_eq!(limit("energy_delay_uj_us < 100"), Ok((Measure::EnergyDelay, 100.0)));
-        for wrong in ["area", "area > 3", "speed < 3", "area < x", "area < -1", "area < 3 uJ", "area < inf"] {
-            assert!(limit(wrong).is_err(), "{wrong}");
+    fn constraints_have_short_names_units_and_strict_limits() {
+        let costs = Costs { cycles: 100, time_us: 4.5, stream_us: None, area_mm2: 25.0, energy_uj: 60.0 };
+        let allows = |text: &str| {
+            let constraints = Constraint::parse_all(text).unwrap();
+            let violation: f64 = constraints.iter().map(|constraint| constraint.violation(&costs)).sum();
+            let allowed = constraints.iter().all(|constraint| constraint.allows(&costs));
+            assert_eq!(allowed, violation == 0.0, "{text}");
+            allowed
+        };
+        for text in ["area <= 25 mm2", "energy_uj<61 and time < 5us", "energy_delay > 100 && cycles <= 100"] {
+            assert!(allows(text), "{text}");
+        }
+        for text in ["area < 25 mm2", "time > 4.5 us", "stream < 40 us", "energy_delay_uj_us < 100 uJ*us"] {
+            assert!(!allows(text), "{text}");
+        }
+        for wrong in [
+            "area",
+            "area = 3",
+            "speed < 3",
+            "area < x",
+            "area < -1",
+            "area < 3 uJ",
+            "area < inf",
+            "area < 1,5",
+        ] {
+            assert!(Constraint::parse_all(wrong).is_err(), "{wrong}");
         }
     }
 }

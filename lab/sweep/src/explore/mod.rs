@@ -22,7 +22,7 @@
 mod measure;
 mod search;
 
-pub use measure::{Constraint, ConstraintError, Measure};
+pub use measure::{Constraint, Measure};
 pub use search::{Explored, explore};
 
 use super::Settings;
@@ -33,7 +33,8 @@ use super::plan::{PlannedPoint, Source, manifest, title};
 use super::points::Points;
 use super::resolver::{Class, Resolver};
 use diagnostic::{Diagnostic, Diagnostics};
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 /// The table `[explore]` of a definition.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -42,9 +43,16 @@ pub struct Exploration {
     /// What to minimise: two measures or more; `None` for time and area.
     pub objectives: Option<Vec<Measure>>,
     /// What designs must keep.
+    #[serde(deserialize_with = "constraints")]
     pub constraints: Vec<Constraint>,
     /// Designs of a generation.
     pub population: usize,
+}
+
+fn constraints<'de, D: Deserializer<'de>>(texts: D) -> Result<Vec<Constraint>, D::Error> {
+    let texts: Vec<String> = Vec::deserialize(texts)?;
+    let all = texts.iter().map(|text| Constraint::parse_all(text));
+    Ok(all.collect::<Result<Vec<_>, _>>().map_err(D::Error::custom)?.concat())
 }
 
 impl Default for Exploration {

@@ -1,6 +1,6 @@
 //! The front of a sweep, a space or a chart: its objectives, its designs, and the same one in all outputs.
 
-use lab_sweep::compose::{ComposeError, Composition, Form, Fronts, Pool};
+use lab_sweep::compose::{ComposeError, Composition, Condition, Form, Fronts, Mark, Pool};
 use lab_sweep::explore::{Explored, Space, explore};
 use lab_sweep::outputs::Outputs;
 use lab_sweep::{Definition, Journal, Plan, Results, Shard, execute, generate};
@@ -105,7 +105,6 @@ fn composition(x: &str, y: &str, fronts: Fronts) -> Composition {
         y: y.into(),
         colour: None,
         label: None,
-        conditions: Vec::new(),
         facet: None,
         fronts,
         marks: Vec::new(),
@@ -161,10 +160,10 @@ fn a_front_has_as_many_objectives_as_are_stated() {
 #[test]
 fn designs_beyond_a_constraint_are_on_no_front() {
     let found = Explorations::new(&format!("{SPACE}constraints = ['area < 12 mm2']\n"));
-    let within: Vec<Row> = found.rows.iter().filter(|row| number(row, "area_mm2") <= 12.0).cloned().collect();
+    let within: Vec<Row> = found.rows.iter().filter(|row| number(row, "area_mm2") < 12.0).cloned().collect();
     found.check(&front(&within, &["time_us", "area_mm2"]));
     assert!(found.svg.contains("Pale designs exceed a constraint"));
-    let count = format!("designs with area <= 12 mm²: {} of 15\n", within.len());
+    let count = format!("designs with area < 12 mm²: {} of 15\n", within.len());
     assert!(found.summary.contains(&count), "{}", found.summary);
     let chart = compose(found.folder.path(), &composition("energy_uj", "cycles", Fronts::Always)).unwrap();
     assert_eq!(on_front(&chart).len(), front(&within, &["energy_uj", "cycles"]).len());
@@ -209,8 +208,7 @@ fn an_exploration_of_streams_minimises_their_time() {
     found.check(&front(&found.rows, &["stream_us", "area_mm2"]));
     let stated = "[explore]\nobjectives = ['stream_us', 'energy_uj']\nconstraints = ['stream < 50 us']\n";
     let found = Explorations::new(&format!("{STREAMS}{stated}"));
-    let within: Vec<Row> =
-        found.rows.iter().filter(|row| number(row, "stream_us") <= 50.0).cloned().collect();
+    let within: Vec<Row> = found.rows.iter().filter(|row| number(row, "stream_us") < 50.0).cloned().collect();
     assert!(within.len() < found.rows.len());
     found.check(&front(&within, &["stream_us", "energy_uj"]));
 
@@ -407,6 +405,26 @@ fn a_chart_of_one_sweep_has_its_title() {
     );
 }
 
+/// `<` is strict, for a sweep that is searched as for a chart.
+#[test]
+fn a_design_at_a_strict_limit_exceeds_it() {
+    let all = Explorations::new(SPACE);
+    let limit = number(&all.rows[3], "area_mm2");
+    for (sign, strict) in [("<", true), ("<=", false)] {
+        let limited = Explorations::new(&format!("{SPACE}constraints = ['area {sign} {limit} mm2']\n"));
+        let keeps = |area: f64| if strict { area < limit } else { area <= limit };
+        let within: Vec<Row> =
+            all.rows.iter().filter(|row| keeps(number(row, "area_mm2"))).cloned().collect();
+        let note = format!("area {sign} {limit} mm²: {} of 15\n", within.len());
+        assert!(limited.summary.contains(&note), "{note} {}", limited.summary);
+        let conditions = Condition::parse_all("--where", &format!("area {sign} {limit} mm2")).unwrap();
+        let pool = Pool::read(&[all.folder.path()], &conditions).unwrap();
+        let figure = pool.compose(&composition("cycles", "area", Fronts::Never)).unwrap();
+        let Panel::Scatter(chart) = &figure.panels[0] else { panic!("{figure:?}") };
+        assert_eq!(chart.series.iter().map(|series| series.points.len()).sum::<usize>(), within.len());
+    }
+}
+
 /// Points of an exploration seldom differ in one axis only.
 #[test]
 fn a_tornado_chart_needs_designs_that_differ_in_one_axis_only() {
@@ -444,12 +462,13 @@ fn a_chart_marks_designs_draws_limits_and_has_the_references_of_its_sweep() {
     let of_paper = rows(folder.path()).into_iter().find(|row| row["vdm.banks"] == "128").unwrap();
     let chart = |x: &str, mark: &str, limit: &str, source: &str| {
         let mut wanted = composition(x, "area_mm2", Fronts::IfBetter);
-        (wanted.marks, wanted.limits) = (vec![mark.parse().unwrap()], vec![limit.parse().unwrap()]);
+        wanted.marks = vec![Mark::parse("--mark", mark).unwrap()];
+        wanted.limits = Condition::parse_all("--limit", limit).unwrap();
         compose(&folder.path().join(source), &wanted)
     };
     let mark = format!("RPU paper: key = {}", of_paper["key"]);
     for source in ["", "results.csv"] {
-        let chart = chart("time_us", &mark, "area_mm2 <= 20.5", source).unwrap();
+        let chart = chart("time_us", &mark, "area <= 20.5 mm2", source).unwrap();
         let first = &chart.references[0];
         assert_eq!((first.label.as_str(), first.y), ("RPU paper", number(&of_paper, "area_mm2")));
         let published = chart.references[1..].iter().map(|reference| (reference.x, reference.y));

@@ -1,9 +1,6 @@
-//! Sweeps, searches, and the reports of the model.
+//! Sweeps, explorations, and the sample of results for the model's version.
 
-mod dataflows;
 mod explore;
 mod fronts;
 mod model;
-mod readings;
 mod sweep;
-mod words;

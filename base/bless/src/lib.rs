@@ -1,0 +1,71 @@
+//! Committed files that tests keep fresh.
+//!
+//! A test computes a file and calls [`fresh`]. If the committed file differs, the test fails. With `BLESS`
+//! set in the environment, the test writes the file instead:
+//!
+//! ```text
+//! BLESS=1 cargo test --workspace
+//! ```
+//!
+//! `docs/generated.md` lists these files.
+
+use std::path::Path;
+
+/// Whether tests write files instead of comparing them.
+pub fn blessing() -> bool {
+    std::env::var_os("BLESS").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// Compares `content` with the committed file at `path`, or writes the file if [`blessing`].
+///
+/// # Panics
+/// Panics if the file differs or cannot be written.
+#[track_caller]
+pub fn fresh(path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+    let (path, content) = (path.as_ref(), content.as_ref());
+    let committed = std::fs::read(path).unwrap_or_default();
+    if committed == content {
+        return;
+    }
+    if blessing() {
+        let write = || {
+            path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            std::fs::write(path, content)
+        };
+        return write().unwrap_or_else(|error| panic!("cannot write `{}`: {error}", path.display()));
+    }
+    panic!(
+        "`{}` is stale; `BLESS=1 cargo test` with this test writes it\n{}",
+        path.display(),
+        difference(&committed, content)
+    );
+}
+
+/// The first line in which two files differ, in both.
+pub fn difference(committed: &[u8], found: &[u8]) -> String {
+    let (committed, found) = (String::from_utf8_lossy(committed), String::from_utf8_lossy(found));
+    let (mut a, mut b) = (committed.split('\n'), found.split('\n'));
+    for line in 1.. {
+        match (a.next(), b.next()) {
+            (None, None) => break,
+            (a, b) if a == b => {}
+            (a, b) => {
+                let text = |line: Option<&str>| line.unwrap_or("<end of file>").to_owned();
+                return format!("line {line}:\n  committed: {}\n  now:       {}", text(a), text(b));
+            }
+        }
+    }
+    "the files differ in bytes that are not text".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_that_differs_is_shown() {
+        let text = "line 2:\n  committed: b\n  now:       c";
+        assert_eq!(difference(b"a\nb\n", b"a\nc\n"), text);
+        assert!(difference(b"a", b"a\nb").contains("committed: <end of file>"));
+    }
+}

@@ -1,0 +1,178 @@
+//! Key switch, product and rotation on four machines beside published systems.
+
+use crate::page::{Fault, Files, fill, lines, repository, text};
+use programs::{Generator, Options, ParameterSet, find_dataflow, find_program, generate};
+use ring_program::RingProgram;
+use runtime::report::HBM_PJ_PER_BIT;
+use runtime::{Keys, Report, Runtime};
+use serde::Deserialize;
+use sim::{Machine, MachineBase, Override};
+
+/// Machines: names, and changes to the paper's.
+const MACHINES: [(&str, &[&str]); 4] = [
+    ("paper", &[]),
+    ("large", &["vdm.size_mib=32"]),
+    ("fast", &["vdm.size_mib=32", "hple.count=256", "vdm.banks=256", "hbm.gb_per_s=1024"]),
+    (
+        "narrow",
+        &["isa.word_bits=64", "vdm.size_mib=16", "hple.count=256", "vdm.banks=256", "hbm.gb_per_s=2048"],
+    ),
+];
+
+const SETS: [&str; 5] = ["ark", "bts1", "bts2", "bts3", "dprive"];
+
+/// The dataflows among which each row has the fastest. `mp` and `dc` are slower at all sizes of the VDM here
+/// (`reports/dataflows.md`).
+const DATAFLOWS: [&str; 3] = ["oc", "oct", "ocs"];
+
+const OPERATIONS: [&str; 3] = ["keyswitch", "hmult", "hrot"];
+
+pub(crate) fn machine(name: &str) -> Result<Machine, Fault> {
+    let (_, changes) = MACHINES.iter().find(|(known, _)| *known == name).expect("a machine of the table");
+    let changes = changes.iter().map(|text| Override::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    Ok(MachineBase::built_in("rpu-128x128")?.machine(&changes)?)
+}
+
+/// The rows of machines.
+pub(crate) fn machines(names: &[&str]) -> Result<String, Fault> {
+    let row = |name: &&str| {
+        let machine = machine(name)?;
+        let star = if machine.extrapolated().is_empty() { "" } else { "*" };
+        Ok(format!(
+            "| {name} | {} | {} | {} | {} | {:.2} | {:.1}{star} |",
+            machine.hple.count,
+            machine.isa.word_bits,
+            machine.vdm.size_mib,
+            machine.hbm.gb_per_s,
+            machine.frequency_ghz(),
+            sim::Area::of(&machine).total(),
+        ))
+    };
+    Ok(lines(names.iter().map(row).collect::<Result<Vec<_>, Fault>>()?))
+}
+
+/// The resource that limits the largest part of the time, and that part.
+fn binding(report: &Report) -> String {
+    let most = report.binds.iter().max_by(|a, b| a.1.total_cmp(b.1));
+    most.map_or_else(String::new, |(resource, share)| format!("{resource} {:.0}%", 100.0 * share))
+}
+
+/// A run, with streamed and resident keys.
+pub(crate) fn run(program: &RingProgram, machine: &Machine) -> Result<[Report; 2], Fault> {
+    let runtime = Runtime::new(program, machine)?;
+    let (streamed, resident) = (runtime.time(Keys::Streamed, false)?, runtime.time(Keys::Resident, false)?);
+    Ok([runtime.report(&streamed), runtime.report(&resident)])
+}
+
+/// The program in the dataflow that is fastest on the machine, with its name.
+fn fastest(
+    program: &Generator,
+    set: &ParameterSet,
+    machine: &Machine,
+) -> Result<(&'static str, [Report; 2]), Fault> {
+    let mut best: Option<(&'static str, [Report; 2])> = None;
+    let mut failure = None;
+    for name in DATAFLOWS {
+        let dataflow = find_dataflow(name).expect("a dataflow");
+        let program = generate(program, set, &Options { dataflow, ..Options::default() })?;
+        match run(&program, machine) {
+            Ok(reports) => {
+                if best.as_ref().is_none_or(|(_, [known, _])| reports[0].time_us < known.time_us) {
+                    best = Some((dataflow.name, reports));
+                }
+            }
+            Err(error) => failure = Some(error),
+        }
+    }
+    match (best, failure) {
+        (Some(best), _) => Ok(best),
+        (None, Some(error)) => Err(error),
+        (None, None) => unreachable!("each dataflow runs or fails"),
+    }
+}
+
+pub(crate) fn files() -> Files {
+    let sets = SETS.map(section).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let page = fill(
+        include_str!("operations.md"),
+        &[
+            ("pj", &HBM_PJ_PER_BIT),
+            ("machines", &machines(&MACHINES.map(|(name, _)| name))?),
+            ("sets", &lines(sets)),
+            ("published", &published()?),
+        ],
+    );
+    Ok(vec![text("reports/he/operations.md", page)])
+}
+
+/// The part of the page on a parameter set.
+fn section(name: &str) -> Result<String, Fault> {
+    let set = ParameterSet::built_in(name, None).expect("a built-in set")?;
+    let mut rows = Vec::new();
+    for operation in OPERATIONS {
+        let program = find_program(operation).expect("a program");
+        for (machine_name, _) in MACHINES {
+            rows.push(format!(
+                "| {operation} | {machine_name} |{}",
+                cells(&program, &set, &machine(machine_name)?)
+            ));
+        }
+    }
+    Ok(fill(
+        include_str!("operations/set.md"),
+        &[
+            ("name", &name),
+            ("n", &set.degree().get()),
+            ("q", &set.levels()),
+            ("p", &set.p().len()),
+            ("digits", &set.digits()),
+            ("rows", &lines(rows)),
+        ],
+    ))
+}
+
+/// The results of a program on a machine.
+fn cells(program: &Generator, set: &ParameterSet, machine: &Machine) -> String {
+    if set.q().iter().any(|q| q.ilog2() >= machine.isa.word_bits) {
+        return " | moduli exceed the words | | | | | | |".to_owned();
+    }
+    match fastest(program, set, machine) {
+        Ok((dataflow, [streamed, resident])) => {
+            let bytes: u64 = streamed.hbm.bytes_by_kind.values().sum();
+            format!(
+                " {dataflow} | {:.0} | {} | {} | {:.0} | {:.0} | {:.2} | {:.2} |",
+                streamed.time_us,
+                binding(&streamed),
+                streamed.compute.bound_ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
+                resident.time_us,
+                bytes as f64 / f64::from(1 << 20),
+                streamed.energy_uj / 1000.0,
+                streamed.hbm.energy_uj / 1000.0
+            )
+        }
+        Err(error) => {
+            eprintln!("{}: {error}", program.name);
+            " | does not fit the VDM | | | | | | |".to_owned()
+        }
+    }
+}
+
+/// A row of the published figures, a file written by hand.
+#[derive(Deserialize)]
+struct Row {
+    system: String,
+    kind: String,
+    operation: String,
+    parameters: String,
+    time_ms: f64,
+    source: String,
+}
+
+fn published() -> Result<String, Fault> {
+    let row = |row: Result<Row, csv::Error>| {
+        let Row { system, kind, operation, parameters, time_ms, source } = row?;
+        Ok(format!("| {system} | {kind} | {operation} | {parameters} | {time_ms} | {source} |"))
+    };
+    let mut reader = csv::Reader::from_path(repository("reports/he/published.csv"))?;
+    Ok(lines(reader.deserialize().map(row).collect::<Result<Vec<_>, Fault>>()?))
+}

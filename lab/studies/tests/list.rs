@@ -1,0 +1,27 @@
+//! The table of studies, the pages, and their list in `docs/generated.md`.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn every_page_exists_names_its_study_and_is_in_the_list_of_generated_files() {
+    let output = Command::new(env!("CARGO_BIN_EXE_studies")).arg("--list").output().expect("studies starts");
+    let list = String::from_utf8(output.stdout).expect("text");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let generated = fs::read_to_string(root.join("docs/generated.md")).expect("the list");
+    for line in list.lines() {
+        let (name, rest) = line.split_once(' ').expect("a name and pages");
+        let (_, pages) = rest.trim().split_once(' ').expect("a time and pages");
+        let command = format!("`-- {name}`");
+        assert!(generated.contains(&command), "docs/generated.md lacks {command}");
+        for page in pages.trim().split(", ") {
+            assert!(root.join(page).exists(), "{page}");
+            if page.ends_with(".md") {
+                let text = fs::read_to_string(root.join(page)).expect("a page");
+                assert!(text.contains(&format!("cargo run -p studies -- {name}`")), "{page}");
+            }
+        }
+    }
+    assert!(list.lines().count() >= 10, "{list}");
+}

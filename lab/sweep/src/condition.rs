@@ -1,0 +1,377 @@
+//! Conditions on designs: one grammar for `rpu plot`, for `[explore]` and for the filter of pages.
+//!
+//! ```text
+//! conditions = condition { ("and" | "&&") condition }
+//! condition  = column ("<" | "<=" | ">" | ">=" | "=" | "==" | "!=") value
+//! value      = number [unit] | "'" text "'" | '"' text '"' | word
+//! ```
+//!
+//! A column of numbers needs a number, in the unit of the column if it has one. A column of text has no order. A design
+//! without a value in a column meets no condition on it.
+//!
+//! Pages read the same grammar by a script, `lab/run/src/html/condition.js`. The cases in `tests/pages/conditions.json`
+//! are for both.
+
+use crate::quantity::{Quantity, UnknownName, find};
+use crate::view::plain;
+use diagnostic::{Diagnostic, Span};
+use nom::branch::alt;
+use nom::bytes::complete::{tag, take_while, take_while1};
+use nom::character::complete::{anychar, char, digit1, multispace0, multispace1, one_of};
+use nom::combinator::{eof, not, opt, recognize, value, verify};
+use nom::error::{ErrorKind, ParseError};
+use nom::multi::separated_list1;
+use nom::sequence::{delimited, preceded, terminated};
+use nom::{IResult, Parser};
+use serde_json::Value;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// A condition on a column: `hple.count >= 64`, `area < 25 mm2`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Condition {
+    /// The column, as it is written or by its full name.
+    pub(super) column: String,
+    pub(super) comparison: Comparison,
+    operand: Operand,
+    /// The text with this condition.
+    text: Arc<Text>,
+    column_span: Span,
+    operand_span: Span,
+}
+
+/// The value beside a column.
+#[derive(Clone, PartialEq, Debug)]
+struct Operand {
+    /// Its text, without quotes.
+    text: String,
+    number: Option<f64>,
+    /// The unit of the number; empty without one.
+    unit: String,
+}
+
+/// The text of conditions.
+#[derive(PartialEq, Debug)]
+struct Text {
+    /// Its name in errors, such as `--where`.
+    name: String,
+    text: Arc<str>,
+}
+
+/// A comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// The signs of comparisons; longer ones first.
+const COMPARISONS: [(&str, Comparison); 7] = [
+    ("<=", Comparison::LessOrEqual),
+    (">=", Comparison::GreaterOrEqual),
+    ("!=", Comparison::NotEqual),
+    ("==", Comparison::Equal),
+    ("=", Comparison::Equal),
+    ("<", Comparison::Less),
+    (">", Comparison::Greater),
+];
+
+impl Comparison {
+    /// Whether values in this order meet it.
+    pub(super) fn holds(self, order: Option<Ordering>) -> bool {
+        order.is_some_and(|order| match self {
+            Self::Equal => order.is_eq(),
+            Self::NotEqual => order.is_ne(),
+            Self::Less => order.is_lt(),
+            Self::LessOrEqual => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::GreaterOrEqual => order.is_ge(),
+        })
+    }
+
+    /// Whether it bounds a number.
+    pub(super) const fn is_limit(self) -> bool {
+        !matches!(self, Self::Equal | Self::NotEqual)
+    }
+
+    /// Its sign.
+    pub(super) fn sign(self) -> &'static str {
+        COMPARISONS.into_iter().rfind(|(_, known)| *known == self).map_or("", |(sign, _)| sign)
+    }
+}
+
+/// The help for text that is not a condition.
+pub(super) const NOTATION: &str =
+    "write COLUMN < VALUE, for example `area < 25 mm2`, with `and` between several";
+
+impl Condition {
+    /// Reads conditions. Errors are in a text called `name`.
+    ///
+    /// # Errors
+    /// Returns an error at the first part that the grammar does not allow.
+    pub fn parse_all(name: &str, text: &str) -> Result<Vec<Self>, Diagnostic> {
+        Self::parse_after(name, text, 0)
+    }
+
+    /// Reads the conditions that begin after some bytes of a text.
+    pub(super) fn parse_after(name: &str, text: &str, start: usize) -> Result<Vec<Self>, Diagnostic> {
+        let shared = Arc::new(Text { name: name.into(), text: text.into() });
+        // Parts of the text have their places in it.
+        let span = |part: &str| {
+            let start = part.as_ptr() as usize - text.as_ptr() as usize;
+            start..start + part.len()
+        };
+        let condition = |Clause { column, comparison, operand, source }: Clause<'_>| Self {
+            column: column.to_owned(),
+            comparison,
+            operand,
+            text: Arc::clone(&shared),
+            column_span: span(column),
+            operand_span: span(source),
+        };
+        match conditions(&text[start..]) {
+            Ok((_, found)) => Ok(found.into_iter().map(condition).collect()),
+            Err(nom::Err::Error(fault) | nom::Err::Failure(fault)) => {
+                let token = fault.at.split_whitespace().next().unwrap_or_default();
+                let error = Diagnostic::new(fault.expected).with_help(NOTATION);
+                Err(error.at(name, text, span(&fault.at[..token.len()])))
+            }
+            Err(nom::Err::Incomplete(_)) => unreachable!("the whole text is there"),
+        }
+    }
+
+    /// Replaces a short name of the column by its full one. `known` lists the columns for users.
+    pub(super) fn resolve(
+        mut self,
+        columns: &[&str],
+        known: impl Fn() -> String,
+    ) -> Result<Self, Diagnostic> {
+        let unknown =
+            |error: UnknownName| self.error(&self.column_span, error.to_string(), error.help(&known()));
+        self.column = find(&self.column, columns).map_err(unknown)?.to_owned();
+        Ok(self)
+    }
+
+    /// Whether a value of the column meets the condition.
+    ///
+    /// # Errors
+    /// Returns an error if the condition is not about such values.
+    pub(super) fn holds(&self, value: Option<&Value>) -> Result<bool, Diagnostic> {
+        let Some(value) = value else { return Ok(false) };
+        if let Some(value) = value.as_f64() {
+            return Ok(self.comparison.holds(value.partial_cmp(&self.number()?)));
+        }
+        if self.comparison.is_limit() {
+            let message = format!("`{}` is text, which has no order", self.column);
+            return Err(self.error(&self.operand_span, message, "compare it with `=` or `!=`"));
+        }
+        Ok(self.comparison.holds(Some(plain(Some(value)).cmp(&self.operand.text))))
+    }
+
+    /// The number, in the unit of the column.
+    pub(super) fn number(&self) -> Result<f64, Diagnostic> {
+        let Operand { text, number, unit } = &self.operand;
+        let Some(number) = number else {
+            let message = format!("expected a number for `{}`, found `{text}`", self.column);
+            return Err(self.error(&self.operand_span, message, NUMBERS));
+        };
+        let quantity = Quantity::of(&self.column);
+        if unit.is_empty() || plain_unit(unit) == plain_unit(quantity.unit_name()) {
+            return Ok(*number);
+        }
+        let message = format!("`{unit}` is not the unit of `{}`", self.column);
+        let help = match quantity.unit {
+            Some(unit) => format!("its unit is {unit}"),
+            None => "it has no unit".to_owned(),
+        };
+        Err(self.error(&self.operand_span, message, help))
+    }
+
+    /// The limit of a number.
+    pub(super) fn limit(&self) -> Result<f64, Diagnostic> {
+        if !self.comparison.is_limit() {
+            let message = format!("`{}` is no limit", self.comparison.sign());
+            return Err(self.error(&self.operand_span, message, "write `<`, `<=`, `>` or `>=`"));
+        }
+        self.number()
+    }
+
+    /// An error at the value.
+    pub(super) fn wrong(&self, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+        self.error(&self.operand_span, message, help)
+    }
+
+    fn error(&self, span: &Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+        let Text { name, text } = &*self.text;
+        Diagnostic::new(message).with_help(help).at(name, Arc::clone(text), span.clone())
+    }
+}
+
+const NUMBERS: &str = "write digits without commas, and a unit after them if you like";
+
+/// A unit as it can be typed: `mm2*us` for `mm² µs`.
+fn plain_unit(unit: &str) -> String {
+    let plain = |c: char| match c {
+        'µ' | 'μ' => Some('u'),
+        '²' => Some('2'),
+        '*' | '×' | '·' => None,
+        c if c.is_whitespace() => None,
+        c => Some(c),
+    };
+    unit.chars().filter_map(plain).collect()
+}
+
+/// The place where the grammar is left, and what it allows there; empty in an alternative that fails.
+struct Fault<'t> {
+    at: &'t str,
+    expected: &'static str,
+}
+
+impl<'t> ParseError<&'t str> for Fault<'t> {
+    fn from_error_kind(at: &'t str, _: ErrorKind) -> Self {
+        Self { at, expected: "" }
+    }
+
+    fn append(_: &'t str, _: ErrorKind, other: Self) -> Self {
+        other
+    }
+}
+
+/// A condition in a text.
+struct Clause<'t> {
+    column: &'t str,
+    comparison: Comparison,
+    operand: Operand,
+    /// The text of the operand.
+    source: &'t str,
+}
+
+type Parsed<'t, T> = IResult<&'t str, T, Fault<'t>>;
+
+/// Text that must follow.
+fn required<'t, T>(
+    mut parser: impl Parser<&'t str, Output = T, Error = Fault<'t>>,
+    expected: &'static str,
+) -> impl FnMut(&'t str) -> Parsed<'t, T> {
+    move |at| parser.parse(at).map_err(|_| nom::Err::Failure(Fault { at, expected }))
+}
+
+fn conditions(text: &str) -> Parsed<'_, Vec<Clause<'_>>> {
+    let and = terminated(alt((tag("&&"), word_and)), multispace0);
+    let all = separated_list1(and, condition);
+    terminated(preceded(multispace0, all), required(eof, "expected `and` or `&&`")).parse(text)
+}
+
+/// The word `and` alone.
+fn word_and(text: &str) -> Parsed<'_, &str> {
+    verify(take_while1(is_of_unit), |word: &str| word == "and").parse(text)
+}
+
+fn condition(text: &str) -> Parsed<'_, Clause<'_>> {
+    let column = take_while1(|c: char| c.is_ascii_alphanumeric() || "._-".contains(c));
+    (
+        terminated(required(column, "expected a column"), multispace0),
+        terminated(required(comparison, "expected `<`, `<=`, `>`, `>=`, `=` or `!=`"), multispace0),
+        terminated(required(operand, "expected a number, a word or a text in quotes"), multispace0),
+    )
+        .map(|(column, comparison, (operand, source))| Clause { column, comparison, operand, source })
+        .parse(text)
+}
+
+fn comparison(text: &str) -> Parsed<'_, Comparison> {
+    alt(COMPARISONS.map(|(sign, comparison)| value(comparison, tag(sign)))).parse(text)
+}
+
+/// A value, with its part of the text.
+fn operand(text: &str) -> Parsed<'_, (Operand, &str)> {
+    let plain = |text: &str| Operand { text: text.to_owned(), number: None, unit: String::new() };
+    let (rest, operand) = alt((
+        delimited(char('"'), take_while(|c| c != '"'), char('"')).map(plain),
+        delimited(char('\''), take_while(|c| c != '\''), char('\'')).map(plain),
+        number,
+        verify(take_while1(is_of_word), |word: &str| word != "and").map(plain),
+    ))
+    .parse(text)?;
+    Ok((rest, (operand, &text[..text.len() - rest.len()])))
+}
+
+/// A number with a unit or without one.
+fn number(text: &str) -> Parsed<'_, Operand> {
+    let word = verify(take_while1(is_of_unit), |word: &str| {
+        word != "and" && word.starts_with(|c: char| c.is_alphabetic())
+    });
+    let unit = preceded(multispace0, recognize(separated_list1(multispace1, word)));
+    let end = not(verify(anychar, |&c| is_of_word(c)));
+    // At the end of a text, `digit0` loses its digits within `recognize`.
+    let whole = alt((recognize((digit1, opt((char('.'), opt(digit1))))), recognize((char('.'), digit1))));
+    let exponent = (one_of("eE"), opt(one_of("+-")), digit1);
+    let decimal = recognize((opt(one_of("+-")), whole, opt(exponent)));
+    let finite = verify(decimal, |digits: &str| digits.parse::<f64>().is_ok_and(f64::is_finite));
+    let (rest, (digits, unit)) = terminated((finite, opt(unit)), end).parse(text)?;
+    let operand = Operand {
+        text: text[..text.len() - rest.len()].to_owned(),
+        number: digits.parse().ok(),
+        unit: unit.unwrap_or_default().to_owned(),
+    };
+    Ok((rest, operand))
+}
+
+fn is_of_unit(c: char) -> bool {
+    c.is_alphanumeric() || "/*×·".contains(c)
+}
+
+fn is_of_word(c: char) -> bool {
+    !c.is_whitespace() && !"<>=!&'\"".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::short_name;
+    use serde_json::json;
+
+    /// A table for both readers of the grammar: each text with the rows that meet it, or with its error.
+    #[test]
+    fn conditions_choose_the_rows_of_the_table_of_cases() {
+        let table: Value =
+            serde_json::from_str(include_str!("../../../tests/pages/conditions.json")).unwrap();
+        let columns: Vec<&str> = table["columns"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|column| column["name"].as_str().unwrap())
+            .collect();
+        let of_page = columns.iter().map(
+            |name| json!({ "name": name, "short": short_name(name), "unit": Quantity::of(name).unit_name() }),
+        );
+        assert_eq!(table["columns"], of_page.collect::<Value>());
+        let rows = table["rows"].as_array().unwrap();
+        let chosen = |text: &str| -> Result<Vec<usize>, Diagnostic> {
+            let conditions = Condition::parse_all("--where", text)?;
+            let conditions: Vec<Condition> = conditions
+                .into_iter()
+                .map(|condition| condition.resolve(&columns, || columns.join(", ")))
+                .collect::<Result<_, _>>()?;
+            let mut chosen: Vec<usize> = (0..rows.len()).collect();
+            for condition in &conditions {
+                let at = columns.iter().position(|column| *column == condition.column).unwrap();
+                let value = |row: usize| Some(&rows[row][at]).filter(|value| !value.is_null());
+                let holds: Vec<bool> =
+                    (0..rows.len()).map(|row| condition.holds(value(row))).collect::<Result<_, _>>()?;
+                chosen.retain(|&row| holds[row]);
+            }
+            Ok(chosen)
+        };
+        for (text, expected) in table["cases"].as_object().unwrap() {
+            let found = match chosen(text) {
+                Ok(rows) => json!(rows),
+                Err(error) => json!([error.message, error.marked()]),
+            };
+            assert_eq!(found, *expected, "{text}");
+        }
+    }
+}
