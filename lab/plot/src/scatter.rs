@@ -171,8 +171,8 @@ pub(super) fn draw<DB: DrawingBackend>(
             return Ok(false);
         }
         let font = name_font.resize(canvas.pixels(size));
-        let place = page.place(at, canvas.size(text, &font)?, canvas.pixels(gap), farthest);
-        if let Some(Placement { rect, covers, leader }) = place {
+        let placement = page.place(at, canvas.size(text, &font)?, canvas.pixels(gap), farthest);
+        if let Some(Placement { rect, covers, leader }) = placement {
             if let Some(end) = leader {
                 // It begins at the edge of the marker.
                 let (across, down) = (end.0 - at.0, end.1 - at.1);
@@ -184,7 +184,7 @@ pub(super) fn draw<DB: DrawingBackend>(
             }
             canvas.text(text, (rect.x, rect.y + rect.height / 2.0), HPos::Left, font, color)?;
         }
-        Ok(place.is_some())
+        Ok(placement.is_some())
     };
     for reference in references() {
         name(&reference.label, pixel(reference.x, reference.y), REFERENCE)?;

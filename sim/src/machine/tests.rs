@@ -292,8 +292,8 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
     ] {
         let error = load(name, &format!("{base}{text}"), &[]).unwrap_err();
         assert_eq!(told(&error), (Some(position), marked, message, help), "{name}");
-        let place = format!("m.toml:{}:{}: D00", position.0, position.1);
-        assert!(error.to_string().contains(&place), "{error}");
+        let location = format!("m.toml:{}:{}: D00", position.0, position.1);
+        assert!(error.to_string().contains(&location), "{error}");
         assert!(error.to_string().ends_with(&format!(": {message}; {help}")), "{error}");
     }
 }
