@@ -80,7 +80,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         .map_err(|error| Failure::wrong(error, None))?;
     rows.insert(0, COLUMNS.map(str::to_owned).to_vec());
     let (slower, pairs) = noise(BUILT_IN.tasks());
-    let rank = |percent| {
+    let rank = |percent: usize| {
         let place = (slower.len() * percent / 100).min(slower.len().saturating_sub(1));
         slower.get(place).copied().unwrap_or_default()
     };
