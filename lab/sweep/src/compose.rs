@@ -10,12 +10,12 @@ pub use pool::Pool;
 use super::chart::PALE;
 use super::front;
 use super::journal::JournalError;
-use super::manifest::Workload;
 use super::measure::Measure;
 use super::quantity::{Better, Quantity};
 use super::scatter::Designs;
 use super::value::Text;
 use super::view::{EXTRAPOLATED, SEARCHED, cost_notes, efforts_differ, is_searched};
+use super::workload::Workload;
 use diagnostic::Diagnostic;
 use plot::{
     Chart, Figure, Panel, Parallel, ParallelAxis, ParallelLine, PlotError, Point, Tornado, TornadoBar,

@@ -2,8 +2,8 @@
 
 use super::front::is_ideal;
 use super::key::PointKey;
-use super::manifest::Settings;
 use super::measure::Costs;
+use super::parameter::Settings;
 use lab_run::RunReport;
 use serde::{Deserialize, Serialize};
 

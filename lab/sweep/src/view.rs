@@ -2,10 +2,11 @@
 
 use super::front::Goals;
 use super::key::PointKey;
-use super::manifest::{Manifest, Workload};
+use super::manifest::Manifest;
 use super::measure::Measure;
 use super::record::Record;
 use super::value::{ABSENT, plain};
+use super::workload::Workload;
 use serde_json::Value;
 use sim::machine::table::{Effect, Key, Rest};
 use std::borrow::Cow;

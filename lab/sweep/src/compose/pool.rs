@@ -3,14 +3,16 @@
 use super::{ComposeError, Condition, MAX_POINTS};
 use crate::columns::{Column, columns};
 use crate::front::{Goals, is_ideal};
-use crate::manifest::{Manifest, Reference, Settings, Workload};
+use crate::manifest::{Manifest, Reference};
 use crate::measure::Measure;
 use crate::names::{UnknownName, find};
+use crate::parameter::Settings;
 use crate::quantity::Better;
 use crate::record::Record;
 use crate::results::Results;
 use crate::value::{ABSENT, plain, whole};
 use crate::view::{extrapolated, setting};
+use crate::workload::Workload;
 use diagnostic::Diagnostic;
 use ring_program::compression;
 use serde_json::Value;

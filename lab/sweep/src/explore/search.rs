@@ -6,7 +6,7 @@ use crate::front::{Design as Competitor, Goals, is_ideal};
 use crate::journal::{Journal, JournalError, line};
 use crate::key::PointKey;
 use crate::measure::Costs;
-use crate::plan::PlannedPoint;
+use crate::point::PlannedPoint;
 use crate::record::Record;
 use heuropt::core::{Candidate, Evaluation, Objective, ObjectiveSpace, Problem, Rng as Unused};
 use heuropt::metrics::hypervolume_nd;
