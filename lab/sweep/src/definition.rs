@@ -53,8 +53,7 @@
 mod checks;
 mod read;
 
-use super::exploration::Exploration;
-use super::front::Constraint;
+use super::front::{Constraint, Exploration};
 use super::manifest::{Reference, Source};
 use super::parameter::{self, Setting, Settings, is_parameter};
 use diagnostic::document::{Document, Field, Item};

@@ -41,7 +41,6 @@ mod data;
 #[allow(clippy::wildcard_enum_match_arm, reason = "its enums are values of TOML")]
 mod definition;
 mod execute;
-mod exploration;
 pub mod explore;
 mod front;
 mod hashed;
@@ -78,7 +77,7 @@ mod workload;
 pub use data::Data;
 pub use definition::{Definition, FIG4, ScheduleFor};
 pub use execute::{Generate, Generated, execute, generate, records};
-pub use front::{Constraint, Goals};
+pub use front::{Constraint, Exploration, Goals};
 pub use journal::{Journal, JournalError, is_sweep, journal_state, line};
 pub use key::{PointKey, PointKeyError};
 pub use manifest::{Manifest, Reference, Source};

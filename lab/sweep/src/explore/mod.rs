@@ -21,11 +21,10 @@
 
 mod search;
 
-pub use super::exploration::Exploration;
 pub use search::{Explored, explore};
 
 use super::definition::Definition;
-use super::front::Goals;
+use super::front::{Exploration, Goals};
 use super::manifest::Manifest;
 use super::measure::Measure;
 use super::parameter::{PARAMETERS, Setting, Settings};
