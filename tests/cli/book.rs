@@ -104,7 +104,8 @@ fn specification(title: &str, source: &str, chapter: &str) {
     // Links to items of the source become their names.
     for (place, part) in lines.join("\n").replace("\n# ", "\n## ").split("[`").enumerate() {
         let (name, rest) = part.split_once("`]").filter(|_| place > 0).unwrap_or(("", part));
-        let rest = rest.strip_prefix('(').map_or(rest, |rest| rest.split_once(')').map_or(rest, |(_, rest)| rest));
+        let rest =
+            rest.strip_prefix('(').map_or(rest, |rest| rest.split_once(')').map_or(rest, |(_, rest)| rest));
         page += &if place > 0 { format!("`{name}`{rest}") } else { rest.to_owned() };
     }
     let origin = format!("<!-- Generated from `{source}`: `BLESS=1 cargo test -p rpu --test cli book`. -->");
@@ -114,11 +115,7 @@ fn specification(title: &str, source: &str, chapter: &str) {
 #[test]
 fn the_specifications_are_chapters() {
     specification("The cycle model", "sim/src/timing/mod.rs", "docs/book/src/cycle-model.md");
-    specification(
-        "The schedule of ring programs",
-        "he/runtime/src/schedule.rs",
-        "docs/book/src/schedule.md",
-    );
+    specification("The schedule of ring programs", "he/runtime/src/schedule.rs", "docs/book/src/schedule.md");
 }
 
 #[test]

@@ -31,9 +31,8 @@ pub fn variants(
     let samples = samples(program, launches);
     let requests = samples.iter().map(|(batch, rings)| request(batch.operation, program.degree(), rings));
     let requests: Vec<Request> = requests.collect::<Result<_, Error>>()?;
-    let choose = |request: &Request| {
-        Ok(Arc::new(codegen::choose(request, machine, &PlanChoice::Best)?.recipe))
-    };
+    let choose =
+        |request: &Request| Ok(Arc::new(codegen::choose(request, machine, &PlanChoice::Best)?.recipe));
     let fastest = recipes(&samples, &requests, machine, choose)?;
     let large = Kernels::build(program, launches, machine, (&fastest, Tables::Large))?;
     let smallest = |request: &Request| {

@@ -297,10 +297,11 @@ impl Layout {
                 continue;
             }
             for ring in plan.launches.rings(plan.program, launch) {
-                let table = tables.entry((batch.operation, plan.kernels.recipe(batch), ring)).or_insert_with(|| {
-                    items.push(Item::given(words, Kind::Tables, 2));
-                    ItemId(items.len() as u32 - 1)
-                });
+                let table =
+                    tables.entry((batch.operation, plan.kernels.recipe(batch), ring)).or_insert_with(|| {
+                        items.push(Item::given(words, Kind::Tables, 2));
+                        ItemId(items.len() as u32 - 1)
+                    });
                 let item = &mut items[table.0 as usize];
                 item.words = item.words.max(words);
             }
