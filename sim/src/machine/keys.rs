@@ -1,10 +1,11 @@
 //! The keys of a machine, in one table.
 //!
 //! A row gives a key's meaning, type, accepted values, value in the paper's machine, origin of that
-//! value, and values in random machines. From the rows follow the structures below, the checks of
+//! value, values in random machines, and its weight in the choice of recipes. From the rows follow the structures below, the checks of
 //! machine files, `configs/machines/rpu-128x128.toml`, `docs/machine.md`, and the strategy for random
 //! machines. A new key is a row here, the code that uses it, and the two generated files.
 
+use super::table::Distance::{Another, Doublings, DoublingsPer, Units};
 use super::table::Kind::{Bool, Clock, Int, NotNegative, Positive, PowerOfTwo, Share, Text};
 use super::table::Sample::{Any, Between, Cycles, Fixed, Seldom};
 use super::table::{Kind, choices, sections};
@@ -218,13 +219,13 @@ sections! {
     Isa [isa] {
         /// Elements of a vector register, also called lanes: the vector length L. Programs for
         /// other lengths than 512 declare theirs with `.isa`; 512 is B512.
-        vector_length: u32 => PowerOfTwo(64, 4096), "512", Paper "", Any,
+        vector_length: u32 => PowerOfTwo(64, 4096), "512", Paper "", Any, recipes "vector_length" Doublings(1024),
             [Cycles Clock Area Energy] "macros of the VRF with `vector_length` * 4 / HPLEs words", 512..=512;
         /// Bits of an element, and of a word of the VDM and the SDM. Moduli fit a word.
         word_bits: u32 => PowerOfTwo(32, 128), "128", Paper "", Any,
             [Clock Area Energy] "multiplications grow with its square; all memories, crossbars and registers in proportion", 32..=128;
         /// The Gentleman-Sande butterfly, `gsbfly`, in the spare encoding space.
-        gs_butterfly: bool => Bool, "false", Paper "it has none", Fixed,
+        gs_butterfly: bool => Bool, "false", Paper "it has none", Fixed, recipes "gs_butterfly" Another(128),
             [Area Energy] "three multiplexers of a word in the LAW engine" Free "multiplexers at a stage's end, within the margin of its registers";
         /// The lane permuter, `vaff`, in the spare encoding space: an affine map of the lanes of a vector.
         lane_permuter: bool => Bool, "false", Paper "it has none", Fixed,
@@ -248,7 +249,7 @@ sections! {
         cycles_per_instruction: u32 => Int(1, INTERVAL), "1", Paper "\"the front-end fetches and decodes instructions in-order\", and no rate is printed", Between(1, 3),
             [Cycles(Smaller) Clock] "the check of the busyboard may take as long" Free "the same logic, with less to do in a cycle";
         /// The uses of a register by in-flight instructions that stall a later instruction.
-        busyboard: Busyboard => Kind::Choice(Busyboard::CHOICES), "\"strict\"", Paper "read literally: \"a bit array that tracks all the vector registers being used by all in-flight instructions ... whenever a decoded instruction register is busy, the entire front-end stalls\"", Any,
+        busyboard: Busyboard => Kind::Choice(Busyboard::CHOICES), "\"strict\"", Paper "read literally: \"a bit array that tracks all the vector registers being used by all in-flight instructions ... whenever a decoded instruction register is busy, the entire front-end stalls\"", Any, recipes "busyboard" Another(1),
             [Cycles(Larger) Clock Area Energy] "a counter of readers for each register";
         /// The time at which a source register stops being busy.
         source_release: SourceRelease => Kind::Choice(SourceRelease::CHOICES), "\"read\"", Fitted "the two unpacks of a stage read the same registers, and a 1K transform in 309 cycles leaves no time to run them one after the other. The paper tracks registers \"being used\"; \"read\" takes that literally", Any,
@@ -277,10 +278,10 @@ sections! {
     /// The High-Performance LAW Engines.
     Hple [hple] {
         /// Number of HPLEs, at most one per lane.
-        count: u32 => PowerOfTwo(1, 4096), "128", Paper "", Between(4, 4096),
+        count: u32 => PowerOfTwo(1, 4096), "128", Paper "", Between(4, 4096), recipes "hples" Doublings(16),
             [Cycles(Larger) Clock Area Energy] "LAW engines in proportion; macros of the VRF with fewer words; fitted growth of both crossbars", 4..=256;
         /// Stages of the modular multiplier. Latency of `vmul` and `vmuls`.
-        multiplier_latency_cycles: u32 => Int(1, LATENCY), "11", Public "the RTL of a 128-bit Barrett multiplier by co-authors of the paper", Cycles(1),
+        multiplier_latency_cycles: u32 => Int(1, LATENCY), "11", Public "the RTL of a 128-bit Barrett multiplier by co-authors of the paper", Cycles(1), recipes "multiplier_latency" Units(2),
             [Cycles(Smaller) Clock Area Energy] "registers of four words a stage; the delay of three multiplications, spread over the stages", 4..=22;
         /// Cycles between two operations of one HPLE, additions too.
         initiation_interval: u32 => Int(1, INTERVAL), "1", Paper "Fig. 8 varies it from 1", Between(1, 4),
@@ -307,7 +308,7 @@ sections! {
     /// The shuffle crossbar.
     Sbar [sbar] {
         /// Stages.
-        latency_cycles: u32 => Int(1, LATENCY), "4", Fitted "the 1K transform in 309 cycles", Cycles(1),
+        latency_cycles: u32 => Int(1, LATENCY), "4", Fitted "the 1K transform in 309 cycles", Cycles(1), recipes "sbar_latency" Units(2),
             [Cycles(Smaller) Clock Area Energy] "registers of a word for each HPLE and stage; multiplexers and wires, spread over the stages", 1..=8;
         /// Cycles between two beats of one element per HPLE.
         initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4),
@@ -317,7 +318,7 @@ sections! {
     /// The vector crossbar.
     Vbar [vbar] {
         /// Stages between VDM and VRF, for loads and stores alike.
-        latency_cycles: u32 => Int(1, LATENCY), "4", Assumed "within the paper's 4 to 10", Cycles(1),
+        latency_cycles: u32 => Int(1, LATENCY), "4", Assumed "within the paper's 4 to 10", Cycles(1), recipes "vbar_latency" Units(2),
             [Cycles(Smaller) Clock Area Energy] "registers of a word for each HPLE, bank and stage; multiplexers and wires, spread over the stages", 1..=8;
         /// Cycles between two beats of min(HPLEs, banks) elements.
         initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4),
@@ -330,17 +331,17 @@ sections! {
     /// The vector data memory.
     Vdm [vdm] {
         /// Number of banks.
-        banks: u32 => PowerOfTwo(1, 4096), "128", Paper "", Any,
+        banks: u32 => PowerOfTwo(1, 4096), "128", Paper "", Any, recipes "banks" DoublingsPer("hple.count", 32),
             [Cycles(Larger) Clock Area Energy] "the printed clock of banks of this size; macros; fitted wires and crossbar", 32..=256;
         /// The bank of a word.
-        mapping: BankMapping => Kind::Choice(BankMapping::CHOICES), "\"interleaved\"", Assumed "", Any,
+        mapping: BankMapping => Kind::Choice(BankMapping::CHOICES), "\"interleaved\"", Assumed "", Any, recipes "mapping" Another(128),
             [Cycles Area] "exclusive ors of address bits for each lane" Free "they work on a few bits beside a word, in the stage of the address";
         /// Accesses per bank and cycle.
         ports: u32 => Int(1, 2), "1", Assumed "", Any,
             [Cycles(Larger) Clock Area Energy] "macros with two ports", 1..=1;
         /// Whether lanes of a load that read the same word share its access to the bank. If not,
         /// every lane makes its own access. Energy counts lanes either way.
-        multicast: bool => Bool, "true", Assumed "", Any,
+        multicast: bool => Bool, "true", Assumed "", Any, recipes "multicast" Another(3),
             [Cycles(Larger) Area] "a comparison of addresses for each lane" Free "it works on a few bits beside a word, in the stage of the address";
         /// Size, in MiB.
         size_mib: u32 => Int(1, 32), "4", Paper "", Fixed,
@@ -389,7 +390,7 @@ sections! {
         queues: bool => Bool, "false", Label "", Seldom,
             [Cycles(Larger)] "" NotModelled "no hardware does this";
         /// SRAMs of the VRF make any number of accesses a cycle.
-        vrf_ports: bool => Bool, "false", Label "", Seldom,
+        vrf_ports: bool => Bool, "false", Label "", Seldom, recipes "ideal_vrf_ports" Another(24),
             [Cycles(Larger)] "" NotModelled "no hardware does this";
         /// The front end dispatches any number of instructions a cycle.
         front_end: bool => Bool, "false", Label "", Seldom,
