@@ -7,7 +7,7 @@ use runtime::Runtime;
 use std::fs;
 use std::path::Path;
 
-/// 4,032 designs: the axes of `configs/sweeps/explore.toml`, with fewer values and a small kernel.
+/// 10,080 designs: the axes of `configs/sweeps/explore.toml`, with a small kernel.
 const SPACE: &str = "
 name = 'space'
 schedule_for = ['hple.count', 'vdm.banks']
@@ -17,9 +17,9 @@ plan = 'kl'
 [grid]
 hple.count = [4, 8, 16, 32, 64, 128, 256]
 vdm.banks = [32, 64, 128, 256]
-hple.multiplier_latency_cycles = [4, 8, 11, 22]
+hple.multiplier_latency_cycles = [4, 6, 8, 11, 16, 22]
 hple.initiation_interval = [1, 2, 3]
-vbar.latency_cycles = [4, 6, 10]
+vbar.latency_cycles = [4, 6, 8, 10, 12]
 sbar.latency_cycles = [3, 5, 7, 9]
 ";
 
@@ -59,11 +59,11 @@ fn found(folder: &Path) -> Vec<Record> {
 fn a_twentieth_of_the_evaluations_reaches_99_percent_of_the_hypervolume() {
     let plan = Plan::new(&Definition::parse("space.toml", SPACE).unwrap()).unwrap();
     let all: Vec<Costs> = records(&plan, &generate).iter().map(costs).collect();
-    assert_eq!(all.len(), 4_032);
+    assert_eq!(all.len(), 10_080);
     let worst = |cost: fn(&Costs) -> f64| all.iter().map(cost).fold(f64::NEG_INFINITY, f64::max);
     let reference = (worst(|c| c.0), worst(|c| c.1));
     let whole = hypervolume(all.clone(), reference);
-    let mut shares: Vec<f64> = (0..5)
+    let mut shares: Vec<f64> = (0..4)
         .map(|seed| {
             let folder = tempfile::tempdir().unwrap();
             let explored = run(folder.path(), SPACE, Shard::WHOLE, all.len() / 20, seed);
@@ -73,7 +73,7 @@ fn a_twentieth_of_the_evaluations_reaches_99_percent_of_the_hypervolume() {
         })
         .collect();
     shares.sort_by(f64::total_cmp);
-    assert!(shares[2] >= 0.99, "{shares:?}");
+    assert!((shares[1] + shares[2]) / 2.0 >= 0.99, "{shares:?}");
 }
 
 #[test]
