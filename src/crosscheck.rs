@@ -5,7 +5,7 @@ mod kernels;
 use crate::failure::Failure;
 use crate::files;
 use crate::generate::ring_failure;
-use crate::machine::MachineArgs;
+use crate::machine_options::MachineArgs;
 use crate::numbers;
 use b512_asm::reg::MAX_VDM_WORDS;
 use codegen::{Parameters, Request};

@@ -3,7 +3,7 @@
 use crate::data::{self, NamedFile, named_file};
 use crate::failure::Failure;
 use crate::program::ProgramArgs;
-use crate::run::failure_of;
+use crate::run_failure::failure_of;
 use crate::signals;
 use debugger::{App, Key, Listing, Session};
 use lab_run::inputs_of;

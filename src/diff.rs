@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::run::{Format, json};
+use crate::format::{Format, json};
 use diagnostic::input::Content;
 use lab_run::{Comparison, RunReport};
 use std::path::{Path, PathBuf};

@@ -4,9 +4,9 @@ mod program;
 
 use crate::failure::Failure;
 use crate::files;
-use crate::machine::MachineArgs;
+use crate::format::{self, Format};
+use crate::machine_options::MachineArgs;
 use crate::numbers::degree;
-use crate::run::{self, Format};
 use crate::settings;
 use codegen::explain::explain;
 use codegen::{Parameters, Request, choose, compile};
@@ -154,7 +154,7 @@ pub(crate) fn ring_failure(error: RingError) -> Failure {
 fn list(format: Format) -> Result<(), Failure> {
     match format {
         Format::Table => files::print(list_text().as_bytes()),
-        Format::Json => files::print(run::json(&list_document())?.as_bytes()),
+        Format::Json => files::print(format::json(&list_document())?.as_bytes()),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::files;
+use crate::format::{Format, json};
 use crate::message::Message;
 use crate::program::ProgramArgs;
-use crate::run::{Format, json};
 use diagnostic::{Diagnostic, counted};
 use sim::lint;
 

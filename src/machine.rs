@@ -1,4 +1,4 @@
-//! `rpu machine`, and the options that choose a machine.
+//! `rpu machine`
 
 mod diff;
 mod list;
@@ -7,26 +7,9 @@ mod show;
 
 use crate::failure::Failure;
 use crate::files;
+use crate::machine_options::base;
 use diagnostic::{Diagnostics, counted};
-use sim::{Machine, MachineBase, Override};
-use std::path::PathBuf;
-
-#[derive(clap::Args)]
-pub(crate) struct MachineArgs {
-    /// Machine file, or the name of a built-in machine
-    #[arg(long, value_name = "M.toml", default_value = "rpu-128x128")]
-    machine: String,
-    /// Set a key of the machine, e.g. vdm.banks=64
-    #[arg(short = 'p', long = "set", value_name = "KEY=VALUE")]
-    overrides: Vec<String>,
-}
-
-impl MachineArgs {
-    /// Loads the machine: a file if the name ends in `.toml`, else a built-in machine.
-    pub(crate) fn load(&self) -> Result<Machine, Failure> {
-        load(&self.machine, &self.overrides)
-    }
-}
+use sim::Machine;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -86,21 +69,4 @@ fn facts(machine: &Machine) -> String {
         machine.frequency_ghz(),
         sim::Area::of(machine).total()
     )
-}
-
-/// A machine file if the name ends in `.toml`, else a built-in machine.
-fn base(name: &str) -> Result<MachineBase, Diagnostics> {
-    if name.ends_with(".toml") { MachineBase::load(PathBuf::from(name)) } else { MachineBase::built_in(name) }
-}
-
-fn load(name: &str, overrides: &[String]) -> Result<Machine, Failure> {
-    let overrides = parse_overrides(overrides)?;
-    Ok(base(name)?.machine(&overrides)?)
-}
-
-/// Parses `-p` options.
-pub(crate) fn parse_overrides(texts: &[String]) -> Result<Vec<Override>, Failure> {
-    let mut errors = Diagnostics::default();
-    let overrides = texts.iter().filter_map(|text| errors.keep(Override::parse(text))).collect();
-    Ok(errors.or(overrides)?)
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::machine::MachineArgs;
+use crate::machine_options::MachineArgs;
 use diagnostic::input::Content;
 use lab_run::program::ProgramFile;
 use sim::Machine;

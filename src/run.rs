@@ -6,14 +6,14 @@ mod ring;
 use crate::data::{self, NamedFile, named_file};
 use crate::failure::{self, Failure};
 use crate::files;
-use crate::machine::MachineArgs;
+use crate::format::{Format, json};
+use crate::machine_options::MachineArgs;
 use crate::program;
+use crate::run_failure::failure_of;
 use b512_asm::{Program, Role};
-use clap::ValueEnum;
 use debugger::Location;
-use lab_run::program::{Axes, ProgramFile};
-use lab_run::{InputError, Mode, Options, RunError, page, run, table};
-use serde::Serialize;
+use lab_run::program::Axes;
+use lab_run::{Mode, Options, page, run, table};
 use sim::lint;
 use sim::trace::Trace;
 use std::path::PathBuf;
@@ -119,21 +119,6 @@ fn trace_file(text: &str) -> Result<TraceFile, String> {
     } else {
         Ok(TraceFile { kind, path: path.into() })
     }
-}
-
-/// The format of a result.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum Format {
-    /// A table for reading
-    Table,
-    /// One JSON object
-    Json,
-}
-
-/// One JSON object over several lines.
-pub(crate) fn json(document: &impl Serialize) -> Result<String, Failure> {
-    let json = serde_json::to_string_pretty(document);
-    Ok(json.map_err(|error| Failure::wrong(error, None))? + "\n")
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
@@ -272,25 +257,4 @@ fn check_outputs<'f>(program: &Program, outputs: impl Iterator<Item = &'f NamedF
         }
     }
     Ok(())
-}
-
-/// The failure of a run: with the location in the program, or the file of an input.
-pub(crate) fn failure_of(error: RunError, file: &ProgramFile, inputs: &[NamedFile]) -> Failure {
-    if let Some(errors) = error.in_file(file) {
-        return errors.into();
-    }
-    let input = |name: &str| inputs.iter().find(|input| input.name == name).map(|input| input.path.display());
-    match error {
-        error if error.is_wrong_result() => Failure::Work(error.to_string()),
-        RunError::Input(InputError::Length { ref name, .. } | InputError::NotReduced { ref name, .. }) => {
-            match input(name) {
-                Some(file) => Failure::wrong(format_args!("{file}: {error}"), None),
-                None => Failure::wrong(error, None),
-            }
-        }
-        RunError::Input(InputError::NoModulus { .. }) => {
-            Failure::wrong(error, "give it a file with --input, or use --timing-only")
-        }
-        error => Failure::wrong(&error, error.help()),
-    }
 }

@@ -2,17 +2,14 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::machine::parse_overrides;
+use crate::machine_options::parse_overrides;
 use crate::program::is_program;
 use crate::signals;
 use clap::Subcommand;
 use diagnostic::counted;
 use diagnostic::input::Content;
 use lab_sweep::outputs::{OutputError, Outputs};
-use lab_sweep::{
-    Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, generate,
-    is_sweep,
-};
+use lab_sweep::{Definition, FIG4, JournalError, Part, Plan, Results, Shard, Status, is_sweep, run};
 use progress::{Progress, ProgressKind};
 use std::path::{Path, PathBuf};
 
@@ -151,23 +148,20 @@ fn sweep(args: &Args) -> Result<(), Failure> {
         let settings: Vec<String> = plan.manifest.varying.iter().filter_map(setting).collect();
         note!("{points} once, for example {}", settings.join(", "));
     }
-    let mut journal = Journal::open(out, shard, &plan.manifest)?.stopped_by(signals::watch()?);
-    let points = journal.pending(&plan, shard, args.retry_failed);
-    if !points.is_empty() {
-        let progress = Progress::new(args.progress, points.len());
-        let done = |record: &Record| progress.done(record);
-        pool.install(|| execute(&plan, &points, &mut journal, &generate, &done))?;
-        progress.finish();
-    }
+    let part = Part { shard, retry_failed: args.retry_failed, stop: signals::watch()? };
+    let progress = Progress::new(args.progress);
+    let simulated =
+        pool.install(|| run(&plan, out, &part, &|points, record| progress.done(points, record)))?;
+    progress.finish();
     // The results have their own view of the points.
-    drop((journal, plan));
+    drop(plan);
 
     if shard == Shard::WHOLE {
         pool.install(|| write_results(&[out], out))
     } else {
         note!(
             "shard {shard}: {} simulated; `rpu sweep merge` merges all shards",
-            counted(points.len(), "point", "points")
+            counted(simulated, "point", "points")
         );
         Ok(())
     }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::generate::{failure, ring_failure};
-use crate::machine::MachineArgs;
+use crate::machine_options::MachineArgs;
 use crate::numbers::degree;
 use crate::settings;
 use codegen::library::{Measured, Target, Task};

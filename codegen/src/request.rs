@@ -133,7 +133,11 @@ impl Request {
         self.check_parameters()
     }
 
-    fn check_parameters(&self) -> Result<(), Error> {
+    /// Checks the parameters: each has a value that its operation takes.
+    ///
+    /// # Errors
+    /// Returns the first fault.
+    pub fn check_parameters(&self) -> Result<(), Error> {
         self.parameters.check(self.operation, self.towers())?;
         for ring in 0..self.towers() {
             let claim = self.claim(ring);

@@ -3,7 +3,7 @@
 use crate::error::{raise, wrong};
 use diagnostic::Diagnostics;
 use lab_sweep::outputs::Outputs;
-use lab_sweep::{Definition, FIG4, Journal, JournalError, Plan, Record, Results, Shard, execute, generate};
+use lab_sweep::{Definition, FIG4, JournalError, Part, Plan, Record, Results, Shard, run};
 use pyo3::prelude::*;
 use sim::Override;
 use std::path::{Path, PathBuf};
@@ -83,12 +83,9 @@ fn definition(text: Option<&str>, name: &str, overrides: &[String]) -> PyResult<
 /// Simulates the missing points and writes the results. Returns the number of failed points.
 fn simulate(plan: &Plan, folder: &Path, shared: &Shared) -> Result<usize, String> {
     let text = |error: JournalError| error.to_string();
-    let journal = Journal::open(folder, Shard::WHOLE, &plan.manifest).map_err(text)?;
-    let mut journal = journal.stopped_by(Arc::clone(&shared.stop));
-    let points = journal.pending(plan, Shard::WHOLE, false);
-    let done = |_: &Record| _ = shared.done.fetch_add(1, Ordering::Relaxed);
-    execute(plan, &points, &mut journal, &generate, &done).map_err(text)?;
-    drop(journal);
+    let part = Part { shard: Shard::WHOLE, retry_failed: false, stop: Arc::clone(&shared.stop) };
+    let done = |_: usize, _: &Record| _ = shared.done.fetch_add(1, Ordering::Relaxed);
+    run(plan, folder, &part, &done).map_err(text)?;
     let results = Results::merge(&[folder]).map_err(text)?;
     Outputs::new(&results).write(folder).map_err(|error| error.to_string())?;
     Ok(results.failed())

@@ -187,6 +187,22 @@ class Sweeps(unittest.TestCase):
         with self.assertRaisesRegex(KeyError, "unknown column `times_us`; did you mean `time_us`"):
             sweep.front("times_us")
 
+    def test_a_point_has_the_cycles_of_its_program(self):
+        kernels = [
+            {"kernel": "ntt", "n": 1024, "modulus_bits": 60, "plan": "kl"},
+            {"kernel": "automorphism", "n": 1024, "modulus_bits": 60, "g": 5, "order": "coefficients"},
+            {"kernel": "automorphism", "n": 1024, "modulus_bits": 60, "g": 3, "order": "evaluation"},
+        ]
+        machines = [{"hple.count": count, "sbar.latency_cycles": latency} for count in (32, 128) for latency in (3, 7)]
+        rows = [kernel | machine for kernel in kernels for machine in machines]
+        frame = rpu.sweep({"list": rows}).frame
+        for row, cycles in zip(rows, frame["cycles"]):
+            options = {"modulus_bits": row["modulus_bits"], "plan": row.get("plan", "best")}
+            settings = {name: row[name] for name in ("g", "order") if name in row}
+            machine = rpu.Machine(set={key: value for key, value in row.items() if "." in key})
+            program = rpu.generate(row["kernel"], row["n"], machine=machine, **options, **settings)
+            self.assertEqual(rpu.run(program, machine, execute=False).cycles, cycles, row)
+
     def test_axes_may_be_ranges_and_arrays(self):
         latencies, counts = range(3, 5), Array([64, 128])
         axes = {"vbar.latency_cycles": latencies, "hple.count": counts}

@@ -4,12 +4,11 @@ use crate::failure::Failure;
 use crate::files;
 use crate::numbers::wide_degree;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, ArgMatches, Command};
 use diagnostic::input::Content;
 use diagnostic::nearest;
-use programs::{DATAFLOWS, Dataflow, Error, Generator, Options, PROGRAMS, ParameterSet, Rescale, SETS};
+use programs::{Error, Generator, OPTIONS, OptionKind, OptionSpec, Options, PROGRAMS, ParameterSet, SETS};
 use ring_program::Manifest;
-use std::num::NonZeroUsize;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -20,60 +19,65 @@ pub(crate) struct Args {
     /// Parameter set: ark, bts1, bts2, bts3, dprive, or a TOML file
     #[arg(long, value_name = "SET")]
     set: String,
-    /// Number of moduli of the ciphertexts; by default all of the set
-    #[arg(long, value_name = "LEVEL")]
-    level: Option<usize>,
-    /// Order of key switches. Results do not depend on it
-    #[arg(long, value_name = "DATAFLOW", default_value = "oc", value_parser = names(DATAFLOWS, |dataflow| (dataflow.name, dataflow.definition)))]
-    dataflow: Dataflow,
-    /// Output limbs of a tile, for a dataflow with tiles
-    #[arg(long, value_name = "LIMBS")]
-    tile: Option<NonZeroUsize>,
     /// Ring degree in place of the set's
     #[arg(long, value_name = "N", value_parser = wide_degree)]
     n: Option<u64>,
-    /// Slots to rotate by, in either direction. hoisted-rotations and layers take several, with commas between
-    /// them; 1..8 are all from 1 to 8
-    #[arg(long, value_name = "SLOTS", value_delimiter = ',', allow_hyphen_values = true, value_parser = rotations)]
-    rotations: Option<Vec<RangeInclusive<i64>>>,
-    /// Layers of the program layers; by default as many as the moduli allow
-    #[arg(long, value_name = "LAYERS")]
-    layers: Option<usize>,
-    /// Rescale of a product: merged with the key switch (the default), after it, or none
-    #[arg(long, value_enum)]
-    rescale: Option<RescaleArg>,
+    #[command(flatten)]
+    options: OptionArgs,
     /// File to write, with a name that ends in .fhetch. The manifest gets the same name, ending in .json
     #[arg(short, long, value_name = "P.fhetch")]
     output: PathBuf,
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum RescaleArg {
-    /// Together with the key switch's special moduli
-    Merged,
-    /// After the key switch; the product before it is an output too
-    Separate,
-    /// None
-    None,
+/// The options of programs: a flag for each row of [`OPTIONS`].
+struct OptionArgs(Options);
+
+impl clap::Args for OptionArgs {
+    fn augment_args(command: Command) -> Command {
+        command.args(OPTIONS.iter().map(flag))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
 }
 
-/// The most rotations of one range, so that a mistake does not fill the memory.
-const LONGEST_RANGE: u64 = 1 << 17;
-
-/// Parses slots to rotate by: a number, or the first and the last of a range with `..` between them.
-fn rotations(text: &str) -> Result<RangeInclusive<i64>, String> {
-    let (first, last) = text.split_once("..").unwrap_or((text, text));
-    let number = |text: &str| {
-        let number = text.trim().parse::<i64>();
-        number.map_err(|_| format!("`{text}` is not a number; a range is written as 1..8"))
-    };
-    let (first, last) = (number(first)?, number(last)?);
-    if last < first || last.abs_diff(first) >= LONGEST_RANGE {
-        return Err(format!(
-            "invalid range {first}..{last}: not 1 to {LONGEST_RANGE} numbers in ascending order"
-        ));
+impl clap::FromArgMatches for OptionArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut options = Options::default();
+        for option in OPTIONS {
+            if let Some(text) = matches.get_one::<String>(option.name) {
+                let invalid = |message| clap::Error::raw(clap::error::ErrorKind::ValueValidation, message);
+                option.set(&mut options, text).map_err(invalid)?;
+            }
+        }
+        Ok(Self(options))
     }
-    Ok(first..=last)
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+fn flag(option: &'static OptionSpec) -> Arg {
+    let mut help = format!("{}; by default {}", option.doc, option.default);
+    if !option.is_common {
+        let programs: Vec<&str> = option.programs().map(|program| program.name).collect();
+        help += &format!(". For {}", programs.join(", "));
+    }
+    let flag = Arg::new(option.name).long(option.name).help(help).value_name("VALUE");
+    match option.kind {
+        OptionKind::Choice(values) => {
+            let values = values().into_iter().map(|(name, help)| PossibleValue::new(name).help(help));
+            flag.value_parser(PossibleValuesParser::new(values))
+        }
+        OptionKind::Count | OptionKind::Rotations => {
+            flag.allow_hyphen_values(true).value_parser(move |text: &str| {
+                option.set(&mut Options::default(), text).map(|()| text.to_owned())
+            })
+        }
+    }
 }
 
 /// A parser of names from a table, with their definitions for the help.
@@ -94,21 +98,10 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         return Err(Failure::wrong(message, "it must end in `.fhetch`"));
     }
     let set = set(&args.set, args.n)?;
-    let options = Options {
-        level: args.level,
-        dataflow: args.dataflow,
-        tile: args.tile,
-        rotations: args.rotations.as_ref().map(|ranges| ranges.iter().cloned().flatten().collect()),
-        layers: args.layers,
-        rescale: args.rescale.map(|rescale| match rescale {
-            RescaleArg::Merged => Rescale::Merged,
-            RescaleArg::Separate => Rescale::Separate,
-            RescaleArg::None => Rescale::None,
-        }),
-    };
-    let program = programs::generate(&args.program, &set, &options).map_err(failure)?;
+    let OptionArgs(options) = &args.options;
+    let program = programs::generate(&args.program, &set, options).map_err(failure)?;
     let mut text = Vec::new();
-    let comment = programs::comment(&args.program, &set, &options);
+    let comment = programs::comment(&args.program, &set, options);
     program.write(&comment, &mut text).map_err(|error| Failure::Work(error.to_string()))?;
     files::write(&args.output, &text)?;
     files::write(&args.output.with_extension("json"), Manifest::of(&program).to_json().as_bytes())
@@ -141,10 +134,14 @@ fn failure(error: Error) -> Failure {
         Error::Level { .. } => "leave --level out, or choose a level of the set",
         Error::NothingToDrop { program: "hmult" } => "choose a higher --level, or --rescale none",
         Error::NothingToDrop { .. } => "choose a higher --level",
-        Error::Option { option: "rotations", .. } => "--rotations is for hrot, hoisted-rotations and layers",
-        Error::Option { option: "layers", .. } => "--layers is for the program layers",
+        Error::Option { option, .. } => {
+            let spec = OPTIONS.iter().find(|spec| spec.name == option);
+            let programs: Vec<&str> =
+                spec.into_iter().flat_map(|spec| spec.programs()).map(|of| of.name).collect();
+            let help = Some(format!("--{option} is for {}", programs.join(", ")));
+            return Failure::Wrong { message: error.to_string(), help };
+        }
         Error::Layers { .. } => "choose fewer --layers, or a higher --level",
-        Error::Option { .. } => "--rescale is for hmult",
         Error::Tile { .. } => "--tile is for the dataflow oct",
         Error::Rotation { .. } | Error::DuplicateRotation(_) => "give different rotations, such as 1,2,-3",
         Error::OneRotation { .. } => "give one number, or use hoisted-rotations",

@@ -1,9 +1,9 @@
 //! `rpu machine diff`
 
-use super::load;
 use crate::failure::Failure;
 use crate::files;
-use crate::run::{Format, json};
+use crate::format::{Format, json};
+use crate::machine_options::load;
 use serde::Serialize;
 use sim::{Area, Machine, machine};
 

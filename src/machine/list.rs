@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::run::{Format, json};
+use crate::format::{Format, json};
 use diagnostic::nearest;
 use serde_json::json;
 use sim::machine::table::Key;

@@ -1,9 +1,10 @@
 //! `rpu machine show`
 
-use super::{base, facts, parse_overrides};
+use super::facts;
 use crate::failure::Failure;
 use crate::files;
-use crate::run::{Format, json};
+use crate::format::{Format, json};
+use crate::machine_options::{base, parse_overrides};
 use sim::{Machine, Override};
 use std::fmt::Write;
 

@@ -1,8 +1,9 @@
 //! `rpu run --dump`: registers and words of memory before an instruction.
 
-use super::{Args, Format, json};
+use super::Args;
 use crate::debug;
 use crate::failure::Failure;
+use crate::format::{Format, json};
 use debugger::{Format as Number, Location, Stop, Target, rows};
 use lab_run::program::ProgramFile;
 use serde_json::{Map, Value};

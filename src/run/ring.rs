@@ -1,9 +1,10 @@
 //! `rpu run` on a ring program
 
-use super::{Args, Format, TraceFile, TraceKind, json};
+use super::{Args, TraceFile, TraceKind};
 use crate::data::NamedFile;
 use crate::failure::Failure;
 use crate::files;
+use crate::format::{Format, json};
 use crate::numbers::wide_degree;
 use crate::program::{is_ring_program, without_compression};
 use clap::ValueEnum;

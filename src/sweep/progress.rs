@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab_sweep::{Record, Status};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The format of progress.
@@ -23,10 +23,16 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The progress of some points.
 pub(crate) struct Progress {
-    bar: ProgressBar,
-    json: Option<Mutex<Counts>>,
-    points: usize,
+    kind: ProgressKind,
+    /// Known with the first record.
+    begun: OnceLock<Begun>,
     begin: Instant,
+}
+
+struct Begun {
+    bar: ProgressBar,
+    points: usize,
+    counts: Mutex<Counts>,
 }
 
 struct Counts {
@@ -37,54 +43,58 @@ struct Counts {
 }
 
 impl Progress {
-    /// The progress of so many points.
-    pub(crate) fn new(kind: ProgressKind, points: usize) -> Self {
-        let bar = if kind == ProgressKind::Auto {
+    pub(crate) fn new(kind: ProgressKind) -> Self {
+        Self { kind, begun: OnceLock::new(), begin: Instant::now() }
+    }
+
+    fn begun(&self, points: usize) -> &Begun {
+        self.begun.get_or_init(|| {
             let template = "{bar:40} {pos}/{len} points, {per_sec}, {eta} left";
             let style =
                 ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-            ProgressBar::new(points as u64).with_style(style)
-        } else {
-            ProgressBar::hidden()
-        };
-        let begin = Instant::now();
-        let counts = || Mutex::new(Counts { done: 0, failed: 0, told: begin });
-        Self { bar, json: (kind == ProgressKind::Json).then(counts), points, begin }
+            let bar = match self.kind {
+                ProgressKind::Auto => ProgressBar::new(points as u64).with_style(style),
+                ProgressKind::Json | ProgressKind::None => ProgressBar::hidden(),
+            };
+            Begun { bar, points, counts: Mutex::new(Counts { done: 0, failed: 0, told: self.begin }) }
+        })
     }
 
-    /// Counts one more record.
-    pub(crate) fn done(&self, record: &Record) {
+    /// Counts one more record, of so many points.
+    pub(crate) fn done(&self, points: usize, record: &Record) {
+        let Begun { bar, counts, .. } = self.begun(points);
         if let Some(error) = &record.error {
-            self.bar.suspend(|| note!("point {} failed: {error}", record.key));
+            bar.suspend(|| note!("point {} failed: {error}", record.key));
         }
-        self.bar.inc(1);
-        let Some(counts) = &self.json else { return };
+        bar.inc(1);
         let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
         counts.done += 1;
         counts.failed += usize::from(record.status == Status::Failed);
-        if counts.told.elapsed() >= INTERVAL && counts.done < self.points {
+        if counts.told.elapsed() >= INTERVAL && counts.done < points {
             counts.told = Instant::now();
-            self.tell(&counts);
+            self.tell(points, &counts);
         }
     }
 
-    /// The batch is complete.
+    /// All points are done.
     pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
-        if let Some(counts) = &self.json {
-            self.tell(&counts.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(Begun { bar, points, counts }) = self.begun.get() {
+            bar.finish_and_clear();
+            self.tell(*points, &counts.lock().unwrap_or_else(PoisonError::into_inner));
         }
     }
 
-    fn tell(&self, counts: &Counts) {
+    fn tell(&self, points: usize, counts: &Counts) {
+        if self.kind != ProgressKind::Json {
+            return;
+        }
         let rate = counts.done as f64 / self.begin.elapsed().as_secs_f64().max(1e-9);
-        let left = self.points - counts.done;
         let line = serde_json::json!({
-            "points": self.points,
+            "points": points,
             "done": counts.done,
             "failed": counts.failed,
             "points_per_s": rate,
-            "remaining_s": left as f64 / rate.max(1e-9),
+            "remaining_s": (points - counts.done) as f64 / rate.max(1e-9),
         });
         note!("{line}");
     }

@@ -7,7 +7,6 @@ use crate::failure::Failure;
 use crate::files;
 use lab_sweep::{Record, Verification, generate, verify};
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -29,15 +28,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn main(args: &Args) -> Result<(), Failure> {
-    let shown: OnceLock<Progress> = OnceLock::new();
-    let progress = |points: usize, record: &Record| {
-        shown.get_or_init(|| Progress::new(args.progress, points)).done(record);
-    };
+    let shown = Progress::new(args.progress);
+    let progress = |points: usize, record: &Record| shown.done(points, record);
     let sample = args.sample.map(|sample| sample as usize);
     let found = pool(args.threads)?.install(|| verify(&args.folder, sample, args.seed, &generate, &progress));
-    if let Some(shown) = shown.get() {
-        shown.finish();
-    }
+    shown.finish();
     let Verification { verified, recorded, differing } = found?;
     let agreeing = verified - differing.len();
     let summary =

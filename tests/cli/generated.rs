@@ -25,7 +25,8 @@ fn each_program_runs_with_its_manifest_beside_it() {
     let folder = folder.path();
     fs::write(folder.join("s.toml"), SET).unwrap();
     for program in ::programs::PROGRAMS {
-        let rotations: &[&str] = if program.rotates { &["--rotations=-3"] } else { &[] };
+        let rotations: &[&str] =
+            if program.options.contains(&"rotations") { &["--rotations=-3"] } else { &[] };
         generate(folder, &[&[program.name, "--set", "s.toml", "--dataflow", "oct"], rotations].concat());
         let report = run(folder, &["--check"]);
         assert_eq!(report["checked"], true, "{}", program.name);

@@ -31,6 +31,7 @@ mod base;
 mod dataflow;
 mod emitter;
 mod error;
+mod option;
 mod polynomial;
 mod program;
 mod set;
@@ -38,5 +39,6 @@ mod switch;
 
 pub use dataflow::{DATAFLOWS, Dataflow, find_dataflow};
 pub use error::Error;
-pub use program::{Generator, Options, PROGRAMS, Rescale, comment, find_program, generate};
+pub use option::{OPTIONS, OptionKind, OptionSpec, Options, Rescale};
+pub use program::{Generator, PROGRAMS, comment, find_program, generate};
 pub use set::{ParameterSet, SETS};

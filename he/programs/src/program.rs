@@ -7,50 +7,12 @@ mod keyswitch;
 mod layers;
 mod rescale;
 
-use crate::dataflow::{Dataflow, find_dataflow};
 use crate::emitter::Emitter;
+use crate::option::{OPTIONS, Options};
 use crate::polynomial::Polynomial;
 use crate::switch::{Key, Switch};
 use crate::{Error, ParameterSet};
 use ring_program::{Limb, RingProgram};
-use std::num::NonZeroUsize;
-
-/// When a product is divided by its last modulus.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Rescale {
-    /// Together with the special moduli, in the mod-down of the key switch.
-    #[default]
-    Merged,
-    /// After the key switch. The product before it is an output too.
-    Separate,
-    /// Not at all.
-    None,
-}
-
-/// The options of programs.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The number of moduli q in use; all by default.
-    pub level: Option<usize>,
-    /// The order of key switches.
-    pub dataflow: Dataflow,
-    /// The output limbs of a tile, for dataflows with tiles.
-    pub tile: Option<NonZeroUsize>,
-    /// The rotations in slots, for programs that rotate. Negative ones go the other way.
-    pub rotations: Option<Vec<i64>>,
-    /// The rescale of products.
-    pub rescale: Option<Rescale>,
-    /// The layers of a program with layers; by default as many as the moduli allow.
-    pub layers: Option<usize>,
-}
-
-impl Default for Options {
-    /// The dataflow `oc`, and the defaults of the program.
-    fn default() -> Self {
-        let dataflow = find_dataflow("oc").expect("a dataflow");
-        Self { level: None, dataflow, tile: None, rotations: None, rescale: None, layers: None }
-    }
-}
 
 /// A generator of programs.
 #[derive(Clone, Copy)]
@@ -59,12 +21,8 @@ pub struct Generator {
     pub name: &'static str,
     /// Inputs, outputs and meaning, in one line.
     pub definition: &'static str,
-    /// Whether the program rotates.
-    pub rotates: bool,
-    /// Whether the program rescales a product.
-    pub rescales_products: bool,
-    /// Whether the program has layers.
-    pub has_layers: bool,
+    /// The names of the [`OPTIONS`](crate::OPTIONS) that this program takes and not all others do.
+    pub options: &'static [&'static str],
     /// Emits inputs, lines and outputs.
     emit: fn(&mut Emitter, &Options) -> Result<(), Error>,
 }
@@ -98,13 +56,8 @@ pub fn find_program(name: &str) -> Option<Generator> {
 /// # Errors
 /// Returns an error if the set lacks the level, or the program does not have one of the options.
 pub fn generate(program: &Generator, set: &ParameterSet, options: &Options) -> Result<RingProgram, Error> {
-    let refused = [
-        ("rotations", options.rotations.is_some() && !program.rotates),
-        ("rescale", options.rescale.is_some() && !program.rescales_products),
-        ("layers", options.layers.is_some() && !program.has_layers),
-    ];
-    if let Some(&(option, _)) = refused.iter().find(|(_, is_refused)| *is_refused) {
-        return Err(Error::Option { program: program.name, option });
+    if let Some(option) = OPTIONS.iter().find(|option| (option.given)(options) && !option.is_of(program)) {
+        return Err(Error::Option { program: program.name, option: option.name });
     }
     if options.tile.is_some() && !options.dataflow.has_tiles {
         return Err(Error::Tile { dataflow: options.dataflow.name });

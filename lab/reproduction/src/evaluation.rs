@@ -330,7 +330,7 @@ fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
             | PlanChoice::Classical
             | PlanChoice::Recipe(_) => Code::Best,
         };
-        Ok(Run { code, n: kernel.request.n, report, timing })
+        Ok(Run { code, n: kernel.request.n(), report, timing })
     };
     records.into_iter().zip(plan.points()).map(run).collect()
 }

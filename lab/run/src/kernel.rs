@@ -11,15 +11,6 @@ use std::fmt;
 use std::path::Path;
 use thiserror::Error;
 
-/// A kernel as a command line or a sweep gives it: what to compute, and how.
-#[derive(Clone, PartialEq, Debug)]
-pub struct KernelSpec {
-    /// The operation and its ring.
-    pub request: RequestSpec,
-    /// The plan.
-    pub plan: PlanChoice,
-}
-
 /// A [`Request`] as a command line or a sweep gives it: the modulus may be a number of
 /// bits, and the root may be missing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -8,11 +8,11 @@ pub use mark::Mark;
 pub use pool::Pool;
 
 use super::chart::{MAX_NAMED, PALE, tuple};
-use super::explore::Measure;
 use super::journal::JournalError;
-use super::manifest::Workload;
+use super::measure::Measure;
 use super::quantity::{Better, Quantity, names};
 use super::view::{EXTRAPOLATED, cost_notes};
+use super::workload::Workload;
 use diagnostic::Diagnostic;
 use plot::pareto;
 use plot::{

@@ -47,15 +47,16 @@
 //! n = 65536                          # in the chart of these only; `kernel`, `modulus_bits` likewise
 //! ```
 //!
-//! The axes may be `kernel`, `program`, `n`, `modulus_bits`, `modulus`, `towers`, `stream`, `plan`, `tune`
-//! and every key of a machine file. The list varies fastest, then the zipped rows, then the
-//! last axis of the grid.
+//! The axes may be [parameters of tasks](super::parameter), settings of operations and options of programs among them, and
+//! every key of a machine file. The list varies fastest, then the zipped rows, then the last axis of the grid.
 
 mod checks;
 mod read;
 
-use super::explore::{Constraint, Exploration};
-use super::manifest::{Reference, Settings, Source};
+use super::goals::Exploration;
+use super::manifest::{Reference, Source};
+use super::measure::Constraint;
+use super::parameter::{self, Setting, Settings, is_parameter};
 use diagnostic::document::{Document, Field, Item};
 use diagnostic::{Code, Diagnostic, Diagnostics};
 use rand::SeedableRng;
@@ -87,8 +88,8 @@ pub struct Definition {
     pub schedule_for: ScheduleFor,
     /// Seed of the data for checking programs.
     pub seed: u64,
-    /// Kernel keys with one value for all points.
-    pub(super) kernel: Vec<Setting>,
+    /// Parameters of the task with one value for all points.
+    pub(super) task: Vec<Setting>,
     /// Machine keys with one value for all points.
     pub(super) overrides: Vec<Override>,
     /// Machine and kernel keys that were set on the command line.
@@ -132,24 +133,6 @@ pub enum ScheduleFor {
     Keys(Vec<String>),
 }
 
-/// A key with a value, and its position in the definition.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Setting {
-    pub(super) key: String,
-    /// Byte range of the key in the definition; `0..0` for a key from the command line.
-    pub(super) key_span: Range<usize>,
-    pub(super) value: toml::Value,
-    /// The same for the value.
-    pub(super) span: Range<usize>,
-}
-
-impl Setting {
-    /// The value as text, without quotes.
-    pub(super) fn text(&self) -> String {
-        self.value.as_str().map_or_else(|| self.value.to_string(), str::to_owned)
-    }
-}
-
 /// Alternatives, of which each point takes one: values of some keys.
 pub(super) type Axis = Vec<Vec<Setting>>;
 
@@ -171,24 +154,7 @@ struct Sample {
     seed: u64,
 }
 
-/// The keys that describe the kernel, not the machine.
-pub(super) const KERNEL_KEYS: [&str; 13] = [
-    "kernel",
-    "program",
-    "set",
-    "n",
-    "level",
-    "dataflow",
-    "keys",
-    "modulus_bits",
-    "modulus",
-    "towers",
-    "stream",
-    "plan",
-    "tune",
-];
-
-const TOP_KEYS: [&str; 14] = [
+const TOP_KEYS: [&str; 13] = [
     "name",
     "title",
     "machine",
@@ -202,7 +168,6 @@ const TOP_KEYS: [&str; 14] = [
     "reference",
     "input",
     "expect",
-    "kernel",
 ];
 
 impl Definition {
@@ -219,7 +184,7 @@ impl Definition {
             machine: "rpu-128x128".into(),
             schedule_for: ScheduleFor::default(),
             seed: 0,
-            kernel: Vec::new(),
+            task: Vec::new(),
             overrides: Vec::new(),
             changes: Vec::new(),
             axes: Vec::new(),
@@ -295,10 +260,10 @@ impl Definition {
                 parts.list = self.list(item)?;
                 self.check_rows("list", &parts.list)?;
             }
-            kernel if KERNEL_KEYS.contains(&kernel) => {
+            key if is_parameter(key) => {
                 let value = self.plain(item)?;
-                let setting = Setting { key: kernel.into(), key_span: key_span.clone(), value, span };
-                self.kernel.push(setting);
+                let setting = Setting { key: key.into(), key_span: key_span.clone(), value, span };
+                self.task.push(setting);
             }
             unknown => return Err(self.unknown_key(key_span.clone(), unknown).into()),
         }
@@ -330,7 +295,7 @@ impl Definition {
             return Err(self.error(setting.span.clone(), message, "set another key, or change the sweep"));
         }
         self.changes.push(format!("{key}={}", change.value()));
-        if KERNEL_KEYS.contains(&key) {
+        if is_parameter(key) {
             if !["plan", "tune"].contains(&key) {
                 // They describe the kernel that the file names.
                 self.title.clear();
@@ -338,7 +303,7 @@ impl Definition {
             }
             let bare = || toml::Value::String(change.value().into());
             let value = change.value().parse().unwrap_or_else(|_| bare());
-            self.kernel.push(Setting { key: key.into(), key_span: 0..0, value, span: 0..0 });
+            self.task.push(Setting { key: key.into(), key_span: 0..0, value, span: 0..0 });
         } else {
             self.overrides.push(change.clone());
         }
@@ -355,9 +320,9 @@ impl Definition {
         self.axes.iter().flatten().flatten()
     }
 
-    /// The setting of a kernel's key for all points, if it has one. Axes take precedence.
+    /// The setting of a parameter for all points, if it has one. Axes take precedence.
     pub(super) fn common(&self, key: &str) -> Option<&Setting> {
-        self.kernel.iter().rfind(|setting| setting.key == key)
+        self.task.iter().rfind(|setting| setting.key == key)
     }
 
     /// The axes, in the order of their first appearance.
@@ -441,8 +406,7 @@ impl Definition {
     /// The alternative of an axis that a point with these settings has.
     pub(super) fn alternative_of(&self, axis: usize, settings: &Settings) -> Option<usize> {
         let same = |setting: &Setting| {
-            let value = serde_json::to_value(&setting.value).ok();
-            value.as_ref() == settings.get(&setting.key)
+            settings.get(&setting.key) == Some(&parameter::column(&setting.key, &setting.value))
         };
         // Of several rows of a list, the one with the most settings.
         let fits = self.axes[axis].iter().enumerate().filter(|(_, row)| row.iter().all(same));

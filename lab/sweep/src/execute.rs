@@ -3,16 +3,18 @@
 use super::check::{Checker, Job, check_request, guarded};
 use super::journal::{self, Journal, JournalError};
 use super::meter::{Meter, Spent};
-use super::plan::{GivenProgram, Plan, PlannedPoint, Source, Task};
+use super::plan::Plan;
+use super::point::{PlannedPoint, Source};
 use super::record::{Record, Status};
-use super::ring_task;
+use super::task::{GivenProgram, KernelTask, RingTask, Task};
 use b512_asm::Program;
 use codegen::{Origin, PlanChoice, Request, choose, compile};
-use lab_run::kernel::{KernelSpec, RequestSpec};
 use lab_run::{
-    ProgramFacts, RunReport, StreamReport, TimingReport, check_defects, check_on_random_data, random_seeds,
+    ProgramFacts, RingTiming, RunReport, StreamReport, TimingReport, check_defects, check_on_random_data,
+    random_seeds,
 };
 use rayon::prelude::*;
+use runtime::Runtime;
 use sim::timing::{self, DecodedProgram, Timing};
 use sim::{Machine, lint};
 use std::collections::HashMap;
@@ -89,7 +91,6 @@ pub(super) fn each<E: Send>(
     done: &(dyn Fn(Record) -> Result<(), E> + Sync),
 ) -> Result<Spent, E> {
     let meter = Meter::default();
-    let requests = Requests::default();
     let checker = Checker::new(source.data());
     let end = |point: PlannedPoint, origin: Option<Origin>, result: Result<RunReport, String>| {
         done(record(point, origin, result))
@@ -99,7 +100,7 @@ pub(super) fn each<E: Send>(
         |group| {
             let first = source.point(group[0]);
             let program = match &first.task {
-                Task::Kernel(kernel) => guarded(|| program(kernel, &first, &requests, generate, &meter)),
+                Task::Kernel(kernel) => guarded(|| program(kernel, &first, generate, &meter)),
                 Task::Program(given) => {
                     guarded(|| check_given(given, &first.scheduled_for, source.data().seed))
                         .map(|()| Generated { program: given.program.clone(), origin: Origin::Given })
@@ -107,7 +108,7 @@ pub(super) fn each<E: Send>(
                 Task::Ring(ring) => {
                     return group.par_iter().try_for_each(|&point| {
                         let point = source.point(point);
-                        let report = guarded(|| meter.timing(|| ring_task::time(ring, &point.machine)));
+                        let report = guarded(|| meter.timing(|| time(ring, &point.machine)));
                         end(point, None, report)
                     });
                 }
@@ -170,15 +171,13 @@ fn record(point: PlannedPoint, origin: Option<Origin>, result: Result<RunReport,
 
 /// Generates the program of a point.
 fn program(
-    kernel: &KernelSpec,
+    KernelTask { request, plan }: &KernelTask,
     point: &PlannedPoint,
-    requests: &Requests,
     generate: &Generate<'_>,
     meter: &Meter,
 ) -> Result<Generated, String> {
-    let request = requests.get(&kernel.request)?;
-    let generated = meter.generation(|| generate(&request, &kernel.plan, &point.scheduled_for))?;
-    check_request(&request, &generated.program)?;
+    let generated = meter.generation(|| generate(request, plan, &point.scheduled_for))?;
+    check_request(request, &generated.program)?;
     Ok(generated)
 }
 
@@ -196,21 +195,18 @@ fn by_class(points: &[usize], class: impl Fn(usize) -> u128) -> Vec<Vec<usize>> 
     groups
 }
 
-/// Requests to the code generator: moduli and roots are computed once for each specification.
-#[derive(Default)]
-struct Requests(Mutex<HashMap<RequestSpec, Result<Request, ring::Error>>>);
-
-impl Requests {
-    fn get(&self, spec: &RequestSpec) -> Result<Request, String> {
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known().get(spec).cloned();
-        let request = found.unwrap_or_else(|| {
-            let request = spec.resolve();
-            known().insert(*spec, request.clone());
-            request
-        });
-        request.map_err(|error| error.to_string())
-    }
+/// Times a ring program on a machine. It is not run on data.
+fn time(task: &RingTask, machine: &Machine) -> Result<RunReport, String> {
+    let runtime = Runtime::new(&task.program, machine).map_err(|error| error.to_string())?;
+    let timeline = runtime.time(task.keys, false).map_err(|error| error.to_string())?;
+    let facts = ProgramFacts {
+        name: task.name.clone(),
+        blake3: task.blake3.clone(),
+        computes: Vec::new(),
+        events: runtime.events(),
+    };
+    let ring = RingTiming::new(&runtime.report(&timeline));
+    Ok(RunReport { ring: Some(ring), ..RunReport::new(&facts, machine) })
 }
 
 /// The report of a program on the machine of a point. `shared` is the timing on all machines of its class.
@@ -238,7 +234,7 @@ mod tests {
     use super::super::Definition;
     use super::*;
     use b512_asm::Segment;
-    use lab_run::kernel::ModulusSpec;
+    use lab_run::kernel::{ModulusSpec, RequestSpec};
 
     /// A program that is right in itself, but for another degree; and one that only claims its result.
     #[test]

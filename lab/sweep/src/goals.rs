@@ -1,12 +1,55 @@
 //! The front of a task: what it minimises, and which designs can be on it.
 
-use super::explore::{Constraint, Measure};
-use super::manifest::Workload;
+use super::measure::{Constraint, Measure};
 use super::quantity::{Quantity, names};
 use super::record::Costs;
+use super::workload::Workload;
 use plot::pareto;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
+
+/// The table `[explore]` of a definition.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Exploration {
+    /// What to minimise: two measures or more; `None` for time and area.
+    pub objectives: Option<Vec<Measure>>,
+    /// What designs must keep.
+    #[serde(deserialize_with = "constraints")]
+    pub constraints: Vec<Constraint>,
+    /// Designs of a generation.
+    pub population: usize,
+}
+
+fn constraints<'de, D: Deserializer<'de>>(texts: D) -> Result<Vec<Constraint>, D::Error> {
+    let texts: Vec<String> = Vec::deserialize(texts)?;
+    let all = texts.iter().map(|text| Constraint::parse_all(text));
+    Ok(all.collect::<Result<Vec<_>, _>>().map_err(D::Error::custom)?.concat())
+}
+
+impl Default for Exploration {
+    fn default() -> Self {
+        Self { objectives: None, constraints: Vec::new(), population: 24 }
+    }
+}
+
+impl Exploration {
+    /// Checks the values. An error names the problem and a fix.
+    pub(super) fn check(&self) -> Result<(), (String, String)> {
+        let are_distinct = |objectives: &Vec<Measure>| {
+            objectives.len() >= 2 && (1..objectives.len()).all(|i| !objectives[..i].contains(&objectives[i]))
+        };
+        if !self.objectives.as_ref().is_none_or(are_distinct) {
+            let names = Measure::ALL.map(Measure::name).join(", ");
+            return Err(("fewer than two different objectives".into(), format!("choose from {names}")));
+        }
+        if !(4..=10_000).contains(&self.population) {
+            let message = format!("invalid value {} for `population`", self.population);
+            return Err((message, "expected 4 to 10000 designs".into()));
+        }
+        Ok(())
+    }
+}
 
 /// The objectives and constraints of a front.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

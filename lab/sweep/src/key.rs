@@ -22,6 +22,13 @@ impl PointKey {
         Self::of_bytes(&serde_json::to_vec(value).expect("plain data becomes JSON"))
     }
 
+    /// The key of a sequence of keys.
+    pub(super) fn of_all(keys: &[Self]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        keys.iter().for_each(|key| _ = hasher.update(&key.0));
+        Self::of_hash(&hasher.finalize())
+    }
+
     /// The key of some bytes.
     pub(super) fn of_bytes(bytes: &[u8]) -> Self {
         Self::of_hash(&blake3::hash(bytes))

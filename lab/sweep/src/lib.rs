@@ -2,7 +2,7 @@
 //!
 //! A [`Definition`] is the content of a sweep file or of the built-in [`FIG4`]. [`Plan::new`]
 //! resolves it into points, each with its machine and a key that depends on everything that
-//! determines its result. [`execute`] simulates the points that a [`Journal`] lacks.
+//! determines its result. [`run`] simulates the points that a folder lacks, with [`execute`] and a [`Journal`].
 //! [`Results::merge`] collects journals, and [`outputs::Outputs`] turns the results into files.
 //! [`Replay`] runs one point again, [`verify`] many; [`slurm`] divides a sweep into the tasks of a cluster.
 //!
@@ -47,18 +47,21 @@ mod hashed;
 mod journal;
 mod key;
 mod manifest;
+mod measure;
 mod meter;
 pub mod outputs;
 mod page;
+pub mod parameter;
 mod parse;
 mod plan;
+mod point;
 mod points;
 mod quantity;
 mod record;
 mod replay;
 mod resolver;
 mod results;
-mod ring_task;
+mod run;
 pub mod schema;
 mod shard;
 pub mod slurm;
@@ -66,6 +69,7 @@ mod task;
 pub mod tuning;
 mod verify;
 mod view;
+mod workload;
 
 pub use data::Data;
 pub use definition::{Definition, FIG4, ScheduleFor};
@@ -73,13 +77,17 @@ pub use execute::{Generate, Generated, execute, generate, records};
 pub use goals::Goals;
 pub use journal::{Journal, JournalError, is_sweep, journal_state, line};
 pub use key::{PointKey, PointKeyError};
-pub use manifest::{Manifest, Reference, Settings, Source, Workload};
+pub use manifest::{Manifest, Reference, Source};
 pub use meter::Spent;
-pub use plan::{GivenProgram, Plan, PlannedPoint, Task};
+pub use parameter::Settings;
+pub use plan::Plan;
+pub use point::PlannedPoint;
 pub use points::Points;
 pub use record::{Record, Status};
 pub use replay::{Difference, Replay, ReplayError, Replayed, Verdict};
 pub use results::Results;
-pub use ring_task::RingTask;
+pub use run::{Part, run};
 pub use shard::{Shard, ShardError};
+pub use task::{GivenProgram, KernelTask, RingTask, Task};
 pub use verify::{Verification, verify};
+pub use workload::Workload;

@@ -2,15 +2,17 @@
 
 use super::chart::chart;
 use super::columns::{Column, columns};
-use super::explore::Measure;
 use super::goals::Goals;
 use super::journal::JournalError;
-use super::manifest::{Manifest, TASK_KEYS, Workload};
+use super::manifest::Manifest;
+use super::measure::Measure;
 use super::page::page;
+use super::parameter;
 use super::quantity::Quantity;
 use super::record::Record;
 use super::results::Results;
 use super::view::{EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, extrapolated, extrapolates, setting, text};
+use super::workload::Workload;
 use diagnostic::printable;
 use lab_run::files::{self, NewFile};
 use plot::PlotError;
@@ -284,7 +286,7 @@ impl<'r> Outputs<'r> {
         let manifest = &self.results.manifest;
         // With several workloads, each has its own heading with these.
         let several = self.groups.len() > 1;
-        let said = |key: &str| several && TASK_KEYS.iter().any(|(name, _)| *name == key);
+        let said = |key: &str| several && parameter::find(key).is_some_and(|parameter| parameter.identifies);
         let title = if !several {
             manifest.title.clone()
         } else if manifest.title == manifest.name {

@@ -2,8 +2,8 @@
 
 use super::chart::tuple;
 use super::columns::{Column, columns};
-use super::explore::Measure;
 use super::manifest::Manifest;
+use super::measure::Measure;
 use super::quantity::{Better, Quantity, names, short_name};
 use super::record::Record;
 use super::results::Results;

@@ -4,21 +4,18 @@
 //! of the point in the manifest. Machine, program and settings are made when they are needed.
 
 use super::data::Data;
-use super::definition::{Definition, KERNEL_KEYS};
+use super::definition::Definition;
 use super::goals::Goals;
 use super::key::PointKey;
-use super::manifest::{FORMAT, Manifest, Settings, TASK_KEYS, Workload};
+use super::manifest::{FORMAT, Manifest};
+use super::parameter::{self, PARAMETERS};
+use super::point::{Class, PlannedPoint, Source};
 use super::points::Points;
-use super::resolver::{Class, Columns, Resolver};
-use super::ring_task::RingTask;
-use b512_asm::Program;
+use super::resolver::{Columns, Resolver};
 use diagnostic::Diagnostics;
-use lab_run::kernel::{KernelSpec, ModulusSpec};
 use rayon::prelude::*;
-use sim::Machine;
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::Arc;
 
 /// A sweep whose machines and keys are all checked.
 pub struct Plan {
@@ -29,62 +26,6 @@ pub struct Plan {
     repeated: Option<(u64, usize)>,
     /// The manifest of the sweep, with the key of each point. The keys are unique.
     pub manifest: Manifest,
-}
-
-/// The program of a point.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Task {
-    /// A program to generate.
-    Kernel(KernelSpec),
-    /// A program from a file.
-    Program(Arc<GivenProgram>),
-    /// A ring program.
-    Ring(Arc<RingTask>),
-}
-
-/// A program from a file.
-#[derive(Clone, PartialEq, Debug)]
-pub struct GivenProgram {
-    /// The program.
-    pub program: Program,
-    /// Its hash, see [`program_blake3`](lab_run::program_blake3).
-    pub blake3: String,
-}
-
-/// One point.
-#[derive(Clone, Debug)]
-pub struct PlannedPoint {
-    /// The hash of everything that determines the result, including the model.
-    pub key: PointKey,
-    /// The program, or the way to generate it.
-    pub task: Task,
-    /// The length of a stream of runs, if one is simulated.
-    pub stream: Option<u32>,
-    /// The machine on which it runs.
-    pub machine: Arc<Machine>,
-    /// The machine for which it is scheduled.
-    pub scheduled_for: Arc<Machine>,
-    /// The value of each column.
-    pub settings: Settings,
-}
-
-impl PlannedPoint {
-    /// The task of the point. Only points with the same one are comparable.
-    pub fn workload(&self) -> Workload {
-        Workload::of(&self.settings)
-    }
-}
-
-/// Points that are made when they are needed.
-pub(super) trait Source: Sync {
-    /// The point with this index, which exists.
-    fn point(&self, index: usize) -> PlannedPoint;
-
-    /// The points with which it shares work.
-    fn class(&self, index: usize) -> Class;
-
-    /// The data with which programs are checked.
-    fn data(&self) -> &Data;
 }
 
 impl Source for Plan {
@@ -198,20 +139,17 @@ pub(super) fn title(definition: &Definition, first: &PlannedPoint, points: &Poin
         let of = |point| points.value(point, name).filter(|value| name != "towers" || **value != 1);
         (1..points.len()).all(|point| of(point) == of(0))
     };
-    if !TASK_KEYS.into_iter().all(|(key, _)| same(key)) {
+    let identifying = PARAMETERS.iter().filter(|parameter| parameter.identifies);
+    if !identifying.map(|parameter| parameter.name).all(same) {
         return definition.name.clone();
     }
     let workload = first.workload();
-    let modulus = match &first.task {
-        Task::Kernel(kernel) => Some(kernel.request.modulus),
-        Task::Program(_) | Task::Ring(_) => None,
-    };
-    match modulus {
-        Some(ModulusSpec::Value(modulus)) => {
+    match first.settings.get("modulus").and_then(|modulus| modulus.as_str()) {
+        Some(modulus) => {
             let (name, stream) = (workload.name(), workload.stream());
-            format!("{name}, modulus {modulus:#x}{stream}: {}", goals.title())
+            format!("{name}, modulus {modulus}{stream}: {}", goals.title())
         }
-        Some(ModulusSpec::Bits(_)) | None => format!("{workload}: {}", goals.title()),
+        None => format!("{workload}: {}", goals.title()),
     }
 }
 
@@ -220,13 +158,14 @@ pub(super) fn manifest(definition: &Definition, title: String, points: Points) -
     let varying = definition.varying();
     let is_set =
         |key: &str| varying.iter().any(|varying| varying == key) || points.names().any(|name| name == key);
-    let kernel_columns = KERNEL_KEYS.into_iter().filter(|key| is_set(key)).map(str::to_owned);
-    let machine_columns = varying.iter().filter(|key| !KERNEL_KEYS.contains(&key.as_str())).cloned();
+    let task_columns =
+        PARAMETERS.iter().map(|parameter| parameter.name).filter(|key| is_set(key)).map(str::to_owned);
+    let machine_columns = varying.iter().filter(|key| !parameter::is_parameter(key)).cloned();
     Manifest {
         schema: FORMAT,
         name: definition.name.clone(),
         title: if definition.title.is_empty() { title } else { definition.title.clone() },
-        columns: kernel_columns.chain(machine_columns).collect(),
+        columns: task_columns.chain(machine_columns).collect(),
         varying: varying.clone(),
         references: definition.references.clone(),
         explored: false,

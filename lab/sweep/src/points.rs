@@ -4,7 +4,8 @@
 //! follows from the definition, when it is needed.
 
 use super::key::PointKey;
-use super::manifest::{Settings, Workload};
+use super::parameter::Settings;
+use super::workload::Workload;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -149,8 +150,9 @@ impl Points {
     }
 
     /// The task of a point.
-    pub fn workload(&self, point: usize) -> Workload {
-        Workload::from_settings(|name| self.value(point, name))
+    pub fn workload<'p>(&'p self, point: usize) -> Workload {
+        let setting = |column: &'p Column| Some((column.name.as_str(), column.value(point)?));
+        Workload::from_settings(self.columns.iter().filter_map(setting))
     }
 
     /// Whether any setting of a point is `wanted`.

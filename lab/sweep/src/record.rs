@@ -1,7 +1,7 @@
 //! The result of a point.
 
 use super::key::PointKey;
-use super::manifest::Settings;
+use super::parameter::Settings;
 use lab_run::RunReport;
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@ use super::execute::{Generate, each};
 use super::explore::{Design, Designs, Space};
 use super::journal::{self, JournalError};
 use super::key::PointKey;
-use super::manifest::Settings;
+use super::parameter::Settings;
 use super::plan::Plan;
 use super::record::Record;
 use super::results::Results;

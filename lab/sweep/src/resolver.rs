@@ -1,28 +1,24 @@
 //! From the numbers of a point's alternatives to its machine, its program and its key.
 
 use super::data::Data;
-use super::definition::{DataFile, Definition, KERNEL_KEYS, ScheduleFor, Setting};
-use super::hashed::{Hashed, MachineTexts};
+use super::definition::{Definition, ScheduleFor};
+use super::hashed::{Hashed, Sections};
 use super::key::PointKey;
-use super::manifest::Settings;
-use super::plan::{GivenProgram, PlannedPoint, Task};
+use super::parameter::{self, Setting, column, is_parameter};
+use super::point::{Class, PlannedPoint};
 use super::points::{Code, Points};
-use super::ring_task::{is_ring_program, ring_program};
-use super::task::{generated, stream};
+use super::task::{KernelTask, Resolved, Task, resolve};
 use codegen::library::BUILT_IN;
-use codegen::{PlanChoice, Recipe};
+use codegen::{PlanChoice, Recipe, Request};
 use diagnostic::{Diagnostic, Diagnostics};
 use golden::Operation;
-use lab_run::kernel::{KernelSpec, RequestSpec};
+use lab_run::SCHEMA;
 use lab_run::model::MODEL_VERSION;
-use lab_run::program::{self, ProgramFile};
-use lab_run::{SCHEMA, program_blake3};
 use serde::Serialize;
-use serde_json::Value;
 use sim::machine::Assignment;
 use sim::machine::table::Effect;
 use sim::{Machine, MachineBase, Override};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -38,10 +34,9 @@ pub(super) struct Resolver {
     axes: Vec<Axis>,
     /// The scheduling machines of [`ScheduleFor::Keys`].
     scheduled_for: Known<Vec<usize>, Hashed>,
-    /// The kernels.
-    kernels: Known<Vec<usize>, Arc<Resolved>>,
-    /// The texts of the base machine.
-    texts: MachineTexts,
+    tasks: Known<Vec<usize>, HashedTask>,
+    /// The sections of the base machine.
+    sections: Sections,
     /// See [`Self::library_of`].
     libraries: Known<(Operation, u32), String>,
     data: Data,
@@ -50,8 +45,8 @@ pub(super) struct Resolver {
 /// What the alternatives of an axis change. Each list maps an alternative to the first one with the same settings
 /// of its kind.
 struct Axis {
-    /// Settings of the kernel.
-    kernel: Vec<usize>,
+    /// Parameters of the task.
+    task: Vec<usize>,
     /// Keys of the machine for which programs are scheduled.
     scheduled_for: Vec<usize>,
     /// Everything on which programs depend.
@@ -62,24 +57,11 @@ struct Axis {
     machine: Vec<Option<Vec<Assignment>>>,
 }
 
-/// The points that share work.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Class {
-    /// Equal for points that run the same program.
-    pub(super) program: u128,
-    /// Equal for points on whose machines a program takes the same cycles.
-    pub(super) cycles: u128,
-}
-
-/// A kernel as its settings give it.
+/// A task, and the hash of everything that determines its program on a given machine.
 #[derive(Clone)]
-pub(super) struct Resolved {
-    task: Task,
-    stream: Option<u32>,
-    /// The hash of everything that determines the program on a given machine.
+struct HashedTask {
+    task: Arc<Resolved>,
     hash: Arc<str>,
-    /// The settings in columns.
-    columns: Settings,
 }
 
 /// Values that many points share, each computed once.
@@ -107,18 +89,20 @@ impl<K: Hash + Eq, V: Clone> Known<K, V> {
 
 impl Axis {
     fn new(alternatives: &[Vec<Setting>], schedule_for: &ScheduleFor) -> Self {
-        let is_kernel = |key: &str| KERNEL_KEYS.contains(&key);
         let is_scheduled = |key: &str| match schedule_for {
-            ScheduleFor::Machine => !is_kernel(key),
+            ScheduleFor::Machine => !is_parameter(key),
             ScheduleFor::Base => false,
             ScheduleFor::Keys(keys) => keys.iter().any(|scheduled| scheduled == key),
         };
-        // No program depends on them. A stream is of runs of one program.
+        // No program depends on these keys of machines.
         let is_beside = |key: &str| {
-            ["name", "technology", "stream"].contains(&key)
+            ["name", "technology"].contains(&key)
                 || ["technology.", "hbm."].iter().any(|section| key.starts_with(section))
         };
-        let changes_programs = |key: &str| (is_kernel(key) || is_scheduled(key)) && !is_beside(key);
+        let changes_programs = |key: &str| match parameter::find(key) {
+            Some(parameter) => parameter.changes_program,
+            None => is_scheduled(key) && !is_beside(key),
+        };
         let changes_cycles = |key: &str| {
             let effects = |key: &sim::machine::table::Key| key.effects.contains(&Effect::Cycles);
             sim::machine::key(key).is_some_and(effects)
@@ -130,11 +114,11 @@ impl Axis {
             texts.map(|(number, text)| *first.entry(text).or_insert(number)).collect()
         };
         let machine = |row: &Vec<Setting>| {
-            let settings = row.iter().filter(|setting| !is_kernel(&setting.key));
-            settings.map(|setting| Override::parse(&text(setting)).ok()?.assignment()).collect()
+            let settings = row.iter().filter(|setting| !is_parameter(&setting.key));
+            settings.map(|setting| Assignment::new(&setting.key, setting.value.clone())).collect()
         };
         Self {
-            kernel: numbers(&is_kernel),
+            task: numbers(&is_parameter),
             scheduled_for: numbers(&|key| is_scheduled(key)),
             program: numbers(&changes_programs),
             cycles: numbers(&changes_cycles),
@@ -147,18 +131,18 @@ impl Axis {
 pub(super) struct Columns {
     /// The machine settings of each alternative of each axis.
     machine: Vec<Vec<Vec<Code>>>,
-    /// The settings of each kernel.
-    kernels: HashMap<Vec<usize>, Vec<Code>>,
+    /// The settings of each task.
+    tasks: HashMap<Vec<usize>, Vec<Code>>,
 }
 
 impl Columns {
     pub(super) fn new(definition: &Definition, points: &mut Points) -> Self {
         let mut codes = |row: &Vec<Setting>| -> Vec<Code> {
-            let settings = row.iter().filter(|setting| !KERNEL_KEYS.contains(&setting.key.as_str()));
-            settings.map(|setting| points.code(&setting.key, &value(setting))).collect()
+            let settings = row.iter().filter(|setting| !is_parameter(&setting.key));
+            settings.map(|setting| points.code(&setting.key, &column(&setting.key, &setting.value))).collect()
         };
         let mut axis = |axis: &Vec<Vec<Setting>>| axis.iter().map(&mut codes).collect();
-        Self { machine: definition.axes().iter().map(&mut axis).collect(), kernels: HashMap::new() }
+        Self { machine: definition.axes().iter().map(&mut axis).collect(), tasks: HashMap::new() }
     }
 
     /// The settings of a point.
@@ -168,12 +152,12 @@ impl Columns {
         point: &Digits,
         points: &mut Points,
     ) -> Result<Vec<Code>, Diagnostics> {
-        let numbers = resolver.numbers(point, |axis| &axis.kernel);
-        let mut codes = match self.kernels.get(&numbers) {
+        let numbers = resolver.numbers(point, |axis| &axis.task);
+        let mut codes = match self.tasks.get(&numbers) {
             Some(codes) => codes.clone(),
             None => {
-                let codes = points.codes(&resolver.resolved_kernel(point)?.columns);
-                self.kernels.insert(numbers, codes.clone());
+                let codes = points.codes(&resolver.task(point)?.task.columns);
+                self.tasks.insert(numbers, codes.clone());
                 codes
             }
         };
@@ -181,11 +165,6 @@ impl Columns {
         codes.extend(rows.flatten());
         Ok(codes)
     }
-}
-
-/// The value of a setting in results.
-fn value(setting: &Setting) -> Value {
-    serde_json::to_value(&setting.value).unwrap_or_default()
 }
 
 impl Resolver {
@@ -196,8 +175,8 @@ impl Resolver {
             MachineBase::built_in(&definition.machine)?
         };
         let base = file.machine(&definition.overrides)?;
-        let texts = MachineTexts::new(&base);
-        let base = Hashed::new(base, &texts);
+        let sections = Sections::new(&base);
+        let base = Hashed::new(base, &sections);
         let axis = |axis: &Vec<Vec<Setting>>| Axis::new(axis, &definition.schedule_for);
         Ok(Self {
             axes: definition.axes().iter().map(axis).collect(),
@@ -205,9 +184,9 @@ impl Resolver {
             definition: definition.clone(),
             file,
             base,
-            texts,
+            sections,
             scheduled_for: Known::default(),
-            kernels: Known::default(),
+            tasks: Known::default(),
             libraries: Known::default(),
         })
     }
@@ -267,44 +246,54 @@ impl Resolver {
 
     /// The point with these alternatives.
     pub(super) fn point(&self, point: &Digits) -> Result<PlannedPoint, Diagnostics> {
-        let (kernel, machine, scheduled_for) = self.parts(point)?;
-        let mut kernel = (*kernel).clone();
-        for setting in self.definition.point_at(point) {
-            if !KERNEL_KEYS.contains(&setting.key.as_str()) {
-                kernel.columns.insert(setting.key.clone(), value(setting));
+        let (HashedTask { task, hash }, machine, scheduled_for) = self.parts(point)?;
+        let mut settings = task.columns.clone();
+        for Setting { key, value, .. } in self.definition.point_at(point) {
+            if !is_parameter(key) {
+                settings.insert(key.clone(), column(key, value));
             }
         }
-        Ok(planned(kernel, &machine, &scheduled_for))
+        Ok(PlannedPoint {
+            key: key(&hash, &machine, &scheduled_for),
+            task: task.task.clone(),
+            stream: task.stream,
+            machine: machine.machine,
+            scheduled_for: scheduled_for.machine,
+            settings,
+        })
     }
 
     /// The key of a point.
     pub(super) fn key(&self, point: &Digits) -> Result<PointKey, Diagnostics> {
-        let (kernel, machine, scheduled_for) = self.parts(point)?;
-        Ok(key(&kernel, &machine, &scheduled_for))
+        let (task, machine, scheduled_for) = self.parts(point)?;
+        Ok(key(&task.hash, &machine, &scheduled_for))
     }
 
-    /// The kernel of a point, its machine, and the one for which it is scheduled.
-    fn parts(&self, point: &Digits) -> Result<(Arc<Resolved>, Hashed, Hashed), Diagnostics> {
+    /// The task of a point, its machine, and the one for which it is scheduled.
+    fn parts(&self, point: &Digits) -> Result<(HashedTask, Hashed, Hashed), Diagnostics> {
         let mut errors = Diagnostics::default();
         let machine = errors.keep(match self.assigned(point) {
             Some(machine) => Ok(machine),
             None => {
                 let mut settings = self.definition.point_at(point);
-                settings.retain(|setting| !KERNEL_KEYS.contains(&setting.key.as_str()));
+                settings.retain(|setting| !is_parameter(&setting.key));
                 self.machine(&settings)
             }
         });
-        let kernel = errors.keep(self.resolved_kernel(point));
-        let (Some(machine), Some(kernel)) = (machine, kernel) else { return Err(errors) };
+        let task = errors.keep(self.task(point));
+        let (Some(machine), Some(task)) = (machine, task) else { return Err(errors) };
         let scheduled_for = self.scheduled_for(&machine, point)?;
-        Ok((kernel, machine, scheduled_for))
+        Ok((task, machine, scheduled_for))
     }
 
-    fn resolved_kernel(&self, point: &Digits) -> Result<Arc<Resolved>, Diagnostics> {
-        self.kernels.get(self.numbers(point, |axis| &axis.kernel), || {
-            let mut settings = self.definition.point_at(point);
-            settings.retain(|setting| KERNEL_KEYS.contains(&setting.key.as_str()));
-            self.kernel(&settings).map(Arc::new)
+    fn task(&self, point: &Digits) -> Result<HashedTask, Diagnostics> {
+        self.tasks.get(self.numbers(point, |axis| &axis.task), || {
+            let mut settings: Vec<&Setting> = self.definition.task.iter().collect();
+            let own = self.definition.point_at(point).into_iter();
+            settings.extend(own.filter(|setting| is_parameter(&setting.key)));
+            let task = resolve(&self.definition, &self.data, &settings)?;
+            let hash = self.hash_of(&task).into();
+            Ok(HashedTask { task: Arc::new(task), hash })
         })
     }
 
@@ -345,7 +334,7 @@ impl Resolver {
     }
 
     fn hashed(&self, machine: Machine) -> Hashed {
-        Hashed::new(machine, &self.texts)
+        Hashed::new(machine, &self.sections)
     }
 
     /// The machine for which the program of a point is scheduled.
@@ -362,90 +351,40 @@ impl Resolver {
         })
     }
 
-    /// The kernel of a point with these settings.
-    fn kernel(&self, settings: &[&Setting]) -> Result<Resolved, Diagnostics> {
-        let all: Vec<&Setting> = self.definition.kernel.iter().chain(settings.iter().copied()).collect();
-        let stream = stream(&self.definition, &all)?;
-        let program = all.iter().rfind(|setting| setting.key == "program");
-        let (task, mut columns) = match program {
-            Some(program) => self.given(program, &all)?,
-            None => {
-                if let Some(DataFile { span, .. }) = self.definition.data.first() {
-                    let help = "set `program`, or leave the data out: generated programs are checked on data from the seed";
-                    return Err(self.definition.error(span.clone(), "data without a program", help).into());
-                }
-                if is_ring_program(&all) {
-                    ring_program(&self.definition, &all)?
-                } else {
-                    generated(&self.definition, &all)?
-                }
-            }
-        };
-        if let Some(runs) = stream {
-            columns.insert("stream".into(), runs.into());
-        }
-        Ok(self.resolved(task, stream, columns))
-    }
-
-    /// A program from a file.
-    fn given(&self, program: &Setting, all: &[&Setting]) -> Result<(Task, Settings), Diagnostic> {
-        let definition = &self.definition;
-        let other = all.iter().find(|setting| !["program", "stream"].contains(&setting.key.as_str()));
-        if let Some(setting) = other {
-            let message = format!("`{}` describes a kernel, but `program` names a file", setting.key);
-            return Err(definition.error(setting.key_span.clone(), message, "keep one of them"));
-        }
-        let error = |message: String, help: &str| definition.error(program.span.clone(), message, help);
-        let path = program.value.as_str().ok_or_else(|| {
-            error(
-                format!("invalid value {} for `program`", program.value),
-                "expected the path of a file in quotes",
-            )
-        })?;
-        let bytes = program::read(&definition.path(path))
-            .map_err(|cause| error(cause.message, "name an object file or assembly text"))?;
-        let program = ProgramFile::parse(path, bytes).map_err(|errors| {
-            errors.iter().next().cloned().unwrap_or_else(|| error("invalid program".into(), ""))
-        })?;
-        let program = program.program;
-        self.data.check(definition, &program)?;
-        let columns = Settings::from_iter([("program".to_owned(), path.into())]);
-        let blake3 = program_blake3(&program);
-        Ok((Task::Program(Arc::new(GivenProgram { program, blake3 })), columns))
-    }
-
-    fn resolved(&self, task: Task, stream: Option<u32>, columns: Settings) -> Resolved {
-        let data = &self.data;
-        let hash = match &task {
-            Task::Kernel(kernel) => {
-                let plan = self.plan_identity(kernel);
-                hash(&Identity::new(kernel, &plan, data.seed, stream))
-            }
+    /// The hash of everything besides machines that determines the result of a task.
+    fn hash_of(&self, Resolved { task, stream, .. }: &Resolved) -> String {
+        let Data { seed, inputs, expected } = &self.data;
+        let identity = match task {
+            Task::Kernel(kernel) => Identity::Kernel {
+                claims: claims(&kernel.request),
+                plan: self.plan_identity(kernel),
+                seed: *seed,
+                stream: *stream,
+            },
             Task::Program(given) => {
-                let seed_and_files = (data.seed, &data.inputs, &data.expected);
-                hash(&(SCHEMA, MODEL_VERSION, &given.blake3, seed_and_files, stream))
+                Identity::Program { blake3: &given.blake3, data: (*seed, inputs, expected), stream: *stream }
             }
-            Task::Ring(ring) => hash(&(SCHEMA, MODEL_VERSION, &ring.blake3, format!("{:?}", ring.keys))),
+            Task::Ring(ring) => Identity::Ring { blake3: &ring.blake3, keys: ring.keys_name() },
         };
-        Resolved { task, stream, hash: hash.into(), columns }
+        hash(&(SCHEMA, MODEL_VERSION, identity))
     }
 
-    fn plan_identity<'k>(&self, kernel: &'k KernelSpec) -> PlanIdentity<'k> {
-        let search = |effort| PlanIdentity::Search { effort, library: self.library_of(&kernel.request) };
+    fn plan_identity<'k>(&self, kernel: &'k KernelTask) -> PlanIdentity<'k> {
+        let search = |tune| PlanIdentity::Search { tune, library: self.library_of(&kernel.request) };
         match &kernel.plan {
-            PlanChoice::Best => search("quick".to_owned()),
-            PlanChoice::Known => search("off".to_owned()),
-            PlanChoice::Tuned(effort) => search(format!("{effort:?}")),
-            PlanChoice::Classical => PlanIdentity::Classical,
-            PlanChoice::Paper => PlanIdentity::Paper,
-            PlanChoice::Unoptimised => PlanIdentity::Unoptimised,
+            PlanChoice::Known => search("off"),
+            PlanChoice::Best => search("quick"),
+            PlanChoice::Tuned(_) => search("full"),
+            PlanChoice::Classical => PlanIdentity::Named("kl"),
+            PlanChoice::Paper => PlanIdentity::Named("paper"),
+            PlanChoice::Unoptimised => PlanIdentity::Named("unoptimised"),
             PlanChoice::Recipe(recipe) => PlanIdentity::Recipe(recipe),
         }
     }
 
     /// The hash of the library's entries for an operation and a degree.
-    fn library_of(&self, request: &RequestSpec) -> String {
-        let task = (request.operation, request.n);
+    fn library_of(&self, request: &Request) -> String {
+        let task = (request.operation, request.n());
         let Ok(library) = self.libraries.get(task, || {
             let tasks: Vec<_> = BUILT_IN.tasks_of(task.0.name(), task.1).collect();
             Ok::<_, Infallible>(hash(&tasks))
@@ -454,16 +393,15 @@ impl Resolver {
     }
 }
 
-/// The key of a kernel on a machine.
-fn key(kernel: &Resolved, machine: &Hashed, scheduled_for: &Hashed) -> PointKey {
-    PointKey::of(&(&*kernel.hash, &*machine.hash, &*scheduled_for.hash))
+/// The key of a task, by its hash, on a machine.
+fn key(task: &str, machine: &Hashed, scheduled_for: &Hashed) -> PointKey {
+    PointKey::of(&(task, &*machine.hash, &*scheduled_for.hash))
 }
 
-fn planned(kernel: Resolved, machine: &Hashed, scheduled_for: &Hashed) -> PlannedPoint {
-    let key = key(&kernel, machine, scheduled_for);
-    let Resolved { task, stream, columns: settings, .. } = kernel;
-    let (machine, scheduled_for) = (machine.machine.clone(), scheduled_for.machine.clone());
-    PlannedPoint { key, task, stream, machine, scheduled_for, settings }
+/// What a request computes, with all its settings, and the root of each ring.
+pub(super) fn claims(request: &Request) -> Vec<(String, Option<u128>)> {
+    let claim = |ring: usize| (request.claim(ring).to_string(), request.basis.rings()[ring].root());
+    (0..request.towers()).map(claim).collect()
 }
 
 /// A setting as an override.
@@ -476,48 +414,29 @@ fn name<'s>(settings: impl Iterator<Item = &'s Setting>) -> String {
     settings.map(|setting| text(setting) + "\n").collect()
 }
 
-/// Everything beside machines that determines the result of a generated program.
+/// Everything besides machines that determines a result. Its JSON has names and numbers only, so keys do not depend on
+/// the names of types.
 #[derive(Serialize)]
-struct Identity<'a> {
-    schema: u32,
-    model: u32,
-    function: &'static str,
-    n: u32,
-    modulus: String,
-    towers: u32,
-    stream: Option<u32>,
-    plan: &'a PlanIdentity<'a>,
-    seed: u64,
+#[serde(rename_all = "snake_case")]
+enum Identity<'a> {
+    Kernel { claims: Vec<(String, Option<u128>)>, plan: PlanIdentity<'a>, seed: u64, stream: Option<u32> },
+    Program { blake3: &'a str, data: (u64, &'a Words, &'a Words), stream: Option<u32> },
+    Ring { blake3: &'a str, keys: &'static str },
 }
 
+/// Words by symbol.
+type Words = BTreeMap<String, Vec<u128>>;
+
 #[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
 enum PlanIdentity<'a> {
     /// Plan `best`: its search, and the hash of the recipes from which it starts.
     Search {
-        effort: String,
+        tune: &'static str,
         library: String,
     },
-    Classical,
-    Paper,
-    Unoptimised,
+    Named(&'static str),
     Recipe(&'a Recipe),
-}
-
-impl<'a> Identity<'a> {
-    fn new(kernel: &KernelSpec, plan: &'a PlanIdentity<'a>, seed: u64, stream: Option<u32>) -> Self {
-        let request = &kernel.request;
-        Self {
-            schema: SCHEMA,
-            model: MODEL_VERSION,
-            function: request.operation.name(),
-            n: request.n,
-            modulus: request.modulus.to_string(),
-            towers: request.towers,
-            stream,
-            plan,
-            seed,
-        }
-    }
 }
 
 /// BLAKE3, shortened to 128 bits, as text.

@@ -4,7 +4,8 @@
 
 use super::journal::{self, Entry, JournalError};
 use super::key::PointKey;
-use super::manifest::{Manifest, Settings};
+use super::manifest::Manifest;
+use super::parameter::Settings;
 use super::record::{Costs, Record, Status};
 use diagnostic::input;
 use rayon::prelude::*;

@@ -8,10 +8,11 @@
 //! are useful, and the merge reports the number of missing points. After a failed task, a job with
 //! `afterok` would stay in the queue forever.
 
-use super::manifest::Workload;
 use super::meter::Spent;
-use super::plan::{Plan, Source};
+use super::plan::Plan;
+use super::point::Source;
 use super::shard::Shard;
+use super::workload::Workload;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;

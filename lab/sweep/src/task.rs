@@ -1,161 +1,435 @@
-//! The kernel that some settings describe.
+//! The task of a point: its program, or the way to generate it.
+//!
+//! Everything that a definition says about a task is resolved here, when the sweep is planned: a modulus that is no prime or
+//! a missing setting is an error with its place.
 
-use super::definition::{Definition, Setting};
-use super::manifest::Settings;
-use super::plan::Task;
-use codegen::PlanChoice;
+use super::data::Data;
+use super::definition::{Definition, ScheduleFor};
+use super::parameter::{self, Form, Given, KEYS, Parameter, Setting, Settings, TUNES, Values};
+use b512_asm::{Program, Setting as Value};
 use codegen::search::Effort;
+use codegen::{Parameters, PlanChoice, Request};
 use diagnostic::{Code, Diagnostic, Diagnostics};
-use golden::UnknownOperation;
-use lab_run::kernel::{self, KernelSpec, ModulusSpec, RequestSpec, parse_u128};
+use golden::{Kind, Operation};
+use lab_run::kernel::{self, ModulusSpec, RequestSpec};
+use lab_run::program::{self, ProgramFile};
+use lab_run::program_blake3;
+use programs::{OPTIONS, Options, PROGRAMS, ParameterSet, SETS, find_program};
+use ring_program::RingProgram;
+use runtime::Keys;
+use std::ops::Range;
+use std::sync::Arc;
 
-/// The longest stream of runs, as on the command line.
-const MAX_STREAM: u32 = 100_000;
-/// The most towers of a program.
-const MAX_TOWERS: u32 = 64;
-
-/// The length of a stream, if some settings have one.
-pub(super) fn stream(definition: &Definition, settings: &[&Setting]) -> Result<Option<u32>, Diagnostic> {
-    let Some(setting) = settings.iter().rfind(|setting| setting.key == "stream") else { return Ok(None) };
-    let runs = setting.value.as_integer().and_then(|runs| u32::try_from(runs).ok());
-    let runs = runs.filter(|runs| (1..=MAX_STREAM).contains(runs)).ok_or_else(|| {
-        let message = format!("invalid value {} for `stream`", setting.value);
-        definition.error(setting.span.clone(), message, format!("expected 1 to {MAX_STREAM} runs"))
-    })?;
-    Ok(Some(runs))
+/// The program of a point.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Task {
+    /// A program to generate.
+    Kernel(Arc<KernelTask>),
+    /// A program from a file.
+    Program(Arc<GivenProgram>),
+    /// A ring program.
+    Ring(Arc<RingTask>),
 }
 
-/// The kernel of some settings, of which later ones take precedence, and its columns.
-pub(super) fn generated(
+/// A kernel: what to compute, and how.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KernelTask {
+    /// The operation in its rings, with its settings.
+    pub request: Request,
+    /// The plan.
+    pub plan: PlanChoice,
+}
+
+/// A program from a file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GivenProgram {
+    /// The program.
+    pub program: Program,
+    /// Its hash, see [`program_blake3`].
+    pub blake3: String,
+}
+
+/// A ring program of a generator.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RingTask {
+    /// Its name, such as `hmult`.
+    pub name: String,
+    /// The program.
+    pub program: RingProgram,
+    /// BLAKE3 of its text, in hexadecimal.
+    pub blake3: String,
+    /// The origin of its keys.
+    pub keys: Keys,
+}
+
+impl RingTask {
+    /// The name of the origin of its keys.
+    pub(super) const fn keys_name(&self) -> &'static str {
+        match self.keys {
+            Keys::Streamed => KEYS[0],
+            Keys::Seeded => KEYS[1],
+            Keys::Resident => KEYS[2],
+        }
+    }
+}
+
+/// A task as its settings give it.
+pub(super) struct Resolved {
+    pub(super) task: Task,
+    /// The length of a stream of runs, if one is simulated.
+    pub(super) stream: Option<u32>,
+    /// The settings in columns.
+    pub(super) columns: Settings,
+}
+
+/// The task of some settings, of which later ones take precedence.
+pub(super) fn resolve(
     definition: &Definition,
+    data: &Data,
     settings: &[&Setting],
-) -> Result<(Task, Settings), Diagnostics> {
-    let (spec, plan_name, tune) = kernel(definition, settings)?;
-    let (request, mut columns) = (spec.request, Settings::new());
-    columns.insert("kernel".into(), request.operation.name().into());
-    columns.insert("n".into(), request.n.into());
-    match request.modulus {
-        ModulusSpec::Bits(bits) => columns.insert("modulus_bits".into(), bits.into()),
-        ModulusSpec::Value(modulus) => columns.insert("modulus".into(), format!("{modulus:#x}").into()),
+) -> Result<Resolved, Diagnostics> {
+    // A modulus takes the place of a size that was set before, and the other way round.
+    let is_modulus = |setting: &Setting| ["modulus", "modulus_bits"].contains(&setting.key.as_str());
+    let modulus = settings.iter().rfind(|setting| is_modulus(setting)).map(|setting| &setting.key);
+    let in_force = |setting: &&Setting| !is_modulus(setting) || Some(&setting.key) == modulus;
+    let settings: Vec<&Setting> = settings.iter().copied().filter(in_force).collect();
+    let reader = Reader { definition, data, given: Given::of(&settings) };
+    let form = reader.form();
+    reader.check(form)?;
+    let (task, mut columns) = match form {
+        Form::Kernel => reader.kernel()?,
+        Form::File => reader.file()?,
+        Form::Ring => reader.ring()?,
     };
-    if settings.iter().any(|setting| setting.key == "towers") {
-        columns.insert("towers".into(), request.towers.into());
+    for Setting { key, value, .. } in reader.given.all() {
+        columns.insert(key.clone(), parameter::column(key, value));
     }
-    columns.insert("plan".into(), plan_name.into());
-    if let Some(tune) = tune {
-        columns.insert("tune".into(), tune.name().into());
-    }
-    Ok((Task::Kernel(spec), columns))
+    let stream = reader.given.stream.and_then(|setting| integer(setting).try_into().ok());
+    Ok(Resolved { task, stream, columns })
 }
 
-/// The kernel of some settings, of which later ones take precedence, the name of its plan, and the search
-/// if one is set.
-fn kernel(
-    definition: &Definition,
-    settings: &[&Setting],
-) -> Result<(KernelSpec, String, Option<Tune>), Diagnostics> {
-    let modulus = ModulusSpec::Bits(128);
-    let mut spec = RequestSpec { operation: golden::NTT, n: 0, modulus, root: None, towers: 1 };
-    let (mut plan, mut plan_name) = (PlanChoice::Best, "best".to_owned());
-    let mut tune = None;
-    let mut errors = Diagnostics::default();
-    let mut set = |Setting { key, value, span, .. }: &Setting| -> Result<(), Diagnostics> {
-        let wrong = |help: String| {
-            let message = format!("invalid value {value} for `{key}`");
-            definition.error(span.clone(), message, help)
+/// A whole number whose range has been checked.
+fn integer(setting: &Setting) -> u64 {
+    setting.value.as_integer().and_then(|value| u64::try_from(value).ok()).unwrap_or_default()
+}
+
+/// A text; empty without one.
+fn text(setting: Option<&Setting>) -> &str {
+    setting.and_then(|setting| setting.value.as_str()).unwrap_or_default()
+}
+
+/// The place of the first of some settings that is there.
+fn place<'s>(settings: impl IntoIterator<Item = Option<&'s Setting>>) -> Range<usize> {
+    settings.into_iter().flatten().next().map_or(0..0, |setting| setting.span.clone())
+}
+
+struct Reader<'d> {
+    definition: &'d Definition,
+    data: &'d Data,
+    given: Given<'d>,
+}
+
+impl Reader<'_> {
+    fn error(&self, span: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+        self.definition.error(span, message, help)
+    }
+
+    /// The form of the program: a parameter set makes a ring program, and so does a name that no operation has.
+    fn form(&self) -> Form {
+        let name = text(self.given.kernel);
+        if self.given.program.is_some() {
+            Form::File
+        } else if self.given.set.is_some()
+            || (find_program(name).is_some() && name.parse::<Operation>().is_err())
+        {
+            Form::Ring
+        } else {
+            Form::Kernel
+        }
+    }
+
+    /// Checks that each parameter is one of the task, and that it allows its value.
+    fn check(&self, form: Form) -> Result<(), Diagnostics> {
+        let mut errors = Diagnostics::default();
+        let programs = Values::Names(PROGRAMS.iter().map(|program| program.name).collect());
+        let mut name = Some(golden::NTT.name());
+        if let Some(kernel) = self.given.kernel {
+            // Without a valid name, it is not known which of the others it takes.
+            name = errors
+                .keep(
+                    match form {
+                        Form::Ring => self.check_value(kernel, &programs),
+                        Form::Kernel | Form::File => Ok(()),
+                    }
+                    .and_then(|()| {
+                        self.check_value(kernel, &parameter::find("kernel").expect("a row").values)
+                    }),
+                )
+                .map(|()| text(Some(kernel)));
+        }
+        for setting in self.given.all().filter(|setting| setting.key != "kernel" || form == Form::File) {
+            let Some(parameter) = parameter::find(&setting.key) else { continue };
+            if !parameter.is_of(form, name) {
+                errors.push(self.misplaced(setting, parameter, form, name.unwrap_or_default()));
+            } else {
+                errors.keep(self.check_value(setting, &parameter.values));
+            }
+        }
+        if form == Form::Kernel && !errors.is_empty() {
+            errors.keep(self.plan(self.given.plan, self.given.tune));
+        }
+        errors.or(())
+    }
+
+    fn check_value(&self, setting: &Setting, values: &Values) -> Result<(), Diagnostic> {
+        if values.allow(&setting.value) {
+            return Ok(());
+        }
+        let message = format!("invalid value {} for `{}`", setting.value, setting.key);
+        Err(self.error(setting.span.clone(), message, values.help(&setting.value)))
+    }
+
+    /// The error of a parameter that programs of this form do not take.
+    fn misplaced(&self, setting: &Setting, parameter: &Parameter, form: Form, name: &str) -> Diagnostic {
+        let what = match form {
+            _ if parameter.forms.contains(&form) => format!("not of `{name}`"),
+            Form::Kernel => format!("and `{name}` is a kernel"),
+            Form::File => "and `program` names a file".to_owned(),
+            Form::Ring => format!("and `{name}` is a ring program"),
         };
-        let integer = || value.as_integer().and_then(|value| u32::try_from(value).ok());
-        match key.as_str() {
-            "kernel" => {
-                let operation = value.as_str().unwrap_or_default().parse();
-                spec.operation =
-                    operation.map_err(|error: UnknownOperation| wrong(error.help().to_owned()))?;
+        let message = format!("`{}` is of {}, {what}", setting.key, parameter.takers());
+        let help = match (form, name.parse::<Operation>()) {
+            (Form::Kernel, Ok(operation)) if parameter.forms.contains(&form) => {
+                parameter::settings_of(operation)
             }
-            "n" => {
-                let n = integer().filter(|n| n.is_power_of_two() && *n >= 2);
-                spec.n = n.ok_or_else(|| wrong("expected a power of two, such as 65536".into()))?;
-            }
-            "modulus_bits" => {
-                let bits = integer().filter(|bits| (2..=128).contains(bits));
-                spec.modulus = ModulusSpec::Bits(bits.ok_or_else(|| wrong("expected 2 to 128 bits".into()))?);
-            }
-            "modulus" => {
-                let modulus = value.as_str().and_then(parse_u128);
-                let modulus = modulus.or_else(|| value.as_integer().and_then(|value| value.try_into().ok()));
-                let help = "write a number, in quotes if it has more than 63 bits: \"0x1000...\"";
-                spec.modulus = ModulusSpec::Value(modulus.ok_or_else(|| wrong(help.into()))?);
-            }
-            "towers" => {
-                let towers = integer().filter(|towers| (1..=MAX_TOWERS).contains(towers));
-                let help = || format!("expected 1 to {MAX_TOWERS} towers");
-                spec.towers = towers.ok_or_else(|| wrong(help()))?;
-            }
-            "stream" => {}
-            "tune" => {
-                let named = |known: &&(Tune, &str)| Some(known.1) == value.as_str();
-                let (found, _) = TUNES
-                    .iter()
-                    .find(named)
-                    .ok_or_else(|| wrong("expected \"off\", \"quick\" or \"full\"".into()))?;
-                tune = Some(*found);
-            }
-            _ => {
-                plan_name =
-                    value.as_str().ok_or_else(|| wrong("expected a name in quotes".into()))?.to_owned();
-                plan = kernel::plan(&plan_name, &definition.path(&plan_name)).map_err(|errors| {
-                    // The name of a file that cannot be read is an error of the definition.
-                    errors.map(|error| match error.code == Some(Code::Unreadable.name()) {
-                        true => definition
-                            .error(span.clone(), error.message, error.help.unwrap_or_default())
-                            .with_code(Code::Unreadable.name()),
-                        false => error,
-                    })
-                })?;
-            }
+            _ => format!("leave `{}` out", setting.key),
+        };
+        self.error(setting.key_span.clone(), message, help)
+    }
+
+    /// A kernel, and the columns of its defaults.
+    fn kernel(&self) -> Result<(Task, Settings), Diagnostics> {
+        let &Given {
+            kernel,
+            program: _,
+            set: _,
+            n,
+            keys: _,
+            modulus_bits,
+            modulus,
+            root,
+            towers,
+            stream: _,
+            plan,
+            tune,
+            ref others,
+        } = &self.given;
+        if let Some(file) = self.definition.data.first() {
+            let help =
+                "set `program`, or leave the data out: generated programs are checked on data from the seed";
+            return Err(self.error(file.span.clone(), "data without a program", help).into());
         }
-        Ok(())
-    };
-    for setting in settings {
-        errors.keep(set(setting));
-    }
-    errors.or(())?;
-    if spec.n == 0 {
-        let help = "set `n = 65536`, or vary it in [grid]; or name a `program`";
-        return Err(definition.error(0..0, "missing `n`", help).into());
-    }
-    if let (ModulusSpec::Value(_), 2..) = (spec.modulus, spec.towers)
-        && let Some(setting) = settings.iter().rfind(|setting| setting.key == "modulus")
-    {
-        let help = "set `modulus_bits`: each tower has a modulus of its own";
-        return Err(definition.error(setting.span.clone(), "one modulus for several towers", help).into());
-    }
-    if let (PlanChoice::Best, Some(tune)) = (&plan, tune) {
-        plan = tune.choice();
-    }
-    Ok((KernelSpec { request: spec, plan }, plan_name, tune))
-}
-
-/// The search for plan `best`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Tune {
-    Off,
-    Quick,
-    Full,
-}
-
-/// The values of `tune`.
-const TUNES: [(Tune, &str); 3] = [(Tune::Off, "off"), (Tune::Quick, "quick"), (Tune::Full, "full")];
-
-impl Tune {
-    fn choice(self) -> PlanChoice {
-        match self {
-            Self::Off => PlanChoice::Known,
-            Self::Quick => PlanChoice::Best,
-            Self::Full => PlanChoice::Tuned(Effort::DEFAULT),
+        let operation = kernel.map_or(Ok(golden::NTT), |kernel| text(Some(kernel)).parse());
+        let operation: Operation = operation
+            .map_err(|_| self.error(place([kernel]), "unknown kernel", "`rpu gen --list` has all"))?;
+        let Some(degree) = n else {
+            let help = "set `n = 65536`, or vary it in [grid]; or name a `program`";
+            return Err(self.error(0..0, "missing `n`", help).into());
+        };
+        let towers_count = towers.map_or(1, integer) as u32;
+        if let (Some(setting), 2..) = (modulus.or(root), towers_count) {
+            let help = "set `modulus_bits`: each tower has a modulus of its own";
+            let message = format!("one {} for several towers", setting.key);
+            return Err(self.error(setting.span.clone(), message, help).into());
         }
+        let spec = RequestSpec {
+            operation,
+            n: integer(degree) as u32,
+            modulus: match modulus.and_then(|setting| parameter::number(&setting.value)) {
+                Some(modulus) => ModulusSpec::Value(modulus),
+                None => ModulusSpec::Bits(modulus_bits.map_or(128, integer) as u32),
+            },
+            root: root.and_then(|setting| parameter::number(&setting.value)),
+            towers: towers_count,
+        };
+        let parameters = self.parameters(operation, kernel, others)?;
+        let request = spec.resolve().map_err(|error| {
+            let (culprit, help) = match error {
+                ring::Error::NotARoot { .. } | ring::Error::NoTransform { .. } => {
+                    (root, "leave `root` out: the smallest is found")
+                }
+                ring::Error::NotPrime(_) | ring::Error::Modulus(_) | ring::Error::NoRoots { .. } => (
+                    modulus,
+                    "leave `modulus` out, or set `modulus_bits`: the largest prime that fits is found",
+                ),
+                ring::Error::NoPrime { .. } => (modulus_bits, "set `modulus_bits` to up to 128"),
+                ring::Error::TooFewPrimes { .. } => {
+                    (towers, "set `modulus_bits` to up to 128, or fewer towers")
+                }
+                ring::Error::Degree(_) => (n, "choose a power of two, such as 1024 or 65536"),
+                ring::Error::EmptyBasis
+                | ring::Error::Degrees { .. }
+                | ring::Error::NotCoprime { .. }
+                | ring::Error::Implementation { .. } => (kernel, "choose other moduli"),
+            };
+            self.error(place([culprit, modulus, modulus_bits, n]), error.to_string(), help)
+        })?;
+        let request = request.with(parameters);
+        request.check_parameters().map_err(|error| {
+            let message = error.to_string();
+            let named = |setting: &&&Setting| message.contains(&format!(" {} = ", setting.key));
+            let culprit = others.iter().find(named).copied().or(kernel);
+            self.error(place([culprit]), message, parameter::settings_of(operation))
+        })?;
+        let task = KernelTask { request, plan: self.plan(plan, tune)? };
+        let mut columns = Settings::new();
+        columns.insert("kernel".into(), operation.name().into());
+        if modulus.is_none() {
+            columns.insert("modulus_bits".into(), 128.into());
+        }
+        columns.insert("plan".into(), "best".into());
+        Ok((Task::Kernel(Arc::new(task)), columns))
     }
 
-    fn name(self) -> &'static str {
-        TUNES.iter().find(|(tune, _)| *tune == self).map_or("", |(_, name)| name)
+    /// The settings of an operation, of which each must be there.
+    fn parameters(
+        &self,
+        operation: Operation,
+        kernel: Option<&Setting>,
+        others: &[&Setting],
+    ) -> Result<Parameters, Diagnostics> {
+        let mut errors = Diagnostics::default();
+        let mut values = Vec::new();
+        for spec in operation.parameters() {
+            let Some(setting) = others.iter().find(|setting| setting.key == spec.name) else {
+                let message = format!("`{operation}` needs `{}`: {}", spec.name, spec.doc);
+                let help = format!("set `{}`, or vary it in [grid]", spec.name);
+                errors.push(self.error(place([kernel]), message, help));
+                continue;
+            };
+            let value = match spec.kind {
+                Kind::Choice(_) => Value::Word(text(Some(setting)).to_owned()),
+                Kind::Number | Kind::Exponent | Kind::Degree | Kind::Modulus | Kind::Root => {
+                    Value::Number(parameter::number(&setting.value).unwrap_or_default())
+                }
+            };
+            values.push((spec.name.to_owned(), value));
+        }
+        errors.or(Parameters::new(values))
+    }
+
+    /// The plan; `tune` is the search for plan `best`.
+    fn plan(&self, plan: Option<&Setting>, tune: Option<&Setting>) -> Result<PlanChoice, Diagnostics> {
+        let name = plan.map_or("best", |plan| text(Some(plan)));
+        let choice = kernel::plan(name, &self.definition.path(name)).map_err(|errors| {
+            // The name of a file that cannot be read is an error of the definition.
+            errors.map(|error| match error.code == Some(Code::Unreadable.name()) {
+                true => self
+                    .error(place([plan]), error.message, error.help.unwrap_or_default())
+                    .with_code(Code::Unreadable.name()),
+                false => error,
+            })
+        })?;
+        let effort = TUNES.iter().position(|known| *known == text(tune));
+        Ok(match (choice, effort) {
+            (PlanChoice::Best, Some(0)) => PlanChoice::Known,
+            (PlanChoice::Best, Some(2)) => PlanChoice::Tuned(Effort::DEFAULT),
+            (choice, _) => choice,
+        })
+    }
+
+    /// A program from a file.
+    fn file(&self) -> Result<(Task, Settings), Diagnostics> {
+        let setting = self.given.program.expect("the form of a file");
+        let error = |message: String, help: &str| self.error(setting.span.clone(), message, help);
+        let path = text(Some(setting));
+        let bytes = program::read(&self.definition.path(path))
+            .map_err(|cause| error(cause.message, "name an object file or assembly text"))?;
+        let program = ProgramFile::parse(path, bytes).map_err(|errors| {
+            errors.iter().next().cloned().unwrap_or_else(|| error("invalid program".into(), ""))
+        })?;
+        let program = program.program;
+        self.data.check(self.definition, &program)?;
+        let blake3 = program_blake3(&program);
+        Ok((Task::Program(Arc::new(GivenProgram { program, blake3 })), Settings::new()))
+    }
+
+    /// A ring program of a generator, and the columns of its defaults.
+    fn ring(&self) -> Result<(Task, Settings), Diagnostics> {
+        let &Given {
+            kernel,
+            program: _,
+            set,
+            n,
+            keys,
+            modulus_bits: _,
+            modulus: _,
+            root: _,
+            towers: _,
+            stream: _,
+            plan: _,
+            tune: _,
+            ref others,
+        } = &self.given;
+        if self.definition.schedule_for != ScheduleFor::Machine {
+            let message = "a ring program has kernels of its own for each machine";
+            return Err(self.error(0..0, message, "leave `schedule_for` out").into());
+        }
+        let name = text(kernel);
+        let Some(generator) = find_program(name) else {
+            let help = "name a program, such as \"hmult\"";
+            return Err(self.error(place([set]), "missing `kernel`", help).into());
+        };
+        let parameter_set = self.set(kernel, set, n)?;
+        let mut options = Options::default();
+        for setting in others {
+            let option = OPTIONS.iter().find(|option| option.name == setting.key);
+            let set = option.map_or(Ok(()), |option| option.set(&mut options, &setting.text()));
+            set.map_err(|error| self.error(setting.span.clone(), error, ""))?;
+        }
+        let program = programs::generate(&generator, &parameter_set, &options).map_err(|error| {
+            self.error(place(others.iter().copied().map(Some).chain([set])), error.to_string(), "")
+        })?;
+        let mut text_of_program = Vec::new();
+        program
+            .write("", &mut text_of_program)
+            .map_err(|error| self.error(0..0, format!("cannot write the ring program: {error}"), ""))?;
+        let origin = KEYS.iter().position(|known| *known == text(keys));
+        let keys = match origin {
+            Some(1) => Keys::Seeded,
+            Some(2) => Keys::Resident,
+            _ => Keys::Streamed,
+        };
+        let blake3 = blake3::hash(&text_of_program).to_hex().to_string();
+        let task = RingTask { name: generator.name.to_owned(), program, blake3, keys };
+        let columns = Settings::from_iter([("n".to_owned(), parameter_set.degree().get().into())]);
+        Ok((Task::Ring(Arc::new(task)), columns))
+    }
+
+    /// The parameter set: a built-in one, or a file.
+    fn set(
+        &self,
+        kernel: Option<&Setting>,
+        set: Option<&Setting>,
+        n: Option<&Setting>,
+    ) -> Result<ParameterSet, Diagnostics> {
+        let n = n.map(integer);
+        let names = || SETS.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", ");
+        let Some(setting) = set else {
+            let help = format!("add `set = \"{}\"`, for example; the sets are {}", SETS[0].0, names());
+            return Err(self.error(place([kernel]), "a ring program without a parameter set", help).into());
+        };
+        let name = text(set);
+        if let Some(set) = ParameterSet::built_in(name, n) {
+            return set;
+        }
+        let path = self.definition.path(name);
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            let help = format!("the sets are {}; or give the path of a TOML file", names());
+            let message = format!("invalid value {} for `set`", setting.value);
+            return Err(self.error(setting.span.clone(), message, help).into());
+        };
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        ParameterSet::parse(&stem, &path.display().to_string(), &text, n)
     }
 }

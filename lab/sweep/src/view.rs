@@ -1,10 +1,11 @@
 //! The presentation of a sweep: its values and their names.
 
-use super::explore::Measure;
 use super::goals::Goals;
 use super::key::PointKey;
-use super::manifest::{Manifest, Workload};
+use super::manifest::Manifest;
+use super::measure::Measure;
 use super::record::Record;
+use super::workload::Workload;
 use lab_run::TimingReport;
 use serde_json::Value;
 use sim::machine::table::{Effect, Key, Rest};

@@ -24,6 +24,14 @@ pub struct Assignment {
 #[error("`{0}` gives no key of a machine a value that it accepts; write `key=value`, such as `vdm.banks=64`")]
 pub struct AssignmentError(String);
 
+impl Assignment {
+    /// This value of the key with this dotted path; `None` if there is no such key, or it does not accept the value.
+    pub fn new(key: &str, value: Value) -> Option<Self> {
+        let key = schema::find(key)?;
+        key.kind.allows(&value).then_some(Self { key, value })
+    }
+}
+
 impl FromStr for Assignment {
     type Err = AssignmentError;
 
@@ -74,8 +82,7 @@ impl Override {
     /// The override as an assignment; `None` if it names no key of a machine, such as `technology`, which is
     /// a file, or if the key does not accept its value.
     pub fn assignment(&self) -> Option<Assignment> {
-        let (key, value) = (schema::find(self.key())?, self.leaf_value());
-        key.kind.allows(&value).then_some(Assignment { key, value })
+        Assignment::new(self.key(), self.leaf_value())
     }
 }
 

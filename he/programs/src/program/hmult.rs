@@ -1,7 +1,8 @@
 //! `hmult`: the product of two ciphertexts.
 
-use super::{Generator, Options, Rescale, rescale, switch};
+use super::{Generator, Options, rescale, switch};
 use crate::Error;
+use crate::Rescale;
 use crate::emitter::Emitter;
 use crate::polynomial::Polynomial;
 use crate::switch::Key;
@@ -11,9 +12,7 @@ use ring_program::Limb;
 pub(super) const PRODUCT: Generator = Generator {
     name: "hmult",
     definition: "prod.0, prod.1 is the product of ct1.0, ct1.1 and ct2.0, ct2.1 with the key evk.b.J, evk.a.J of s^2 for s",
-    rotates: false,
-    rescales_products: true,
-    has_layers: false,
+    options: &["rescale"],
     emit,
 };
 

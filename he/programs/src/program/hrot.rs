@@ -10,9 +10,7 @@ use crate::switch::Key;
 pub(super) const ROTATION: Generator = Generator {
     name: "hrot",
     definition: "rot.0, rot.1 is ct.0, ct.1 with X^g for X, g = 5^rotation, with the key evk.b.J, evk.a.J of s for s(X^(1/g))",
-    rotates: true,
-    rescales_products: false,
-    has_layers: false,
+    options: &["rotations"],
     emit,
 };
 

@@ -10,9 +10,7 @@ use crate::switch::Key;
 pub(super) const KEY_SWITCH: Generator = Generator {
     name: "keyswitch",
     definition: "ks0 + ks1 s' is d s plus an error: d with the key evk.b.J, evk.a.J of s for s'",
-    rotates: false,
-    rescales_products: false,
-    has_layers: false,
+    options: &[],
     emit,
 };
 

@@ -2,13 +2,15 @@
 
 use super::{ComposeError, Condition, MAX_POINTS};
 use crate::columns::{Column, columns};
-use crate::explore::Measure;
 use crate::goals::Goals;
-use crate::manifest::{Manifest, Reference, Settings, Workload};
+use crate::manifest::{Manifest, Reference};
+use crate::measure::Measure;
+use crate::parameter::Settings;
 use crate::quantity::{Better, UnknownName, find};
 use crate::record::Record;
 use crate::results::Results;
 use crate::view::{ABSENT, extrapolated, plain, setting, whole};
+use crate::workload::Workload;
 use diagnostic::Diagnostic;
 use ring_program::compression;
 use serde_json::Value;

@@ -1,6 +1,7 @@
 //! Checks of a definition's axes.
 
-use super::{Axis, Definition, KERNEL_KEYS, ScheduleFor, Setting, quoted};
+use super::{Axis, Definition, ScheduleFor, Setting, quoted};
+use crate::parameter::is_parameter;
 use crate::view::whole;
 use diagnostic::{Code, Diagnostic};
 use std::collections::HashSet;
@@ -43,7 +44,7 @@ impl Definition {
     pub(super) fn check_scheduled_keys(&self, spans: &[Range<usize>]) -> Result<(), Diagnostic> {
         let ScheduleFor::Keys(keys) = &self.schedule_for else { return Ok(()) };
         let varying = self.varying();
-        let machine_keys = || varying.iter().map(String::as_str).filter(|key| !KERNEL_KEYS.contains(key));
+        let machine_keys = || varying.iter().map(String::as_str).filter(|key| !is_parameter(key));
         match keys.iter().zip(spans).find(|(key, _)| machine_keys().all(|varying| varying != *key)) {
             None => Ok(()),
             Some((key, span)) => {

@@ -1,6 +1,7 @@
 //! The parts of a definition, read from TOML.
 
-use super::{Axis, DataFile, Definition, KERNEL_KEYS, ScheduleFor, Setting, TOP_KEYS, quoted};
+use super::{Axis, DataFile, Definition, ScheduleFor, Setting, TOP_KEYS, quoted};
+use crate::parameter::PARAMETERS;
 use diagnostic::document::{Document, Field, Format, Item, Node, Schema};
 use diagnostic::{Code, Diagnostic, Diagnostics, counted};
 use serde::de::DeserializeOwned;
@@ -18,7 +19,7 @@ impl Definition {
 
     /// The error of an unknown key of the definition.
     pub(super) fn unknown_key(&self, span: Range<usize>, unknown: &str) -> Diagnostic {
-        let known = || TOP_KEYS.iter().chain(&KERNEL_KEYS[1..]).copied();
+        let known = || TOP_KEYS.into_iter().chain(PARAMETERS.iter().map(|parameter| parameter.name));
         let of_machine = sim::machine::keys().find(|key| key.path.split('.').next() == Some(unknown));
         let help = match (of_machine, diagnostic::nearest(unknown, known())) {
             (Some(key), _) => {

@@ -19,65 +19,21 @@
 //! search that was killed continues as if it had not been. Each shard searches with a seed of its own and
 //! uses the records of all shards in its folder.
 
-mod measure;
 mod search;
 
-pub use measure::{Constraint, Measure};
+pub use super::goals::Exploration;
+pub use super::measure::{Constraint, Measure};
 pub use search::{Explored, explore};
 
-use super::Settings;
-use super::definition::{Definition, Setting};
+use super::definition::Definition;
 use super::goals::Goals;
-use super::manifest::{Manifest, TASK_KEYS};
-use super::plan::{PlannedPoint, Source, manifest, title};
+use super::manifest::Manifest;
+use super::parameter::{PARAMETERS, Setting, Settings};
+use super::plan::{manifest, title};
+use super::point::{Class, PlannedPoint, Source};
 use super::points::Points;
-use super::resolver::{Class, Resolver};
+use super::resolver::Resolver;
 use diagnostic::{Diagnostic, Diagnostics};
-use serde::de::Error;
-use serde::{Deserialize, Deserializer};
-
-/// The table `[explore]` of a definition.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Exploration {
-    /// What to minimise: two measures or more; `None` for time and area.
-    pub objectives: Option<Vec<Measure>>,
-    /// What designs must keep.
-    #[serde(deserialize_with = "constraints")]
-    pub constraints: Vec<Constraint>,
-    /// Designs of a generation.
-    pub population: usize,
-}
-
-fn constraints<'de, D: Deserializer<'de>>(texts: D) -> Result<Vec<Constraint>, D::Error> {
-    let texts: Vec<String> = Vec::deserialize(texts)?;
-    let all = texts.iter().map(|text| Constraint::parse_all(text));
-    Ok(all.collect::<Result<Vec<_>, _>>().map_err(D::Error::custom)?.concat())
-}
-
-impl Default for Exploration {
-    fn default() -> Self {
-        Self { objectives: None, constraints: Vec::new(), population: 24 }
-    }
-}
-
-impl Exploration {
-    /// Checks the values. An error names the problem and a fix.
-    pub(super) fn check(&self) -> Result<(), (String, String)> {
-        let are_distinct = |objectives: &Vec<Measure>| {
-            objectives.len() >= 2 && (1..objectives.len()).all(|i| !objectives[..i].contains(&objectives[i]))
-        };
-        if !self.objectives.as_ref().is_none_or(are_distinct) {
-            let names = Measure::ALL.map(Measure::name).join(", ");
-            return Err(("fewer than two different objectives".into(), format!("choose from {names}")));
-        }
-        if !(4..=10_000).contains(&self.population) {
-            let message = format!("invalid value {} for `population`", self.population);
-            return Err((message, "expected 4 to 10000 designs".into()));
-        }
-        Ok(())
-    }
-}
 
 /// A design: the number of the alternative on each axis.
 pub(super) type Design = Vec<usize>;
@@ -242,7 +198,7 @@ fn goals(definition: &Definition, exploration: &Exploration) -> Result<Goals, Di
 
 /// Checks that all designs have one task: a front of several would compare designs for different ones.
 fn check_task(definition: &Definition) -> Result<(), Diagnostic> {
-    for (key, name) in TASK_KEYS {
+    for key in PARAMETERS.iter().filter(|parameter| parameter.identifies).map(|parameter| parameter.name) {
         let Some(first) = definition.varied().find(|setting| setting.key == key) else { continue };
         let mut values: Vec<String> = Vec::new();
         let own = |row: &[Setting]| row.iter().rfind(|setting| setting.key == key).map(Setting::text);
@@ -256,7 +212,7 @@ fn check_task(definition: &Definition) -> Result<(), Diagnostic> {
         }
         if values.len() > 1 {
             let message = format!("a space has one task, but `{key}` has the values {}", values.join(", "));
-            let help = format!("set `{key}` for all designs, and use one `rpu explore` per {name}");
+            let help = format!("set `{key}` for all designs, and use one `rpu explore` per value");
             return Err(definition.error(first.key_span.clone(), message, help));
         }
     }

@@ -1,36 +1,19 @@
 //! The schema of sweeps and spaces.
 
 use super::{DRAFT, machine_keys};
-use crate::explore::Measure;
+use crate::measure::Measure;
+use crate::parameter::PARAMETERS;
 use serde_json::{Map, Value, json};
 
-/// The keys that describe a kernel or a program, with the schemas of their values.
-fn kernel_keys() -> Map<String, Value> {
-    let mut operations: Vec<&str> = golden::OPERATIONS.iter().map(|operation| operation.name()).collect();
-    operations.extend(programs::PROGRAMS.iter().map(|program| program.name));
-    let dataflows: Vec<&str> = programs::DATAFLOWS.iter().map(|dataflow| dataflow.name).collect();
-    let keys = json!({
-        "kernel": { "enum": operations, "description": "The operation; `rpu gen --list` describes each. With `set`, a ring program." },
-        "program": { "type": "string", "description": "A program in place of a kernel: assembly text or an object file, relative to this file." },
-        "set": { "type": "string", "description": "The parameter set of a ring program: a built-in name, or a path relative to this file." },
-        "level": { "type": "integer", "minimum": 1, "description": "Moduli of the ciphertexts of a ring program; by default all of the set." },
-        "dataflow": { "enum": dataflows, "description": "The order of key switches in a ring program." },
-        "keys": { "enum": ["streamed", "seeded", "resident"], "description": "The origin of a ring program's keys." },
-        "n": { "type": "integer", "minimum": 2, "description": "Ring degree, a power of two." },
-        "modulus_bits": { "type": "integer", "minimum": 2, "maximum": 128, "description": "The modulus is the largest prime of this size that is 1 mod 2n." },
-        "modulus": { "type": ["string", "integer"], "description": "The modulus; in quotes if it has more than 63 bits." },
-        "towers": { "type": "integer", "minimum": 1, "maximum": 64, "description": "Rings with moduli of their own in one program." },
-        "stream": { "type": "integer", "minimum": 1, "maximum": 100_000, "description": "Consecutive runs of the program, with their off-chip transfers." },
-        "plan": { "type": "string", "description": "`best`, `kl`, `pease`, `paper`, `unoptimised`, or a plan's file." },
-        "tune": { "enum": ["off", "quick", "full"], "description": "The search for plan `best`." },
-    });
-    keys.as_object().cloned().unwrap_or_default()
+/// The parameters of tasks, with the schemas of their values.
+fn parameters() -> Map<String, Value> {
+    PARAMETERS.iter().map(|parameter| (parameter.name.to_owned(), parameter.schema())).collect()
 }
 
-/// An object with kernel and machine keys, whose values are `of` the usual ones.
+/// An object with parameters of tasks and machine keys, whose values are `of` the usual ones.
 fn keys(of: impl Fn(Value) -> Value, description: &str) -> Value {
     let mut properties = machine_keys(&of);
-    properties.extend(kernel_keys().into_iter().map(|(key, schema)| (key, of(schema))));
+    properties.extend(parameters().into_iter().map(|(key, schema)| (key, of(schema))));
     json!({ "type": "object", "additionalProperties": false, "properties": properties, "description": description })
 }
 
@@ -43,7 +26,7 @@ fn list(value: Value) -> Value {
 pub(crate) fn schema() -> Value {
     let measures: Vec<&str> = Measure::ALL.map(Measure::name).to_vec();
     let files = json!({ "type": "object", "additionalProperties": { "type": "string" } });
-    let mut properties = kernel_keys();
+    let mut properties = parameters();
     let mut add = |key: &str, schema: Value| drop(properties.insert(key.to_owned(), schema));
     add("name", json!({ "type": "string", "description": "The name in results; by default the file's." }));
     add("title", json!({ "type": "string", "description": "The title of charts." }));

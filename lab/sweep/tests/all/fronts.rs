@@ -239,7 +239,7 @@ fn a_space_has_one_task() {
     assert_eq!(
         error,
         "space.toml:3:1: D004: a space has one task, but `n` has the values 1024, 2048; \
-         set `n` for all designs, and use one `rpu explore` per ring degree"
+         set `n` for all designs, and use one `rpu explore` per value"
     );
     for (key, text) in [
         ("modulus_bits", "n = 1024\n[grid]\nmodulus_bits = [60, 128]"),

@@ -3,4 +3,6 @@
 mod explore;
 mod fronts;
 mod model;
+mod parameters;
+mod points;
 mod sweep;

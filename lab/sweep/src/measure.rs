@@ -157,7 +157,7 @@ impl Constraint {
     }
 
     /// The distance of a design from the limit, as the logarithm of their ratio; 0 if it keeps the limit, and above 0 if not.
-    pub(super) fn violation(&self, costs: &Costs) -> f64 {
+    pub(crate) fn violation(&self, costs: &Costs) -> f64 {
         let distance = (self.measure.of(costs) / self.limit).ln().abs();
         if self.allows(costs) { 0.0 } else { distance.max(f64::MIN_POSITIVE) }
     }

@@ -1,0 +1,207 @@
+//! The options of generated programs: rows of one table.
+
+use crate::dataflow::{DATAFLOWS, Dataflow, find_dataflow};
+use crate::program::{Generator, PROGRAMS};
+use std::num::NonZeroUsize;
+
+/// When a product is divided by its last modulus.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Rescale {
+    /// Together with the special moduli, in the mod-down of the key switch.
+    #[default]
+    Merged,
+    /// After the key switch. The product before it is an output too.
+    Separate,
+    /// Not at all.
+    None,
+}
+
+/// The options of programs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The number of moduli q in use; all by default.
+    pub level: Option<usize>,
+    /// The order of key switches.
+    pub dataflow: Dataflow,
+    /// The output limbs of a tile, for dataflows with tiles.
+    pub tile: Option<NonZeroUsize>,
+    /// The rotations in slots, for programs that rotate. Negative ones go the other way.
+    pub rotations: Option<Vec<i64>>,
+    /// The rescale of products.
+    pub rescale: Option<Rescale>,
+    /// The layers of a program with layers; by default as many as the moduli allow.
+    pub layers: Option<usize>,
+}
+
+impl Default for Options {
+    /// The dataflow `oc`, and the defaults of the program.
+    fn default() -> Self {
+        let dataflow = find_dataflow("oc").expect("a dataflow");
+        Self { level: None, dataflow, tile: None, rotations: None, rescale: None, layers: None }
+    }
+}
+
+/// An option of programs.
+#[derive(Clone, Copy)]
+pub struct OptionSpec {
+    /// The name on the command line and in sweeps.
+    pub name: &'static str,
+    /// The values.
+    pub kind: OptionKind,
+    /// The meaning in one line.
+    pub doc: &'static str,
+    /// What holds without it.
+    pub default: &'static str,
+    /// Whether the results of a program depend on it. The others are orders of the same work.
+    pub changes_results: bool,
+    /// Whether every program takes it. The others name it in [`Generator::options`].
+    pub is_common: bool,
+    /// Whether options have a value of it.
+    pub(crate) given: fn(&Options) -> bool,
+    set: fn(&mut Options, &str) -> Result<(), String>,
+}
+
+/// The values of an option, as text.
+#[derive(Clone, Copy)]
+pub enum OptionKind {
+    /// A number, at least 1.
+    Count,
+    /// Numbers with commas between them; `1..8` are all from 1 to 8.
+    Rotations,
+    /// A name, each with its definition.
+    Choice(fn() -> Vec<(&'static str, &'static str)>),
+}
+
+/// All options.
+pub const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "level",
+        kind: OptionKind::Count,
+        doc: "Number of moduli of the ciphertexts",
+        default: "all of the set",
+        changes_results: true,
+        is_common: true,
+        given: |options| options.level.is_some(),
+        set: |options, text| count(text).map(|level| options.level = Some(level.get())),
+    },
+    OptionSpec {
+        name: "dataflow",
+        kind: OptionKind::Choice(|| DATAFLOWS.iter().map(|flow| (flow.name, flow.definition)).collect()),
+        doc: "Order of key switches. Results do not depend on it",
+        default: "oc",
+        changes_results: false,
+        is_common: true,
+        given: |_| true,
+        set: |options, text| {
+            let found = find_dataflow(text).ok_or_else(|| format!("unknown dataflow `{text}`"));
+            found.map(|dataflow| options.dataflow = dataflow)
+        },
+    },
+    OptionSpec {
+        name: "tile",
+        kind: OptionKind::Count,
+        doc: "Output limbs of a tile, for a dataflow with tiles",
+        default: "that of the dataflow",
+        changes_results: false,
+        is_common: true,
+        given: |options| options.tile.is_some(),
+        set: |options, text| count(text).map(|tile| options.tile = Some(tile)),
+    },
+    OptionSpec {
+        name: "rotations",
+        kind: OptionKind::Rotations,
+        doc: "Slots to rotate by, in either direction: one number, or several with commas between them; 1..8 are all from 1 to 8",
+        default: "those of the program",
+        changes_results: true,
+        is_common: false,
+        given: |options| options.rotations.is_some(),
+        set: |options, text| rotations(text).map(|rotations| options.rotations = Some(rotations)),
+    },
+    OptionSpec {
+        name: "layers",
+        kind: OptionKind::Count,
+        doc: "Layers of the program",
+        default: "as many as the moduli allow",
+        changes_results: true,
+        is_common: false,
+        given: |options| options.layers.is_some(),
+        set: |options, text| count(text).map(|layers| options.layers = Some(layers.get())),
+    },
+    OptionSpec {
+        name: "rescale",
+        kind: OptionKind::Choice(|| {
+            vec![
+                ("merged", "Together with the key switch's special moduli"),
+                ("separate", "After the key switch; the product before it is an output too"),
+                ("none", "None"),
+            ]
+        }),
+        doc: "Rescale of a product",
+        default: "merged",
+        changes_results: true,
+        is_common: false,
+        given: |options| options.rescale.is_some(),
+        set: |options, text| {
+            options.rescale = Some(match text {
+                "merged" => Rescale::Merged,
+                "separate" => Rescale::Separate,
+                "none" => Rescale::None,
+                _ => return Err(format!("unknown rescale `{text}`")),
+            });
+            Ok(())
+        },
+    },
+];
+
+impl OptionSpec {
+    /// Whether a program takes it.
+    pub fn is_of(&self, program: &Generator) -> bool {
+        self.is_common || program.options.contains(&self.name)
+    }
+
+    /// The programs that take it.
+    pub fn programs(&self) -> impl Iterator<Item = &'static Generator> {
+        PROGRAMS.iter().filter(|program| self.is_of(program))
+    }
+
+    /// Sets its value.
+    ///
+    /// # Errors
+    /// Returns what is wrong with the text.
+    pub fn set(&self, options: &mut Options, text: &str) -> Result<(), String> {
+        (self.set)(options, text)
+    }
+}
+
+impl std::fmt::Debug for OptionSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+fn count(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a number of at least 1"))
+}
+
+/// The most rotations of one range, so that a mistake does not fill the memory.
+const LONGEST_RANGE: u64 = 1 << 17;
+
+/// Parses slots to rotate by: numbers, or the first and the last of a range with `..` between them.
+fn rotations(text: &str) -> Result<Vec<i64>, String> {
+    let number = |text: &str| {
+        let number = text.trim().parse::<i64>();
+        number.map_err(|_| format!("`{text}` is not a number; a range is written as 1..8"))
+    };
+    let mut rotations = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once("..").unwrap_or((part, part));
+        let (first, last) = (number(first)?, number(last)?);
+        if last < first || last.abs_diff(first) >= LONGEST_RANGE {
+            return Err(format!(
+                "invalid range {first}..{last}: not 1 to {LONGEST_RANGE} numbers in ascending order"
+            ));
+        }
+        rotations.extend(first..=last);
+    }
+    Ok(rotations)
+}

@@ -1,0 +1,378 @@
+//! The parameters of a task: what a definition can set beside the keys of machines.
+//!
+//! They are rows of three tables: the keys of this crate ([`for_each_task_key`]), the settings of operations
+//! ([`SettingSpec`](golden::SettingSpec)) and the options of generated programs ([`OPTIONS`]). The reader of definitions,
+//! the JSON schema, the columns of results, the task of a point ([`Workload`](super::Workload)) and the table in the book
+//! follow from the rows.
+
+use diagnostic::nearest;
+use golden::{Kind, OPERATIONS, Operation};
+use lab_run::kernel::parse_u128;
+use programs::{OPTIONS, OptionKind, PROGRAMS};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// Keys and values of a point.
+pub type Settings = serde_json::Map<String, Value>;
+
+/// A key with a value, and its position in the definition.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Setting {
+    pub(super) key: String,
+    /// Byte range of the key in the definition; `0..0` for a key from the command line.
+    pub(super) key_span: Range<usize>,
+    pub(super) value: toml::Value,
+    /// The same for the value.
+    pub(super) span: Range<usize>,
+}
+
+impl Setting {
+    /// The value as text, without quotes.
+    pub(super) fn text(&self) -> String {
+        self.value.as_str().map_or_else(|| self.value.to_string(), str::to_owned)
+    }
+}
+
+/// The kinds of programs that a point can run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// A kernel of the code generator.
+    Kernel,
+    /// A program from a file.
+    File,
+    /// A ring program of a generator.
+    Ring,
+}
+
+impl Form {
+    /// The name of several, in messages.
+    const fn plural(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernels",
+            Self::File => "programs from files",
+            Self::Ring => "ring programs",
+        }
+    }
+}
+
+/// The values of a parameter.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Values {
+    /// A ring degree.
+    Degree,
+    /// A whole number in this range.
+    Integer(u64, u64),
+    /// A number of up to 128 bits; in quotes if it has more than 63.
+    Number,
+    /// Numbers with commas between them, or one.
+    Numbers,
+    /// One of these names.
+    Names(Vec<&'static str>),
+    /// A name or the path of a file.
+    Text,
+}
+
+impl Values {
+    /// Whether a value is one of them.
+    pub(super) fn allow(&self, value: &toml::Value) -> bool {
+        let integer = value.as_integer().and_then(|value| u64::try_from(value).ok());
+        match self {
+            Self::Degree => {
+                integer.is_some_and(|n| n >= 2 && n.is_power_of_two() && u32::try_from(n).is_ok())
+            }
+            Self::Integer(least, most) => integer.is_some_and(|value| (*least..=*most).contains(&value)),
+            Self::Number => number(value).is_some(),
+            Self::Numbers => value.is_integer() || value.is_str(),
+            Self::Names(names) => value.as_str().is_some_and(|name| names.contains(&name)),
+            Self::Text => value.is_str(),
+        }
+    }
+
+    /// What would be right in place of a value.
+    pub(super) fn help(&self, value: &toml::Value) -> String {
+        match self {
+            Self::Degree => "expected a power of two, such as 65536".into(),
+            Self::Integer(least, u64::MAX) => format!("expected a whole number of at least {least}"),
+            Self::Integer(least, most) => format!("expected a whole number from {least} to {most}"),
+            Self::Number => "write a number, in quotes if it has more than 63 bits: \"0x1000...\"".into(),
+            Self::Numbers => "write a number, or several in quotes: \"1,2,-3\"".into(),
+            Self::Names(names) => match nearest(value.as_str().unwrap_or_default(), names.iter().copied()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("expected one of {}", names.join(", ")),
+            },
+            Self::Text => "expected a name in quotes".into(),
+        }
+    }
+
+    /// The values in words, for the book.
+    fn words(&self) -> String {
+        match self {
+            Self::Degree => "a power of two".into(),
+            Self::Integer(least, u64::MAX) => format!("{least} or more"),
+            Self::Integer(least, most) => format!("{least} to {most}"),
+            Self::Number => "a number of up to 128 bits".into(),
+            Self::Numbers => "a number, or several as text".into(),
+            Self::Names(names) => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+            Self::Text => "a name or a file".into(),
+        }
+    }
+
+    fn schema(&self, description: &str) -> Value {
+        let mut schema = match self {
+            Self::Degree => json!({ "type": "integer", "minimum": 2 }),
+            Self::Integer(least, u64::MAX) => json!({ "type": "integer", "minimum": least }),
+            Self::Integer(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
+            Self::Number | Self::Numbers => json!({ "type": ["string", "integer"] }),
+            Self::Names(names) => json!({ "enum": names }),
+            Self::Text => json!({ "type": "string" }),
+        };
+        schema["description"] = description.into();
+        schema
+    }
+}
+
+/// A number of up to 128 bits.
+pub(super) fn number(value: &toml::Value) -> Option<u128> {
+    value.as_str().and_then(parse_u128).or_else(|| value.as_integer()?.try_into().ok())
+}
+
+/// A parameter of a task.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Parameter {
+    /// The key in definitions, and the column in results.
+    pub name: &'static str,
+    /// The values.
+    pub values: Values,
+    /// The meaning in one line.
+    pub doc: &'static str,
+    /// What holds without it.
+    pub default: &'static str,
+    /// The programs that can take it.
+    pub forms: Vec<Form>,
+    /// The operations or generators that take it; empty if all of these forms do.
+    pub of: Vec<&'static str>,
+    /// Whether points that differ in it have different tasks, which are not comparable.
+    pub identifies: bool,
+    /// Whether instructions depend on it.
+    pub changes_program: bool,
+}
+
+/// Calls a macro with the keys of tasks. A row has the name, its values, its meaning, what holds without it, the forms that
+/// take it, and whether points that differ in it have different tasks.
+macro_rules! for_each_task_key {
+    ($rows:path) => {
+        $rows! {
+            kernel: Values::Names(kernels()), "The operation; `rpu gen --list` describes each. With `set`, a ring program.",
+                "`ntt`", [Kernel, Ring], identifies;
+            program: Values::Text, "A program in place of a kernel: assembly text or an object, relative to this file.",
+                "none", [File], identifies;
+            set: Values::Text, "The parameter set of a ring program: a built-in name, or a path relative to this file.",
+                "must be set", [Ring], identifies;
+            n: Values::Degree, "The ring degree.",
+                "must be set; of a ring program the set's", [Kernel, Ring], identifies;
+            keys: Values::Names(KEYS.to_vec()), "The origin of a ring program's keys.",
+                "`streamed`", [Ring], a_choice;
+            modulus_bits: Values::Integer(2, 128), "The modulus is the largest prime of this size that is 1 mod 2n.",
+                "128", [Kernel], identifies;
+            modulus: Values::Number, "The modulus, in place of its size.",
+                "none", [Kernel], identifies;
+            root: Values::Number, "A primitive 2n-th root of unity for the modulus.",
+                "the smallest", [Kernel], identifies;
+            towers: Values::Integer(1, 64), "Rings with moduli of their own in one program.",
+                "1", [Kernel], identifies;
+            stream: Values::Integer(1, 100_000), "Consecutive runs of the program, with their off-chip transfers.",
+                "none", [Kernel, File], identifies;
+            plan: Values::Text, PLAN_DOC,
+                "`best`", [Kernel], a_choice;
+            tune: Values::Names(TUNES.to_vec()), "The search for plan `best`.",
+                "`quick`", [Kernel], a_choice;
+        }
+    };
+}
+
+/// The documentation of `plan`.
+const PLAN_DOC: &str = "`best`, `kl`, `pease`, `paper`, `unoptimised`, or a plan's file.";
+/// The values of `keys`.
+pub(super) const KEYS: [&str; 3] = ["streamed", "seeded", "resident"];
+/// The values of `tune`.
+pub(super) const TUNES: [&str; 3] = ["off", "quick", "full"];
+
+/// The operations and the generated programs.
+fn kernels() -> Vec<&'static str> {
+    let operations = OPERATIONS.iter().map(|operation| operation.name());
+    operations.chain(PROGRAMS.iter().map(|program| program.name)).collect()
+}
+
+macro_rules! rows {
+    ($($name:ident: $values:expr, $doc:expr, $default:literal, [$($form:ident),*], $identity:ident;)*) => {
+        /// The values that some settings give the keys of a task; the settings of operations and the options of
+        /// programs are in `others`. Whoever makes a task names every field, so none is forgotten.
+        pub(super) struct Given<'s> {
+            $(pub(super) $name: Option<&'s Setting>,)*
+            pub(super) others: Vec<&'s Setting>,
+        }
+
+        impl<'s> Given<'s> {
+            /// Of two settings of a key, the later one takes precedence.
+            pub(super) fn of(settings: &[&'s Setting]) -> Self {
+                let mut given = Self { $($name: None,)* others: Vec::new() };
+                for setting in settings {
+                    match setting.key.as_str() {
+                        $(stringify!($name) => given.$name = Some(setting),)*
+                        _ => {
+                            given.others.retain(|other| other.key != setting.key);
+                            given.others.push(setting);
+                        }
+                    }
+                }
+                given
+            }
+
+            /// All of them, in the order of the table.
+            pub(super) fn all(&self) -> impl Iterator<Item = &'s Setting> {
+                [$(self.$name),*].into_iter().flatten().chain(self.others.iter().copied())
+            }
+        }
+
+        fn task_keys() -> Vec<Parameter> {
+            vec![$(Parameter {
+                name: stringify!($name),
+                values: $values,
+                doc: $doc,
+                default: $default,
+                forms: vec![$(Form::$form),*],
+                of: Vec::new(),
+                identifies: rows!(@ $identity),
+                // A stream is of runs of one program.
+                changes_program: stringify!($name) != "stream",
+            }),*]
+        }
+    };
+    (@ identifies) => { true };
+    (@ a_choice) => { false };
+}
+
+for_each_task_key!(rows);
+
+/// All parameters: the keys of tasks, the options of programs, and the settings of operations.
+pub static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
+    let mut all = task_keys();
+    all.extend(OPTIONS.iter().map(|option| Parameter {
+        name: option.name,
+        values: match option.kind {
+            OptionKind::Count => Values::Integer(1, u64::MAX),
+            OptionKind::Rotations => Values::Numbers,
+            OptionKind::Choice(values) => Values::Names(values().into_iter().map(|(name, _)| name).collect()),
+        },
+        doc: option.doc,
+        default: option.default,
+        forms: vec![Form::Ring],
+        of: if option.is_common {
+            Vec::new()
+        } else {
+            option.programs().map(|program| program.name).collect()
+        },
+        identifies: option.changes_results,
+        changes_program: true,
+    }));
+    for operation in OPERATIONS {
+        for spec in operation.parameters() {
+            let known = all.iter_mut().find(|parameter| parameter.name == spec.name);
+            if let Some(parameter) = known {
+                // Operations with a setting of one name mean the same by it.
+                parameter.of.push(operation.name());
+                continue;
+            }
+            all.push(Parameter {
+                name: spec.name,
+                values: match spec.kind {
+                    Kind::Choice(words) => Values::Names(words.to_vec()),
+                    Kind::Number | Kind::Exponent | Kind::Degree | Kind::Modulus | Kind::Root => {
+                        Values::Number
+                    }
+                },
+                doc: spec.doc,
+                default: "must be set",
+                forms: vec![Form::Kernel],
+                of: vec![operation.name()],
+                identifies: true,
+                changes_program: true,
+            });
+        }
+    }
+    all
+});
+
+/// The parameter of this name, if there is one.
+pub(super) fn find(name: &str) -> Option<&'static Parameter> {
+    static BY_NAME: LazyLock<HashMap<&str, &Parameter>> =
+        LazyLock::new(|| PARAMETERS.iter().map(|parameter| (parameter.name, parameter)).collect());
+    BY_NAME.get(name).copied()
+}
+
+/// Whether a key describes the task, not the machine.
+pub(super) fn is_parameter(key: &str) -> bool {
+    find(key).is_some()
+}
+
+impl Parameter {
+    /// Whether the program of some form with this name takes it; without a name, whether any does.
+    pub(super) fn is_of(&self, form: Form, name: Option<&str>) -> bool {
+        self.forms.contains(&form) && (self.of.is_empty() || name.is_none_or(|name| self.of.contains(&name)))
+    }
+
+    /// Those that take it, in words.
+    pub(super) fn takers(&self) -> String {
+        if self.of.is_empty() {
+            self.forms.iter().map(|form| form.plural()).collect::<Vec<_>>().join(" and ")
+        } else {
+            self.of.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        }
+    }
+
+    /// The JSON schema of its values.
+    pub(super) fn schema(&self) -> Value {
+        self.values.schema(self.doc)
+    }
+}
+
+/// The value of a setting in results: the same for texts of one number.
+pub(super) fn column(key: &str, value: &toml::Value) -> Value {
+    let wide = find(key).is_some_and(|parameter| parameter.values == Values::Number);
+    match number(value).filter(|_| wide) {
+        // Moduli have always been text.
+        Some(number) if ["modulus", "root"].contains(&key) => format!("{number:#x}").into(),
+        Some(number) => u32::try_from(number).map_or_else(|_| format!("{number:#x}").into(), Value::from),
+        None => serde_json::to_value(value).unwrap_or_default(),
+    }
+}
+
+/// The table of all parameters, in Markdown.
+pub fn table() -> String {
+    let mut text = String::from(
+        "| key | meaning | values | without it | of | a task of its own |\n|---|---|---|---|---|---|\n",
+    );
+    for parameter in PARAMETERS.iter() {
+        let Parameter { name, values, doc, default, .. } = parameter;
+        let values = if *name == "kernel" {
+            "an operation, or with `set` a program".to_owned()
+        } else {
+            values.words()
+        };
+        let doc = doc.trim_end_matches('.');
+        let own = if parameter.identifies { "yes" } else { "no" };
+        text += &format!("| `{name}` | {doc} | {values} | {default} | {} | {own} |\n", parameter.takers());
+    }
+    text
+}
+
+/// The settings of an operation, as help.
+pub(super) fn settings_of(operation: Operation) -> String {
+    let names: Vec<String> = operation.parameters().map(|spec| format!("`{}`", spec.name)).collect();
+    match names.len() {
+        0 => format!("`{operation}` has no settings beside its ring"),
+        _ => format!("the settings of `{operation}` are {}", names.join(", ")),
+    }
+}
