@@ -6,7 +6,7 @@ mod composite;
 use crate::{Mode, Options, draw, run};
 use codegen::{PlanChoice, Request, generate};
 use ring_program::data::Words;
-use runtime::Runtime;
+use runtime::{Keys, Runtime};
 use sim::Machine;
 use std::error::Error;
 use thiserror::Error;
@@ -141,7 +141,7 @@ impl Witness for Simulator {
         let request = match task {
             Task::Operation(request) => request,
             Task::Composite(composite) => {
-                let runtime = Runtime::new(composite.program(), &self.machine)?;
+                let runtime = Runtime::new(composite.program(), &self.machine, Keys::Streamed)?;
                 let execute = |set: &Operands| Ok(concat(&runtime.execute(&composite.inputs(set)?)?));
                 return sets.iter().map(execute).collect();
             }

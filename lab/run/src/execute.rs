@@ -2,14 +2,14 @@
 
 use crate::inputs::{self, Drawn, InputError};
 use crate::program::ProgramFile;
-use crate::report::{ProgramFacts, RunReport, TimingReport};
+use crate::report::{ProgramFacts, RunReport};
 use crate::stream::StreamReport;
 use b512_asm::{Claim as ProgramClaim, InvalidProgram, Program, Role};
 use diagnostic::Diagnostics;
 use golden::GoldenError;
 use ring::cpu;
+use runtime::stream::StreamError;
 use sim::functional::{AccessError, ExecuteError, Executor, LoadError};
-use sim::hbm::BeyondHbm;
 use sim::timing::{self, Timing};
 use sim::{FitError, Machine, lint};
 use std::collections::BTreeMap;
@@ -65,9 +65,9 @@ pub enum RunError {
     /// The program is too large for the machine, or needs an extension.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// The data of a stream are too large for the machine.
+    /// A stream is too large for the machine.
     #[error(transparent)]
-    BeyondHbm(#[from] BeyondHbm),
+    Stream(#[from] StreamError),
     /// The program has defects.
     #[error("{0}")]
     Invalid(InvalidProgram),
@@ -121,7 +121,7 @@ impl RunError {
             }
             Self::Execute(fault) => Some(file.fault(fault).into()),
             Self::Fit(_)
-            | Self::BeyondHbm(_)
+            | Self::Stream(_)
             | Self::Load(_)
             | Self::Input(_)
             | Self::Access(_)
@@ -171,10 +171,9 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
         let simulation = timing::simulate(machine, program);
         simulated += program.instructions.len();
         report.simulator.timing_wall_s = Some(begin.elapsed().as_secs_f64());
-        let times = TimingReport::new(machine, &simulation);
-        let stream = |runs| StreamReport::new(program, machine, times.time_us, runs);
-        report.hbm = options.stream.map(stream).transpose()?;
-        report.timing = Some(times);
+        let stream = |runs| StreamReport::new(program, machine, simulation.cycles.0, runs);
+        let stream = options.stream.map(stream).transpose()?;
+        report = report.timed(&facts.events, &simulation, stream);
         timing = Some(simulation);
     }
     report.simulator.finish(simulated as u64);

@@ -5,8 +5,9 @@
 use super::journal::{self, Entry, JournalError};
 use super::key::PointKey;
 use super::manifest::Manifest;
+use super::measure::Costs;
 use super::parameter::Settings;
-use super::record::{Costs, Record, Status};
+use super::record::{Record, Status};
 use diagnostic::input;
 use rayon::prelude::*;
 use serde::Deserialize;

@@ -21,13 +21,13 @@
 
 mod search;
 
-pub use super::goals::Exploration;
-pub use super::measure::{Constraint, Measure};
+pub use super::exploration::Exploration;
 pub use search::{Explored, explore};
 
 use super::definition::Definition;
-use super::goals::Goals;
+use super::front::Goals;
 use super::manifest::Manifest;
+use super::measure::Measure;
 use super::parameter::{PARAMETERS, Setting, Settings};
 use super::plan::{manifest, title};
 use super::point::{Class, PlannedPoint, Source};
