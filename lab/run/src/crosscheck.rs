@@ -208,7 +208,7 @@ pub struct WitnessError {
 /// Returns for each witness whether it agrees.
 ///
 /// # Errors
-/// Returns an error if one of them cannot compute the task at all.
+/// Returns an error if a witness cannot compute the task at all.
 pub fn crosscheck(
     task: &Task,
     seed: u64,

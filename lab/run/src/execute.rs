@@ -109,7 +109,7 @@ impl RunError {
         matches!(self, Self::NoClaim).then_some("add a line such as `.computes y = ntt(x), n=1024, ...`")
     }
 
-    /// The defects of the program, or the fault of an instruction, with their places in the program's file;
+    /// The defects of the program, or the fault of an instruction, with their spans in the program's file;
     /// `None` for other errors.
     pub fn in_file(&self, file: &ProgramFile) -> Option<Diagnostics> {
         match self {
@@ -180,8 +180,8 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
     Ok(Outcome { report, outputs, timing })
 }
 
-/// The words of every input of a run of `program` on `machine`: those that are `given`, else those of the
-/// program's image, else words drawn from `seed`.
+/// The words of every input of a run of `program` on `machine`: the `given` ones, else the program's image,
+/// else words drawn from `seed`.
 ///
 /// # Errors
 /// Returns an error if the program does not fit the machine, or a given input does not fit the program.
@@ -252,7 +252,7 @@ impl Execution {
         })
     }
 
-    /// Executes `program` on random values of all inputs that have claims, whatever initial data it has.
+    /// Executes `program` on random values of all inputs that have claims. They replace its initial data.
     pub fn random(program: &Program, machine: &Machine, seed: u64) -> Result<Self, RunError> {
         Self::with(program, machine, |executor| inputs::write_random(executor, program, seed))
     }

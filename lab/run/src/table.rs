@@ -11,7 +11,7 @@ use std::fmt::{self, Write};
 
 /// Width of a full bar in characters.
 const BAR: usize = 32;
-/// Width of the names beside bars.
+/// Width of the names next to bars.
 const NAME: usize = 34;
 
 /// The report as some 30 lines of text without colour.
@@ -101,7 +101,7 @@ fn write_stream(f: &mut String, stream: &StreamReport, machine: &Machine) -> fmt
     Ok(())
 }
 
-/// The keys in which the machine differs from the paper's, as overrides. A technology is one of them.
+/// The keys in which the machine differs from the paper's, as overrides, the technology included.
 pub(super) fn overrides(report: &RunReport) -> Vec<String> {
     let machine = &report.machine;
     let changes = machine.changes_from(&Machine::rpu_128x128()).into_iter();

@@ -131,7 +131,7 @@ pub enum ComposeError {
     #[error("no result in the chart meets the conditions of the mark `{0}`")]
     NoMark(String),
     /// A tornado chart of designs that have nothing in common.
-    #[error("no axis has designs with all of its values that differ in nothing else")]
+    #[error("no axis can be varied alone: no two results differ in one key only")]
     NoEffect,
     /// A facet with many values.
     #[error("the column `{name}` has {values} values; a chart has at most {MAX_FACETS} panels")]

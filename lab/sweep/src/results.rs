@@ -75,7 +75,7 @@ fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
 /// The numbers of keys: those of points are their places, others follow.
 struct Numbers<'p> {
     points: &'p [PointKey],
-    /// The places of the points, in the order of their keys: a tenth of the memory of a map.
+    /// Point numbers sorted by key; a tenth of the memory of a `HashMap`.
     order: Vec<u32>,
     others: HashMap<PointKey, u32>,
 }
