@@ -4,13 +4,13 @@ use crate::failure::Failure;
 use crate::files;
 use crate::numbers::degree;
 use codegen::forwarding::Removed;
-use codegen::library::{BUILT_IN, Entry, Measured, Standing, Target, Task};
+use codegen::library::{BUILT_IN, Entry, Measured, Standing, Target, Task, noise};
 use codegen::search::{Effort, build};
 use golden::Operation;
 use rayon::prelude::*;
-use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Instant;
+use toml::Value;
 
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -36,30 +36,16 @@ struct BuildArgs {
     /// Task to build, such as `ntt-1024` or `ntt-1024-x4`; by default all of the library
     #[arg(long, value_name = "TASK")]
     task: Vec<String>,
-    /// Random scheduler settings to try for the fastest plans of each target, for 65536 points; smaller
-    /// programs get up to 16 times as many
-    #[arg(long, value_name = "COUNT", default_value_t = Effort::DEFAULT.refinements)]
-    refinements: usize,
+    /// Effort of the search for each target: how many times the budget of a quick search it has
+    #[arg(long, value_name = "TIMES", default_value_t = Effort::FULL.budget)]
+    effort: u32,
     /// Folder for the tasks' files
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 }
 
-const COLUMNS: [&str; 13] = [
-    "kernel",
-    "n",
-    "towers",
-    "HPLEs",
-    "banks",
-    "mapping",
-    "busyboard",
-    "other",
-    "cycles",
-    "bound",
-    "ratio",
-    "forwarded",
-    "plan",
-];
+const COLUMNS: [&str; 11] =
+    ["kernel", "n", "towers", "HPLEs", "banks", "other", "cycles", "bound", "ratio", "forwarded", "plan"];
 
 /// The text below the table.
 const NOTE: &str = "
@@ -79,15 +65,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     };
     let tasks = BUILT_IN.tasks().filter(listed);
     let mut programs: Vec<_> = tasks.flat_map(Task::programs).collect();
-    // The vector length of B512 comes first.
-    let usual_length = Target::default().vector_length;
     programs.sort_by_cached_key(|(task, _, known)| {
-        let target = &known.machine;
-        let memory = (name(&target.mapping), name(&target.busyboard));
-        let latencies = (target.multiplier_latency, target.sbar_latency, target.vbar_latency);
-        let properties = (target.gs_butterfly, target.ideal_vrf_ports, !target.multicast, memory, latencies);
-        let length = (target.vector_length != usual_length, target.vector_length);
-        (&task.operation, task.towers, task.n, length, properties, target.hples, target.banks)
+        let machine = known.machine.machine();
+        let (hples, banks) = (machine.hple.count, machine.vdm.banks);
+        (&task.operation, task.towers, task.n, others(&known.machine), hples, banks)
     });
     let mut rows: Vec<Vec<String>> = programs
         .par_iter()
@@ -98,7 +79,18 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         .collect::<Result<_, codegen::Error>>()
         .map_err(|error| Failure::wrong(error, None))?;
     rows.insert(0, COLUMNS.map(str::to_owned).to_vec());
-    files::print((markdown(&rows) + NOTE).as_bytes())
+    let (slower, pairs) = noise(BUILT_IN.tasks());
+    let rank = |percent: usize| {
+        let place = (slower.len() * percent / 100).min(slower.len().saturating_sub(1));
+        slower.get(place).copied().unwrap_or_default()
+    };
+    let [median, most, worst] = [50, 99, 100].map(rank);
+    let noise = format!(
+        "\nNoise of the searches: of {pairs} pairs in the whole library of which one machine dominates the other, {} have a slower program \
+         on the dominating machine: by {median:.1}% in the median, {most:.1}% at 99%, {worst:.1}% at most.\n",
+        slower.len()
+    );
+    files::print((markdown(&rows) + NOTE + &noise).as_bytes())
 }
 
 /// Searches recipes for the library's tasks and targets, and writes one file per task.
@@ -113,18 +105,14 @@ fn rebuild(args: &BuildArgs) -> Result<(), Failure> {
     std::fs::create_dir_all(&args.output).map_err(|error| {
         Failure::wrong(format_args!("cannot make the folder `{}`: {error}", args.output.display()), None)
     })?;
-    let effort = Effort { refinements: args.refinements, ..Effort::DEFAULT };
+    let effort = Effort { budget: args.effort, ..Effort::FULL };
     let chosen = |task: &&Task| args.task.is_empty() || args.task.contains(&name(task));
     let start = Instant::now();
     for task in BUILT_IN.tasks().filter(chosen) {
         let wrong = |error: codegen::Error| Failure::wrong(error, None);
         let request = task.request().map_err(wrong)?;
         let report = |Measured { cycles, machine }: &Measured| {
-            let Target { hples, banks, .. } = machine;
-            let place = [vec![format!("{hples} HPLEs"), format!("{banks} banks")], others(machine)]
-                .concat()
-                .join(", ");
-            eprintln!("{}: {cycles} cycles on {place}", name(task));
+            eprintln!("{}: {cycles} cycles on {}", name(task), place(machine));
         };
         let built = build(&request, &task.targets(), effort, &report).map_err(wrong)?;
         files::write(&args.output.join(built.file_name()), built.to_toml().as_bytes())?;
@@ -134,7 +122,7 @@ fn rebuild(args: &BuildArgs) -> Result<(), Failure> {
 }
 
 fn row(task: &Task, entry: &Entry, target: &Target, standing: Standing) -> Vec<String> {
-    let method = entry.recipe.method.as_deref();
+    let (machine, method) = (target.machine(), entry.recipe.method.as_deref());
     let plans: Vec<&str> =
         method.into_iter().chain(entry.recipe.plans.iter().map(|plan| &*plan.name)).collect();
     let Standing { cycles, bound, removed, .. } = standing;
@@ -143,11 +131,9 @@ fn row(task: &Task, entry: &Entry, target: &Target, standing: Standing) -> Vec<S
         task.operation.clone(),
         task.n.to_string(),
         task.towers.to_string(),
-        target.hples.to_string(),
-        target.banks.to_string(),
-        name(&target.mapping),
-        name(&target.busyboard),
-        others(target).join(", "),
+        machine.hple.count.to_string(),
+        machine.vdm.banks.to_string(),
+        others(target),
         cycles.to_string(),
         bound.to_string(),
         format!("{:.2}", cycles.0 as f64 / bound.0 as f64),
@@ -156,29 +142,23 @@ fn row(task: &Task, entry: &Entry, target: &Target, standing: Standing) -> Vec<S
     ]
 }
 
-/// The properties of a target that have no column of their own and differ from the paper's machine.
-fn others(target: &Target) -> Vec<String> {
-    let usual = Target::default();
-    let switches = [
-        ("gs butterfly", target.gs_butterfly),
-        ("ideal vrf ports", target.ideal_vrf_ports),
-        ("no multicast", !target.multicast),
-    ];
-    let numbers = [
-        ("vector", target.vector_length, usual.vector_length),
-        ("multiplier", target.multiplier_latency, usual.multiplier_latency),
-        ("vbar", target.vbar_latency, usual.vbar_latency),
-        ("sbar", target.sbar_latency, usual.sbar_latency),
-    ];
-    let switches = switches.iter().filter(|(_, on)| *on).map(|&(name, _)| name.to_owned());
-    let numbers = numbers.iter().filter(|(_, own, usual)| own != usual);
-    switches.chain(numbers.map(|(name, own, _)| format!("{name} {own}"))).collect()
+/// A target in words.
+fn place(target: &Target) -> String {
+    let (machine, others) = (target.machine(), others(target));
+    let size = format!("{} HPLEs, {} banks", machine.hple.count, machine.vdm.banks);
+    if others.is_empty() { size } else { format!("{size}, {others}") }
 }
 
-/// The name of a value in a machine file.
-fn name(value: &impl Serialize) -> String {
-    let value = serde_json::to_value(value).expect("a variant becomes a string");
-    value.as_str().unwrap_or_default().to_owned()
+/// The properties of a target that have no column of their own and differ from the paper's machine.
+fn others(target: &Target) -> String {
+    let others = target.unusual().filter(|(key, ..)| !["hple.count", "vdm.banks"].contains(&key.path));
+    let text = |(_, name, value): (_, &str, &Value)| match value {
+        Value::Boolean(true) => name.to_owned(),
+        Value::Boolean(false) => format!("no {name}"),
+        Value::String(text) => text.clone(),
+        value => format!("{name} {value}"),
+    };
+    others.map(text).collect::<Vec<_>>().join(", ").replace('_', " ")
 }
 
 /// A table with a heading row. Columns are padded for reading as text; columns of numbers are

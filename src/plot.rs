@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use lab_sweep::Results;
 use lab_sweep::compose::{ComposeError, Composition, Condition, Form, Fronts, Mark, Pool};
 use lab_sweep::outputs::Outputs;
@@ -15,8 +15,8 @@ pub(crate) struct Args {
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
     /// Form of the chart
-    #[arg(long, value_enum, default_value = "scatter")]
-    form: FormName,
+    #[arg(long, value_name = "FORM", default_value = "scatter", value_parser = form_name())]
+    form: Form,
     /// Column of the horizontal axis: a setting, any machine key, or a result such as energy_uj. By default
     /// time_us, stream_us of streams, or the first objective of an exploration
     #[arg(long, value_name = "KEY")]
@@ -53,23 +53,12 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
 }
 
-/// The form of a chart.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FormName {
-    /// Designs in two columns
-    Scatter,
-    /// Parallel coordinates
-    Parallel,
-    /// Effect of each axis on one column
-    Tornado,
-}
-
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let folders: Vec<&Path> = args.folders.iter().map(PathBuf::as_path).collect();
     let chosen = [&args.x, &args.y, &args.colour, &args.label, &args.conditions, &args.facet];
     let drawn = args.front || args.no_front || !args.marks.is_empty() || !args.limits.is_empty();
     let composed = chosen.into_iter().any(Option::is_some) || drawn;
-    if let ([folder], false, FormName::Scatter, None) = (&folders[..], composed, args.form, &args.output)
+    if let ([folder], false, Form::Scatter, None) = (&folders[..], composed, args.form, &args.output)
         && folder.is_dir()
     {
         return draw_again(folder);
@@ -92,11 +81,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let pool = Pool::read(&folders, &conditions)?;
     let [x, y] = pool.axes();
     let composition = Composition {
-        form: match args.form {
-            FormName::Scatter => Form::Scatter,
-            FormName::Parallel => Form::Parallel,
-            FormName::Tornado => Form::Tornado,
-        },
+        form: args.form,
         x: args.x.clone().unwrap_or_else(|| x.into()),
         y: args.y.clone().unwrap_or_else(|| y.into()),
         colour: args.colour.clone(),
@@ -122,18 +107,25 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
+fn form_name() -> impl TypedValueParser<Value = Form> {
+    let value = |form: Form| PossibleValue::new(form.row().0).help(form.row().1);
+    PossibleValuesParser::new(Form::ALL.map(value))
+        .map(|name| Form::ALL.into_iter().find(|form| form.row().0 == name).unwrap_or_default())
+}
+
 impl Args {
     /// Checks that each option has an effect on the form.
     fn check_form(&self) -> Result<(), Failure> {
-        let (x, colour, label) = (self.x.is_some(), self.colour.is_some(), self.label.is_some());
-        let (mark, limit) = (!self.marks.is_empty(), !self.limits.is_empty());
-        let of_scatter = [("colour", colour), ("label", label), ("mark", mark), ("limit", limit)];
-        let (form, without) = match self.form {
-            FormName::Scatter => return Ok(()),
-            FormName::Parallel => ("parallel", of_scatter.to_vec()),
-            FormName::Tornado => ("tornado", [&[("x", x), ("front", self.front)], &of_scatter[..]].concat()),
-        };
-        match without.into_iter().find(|(_, is_given)| *is_given) {
+        let given = [
+            ("x", self.x.is_some()),
+            ("front", self.front),
+            ("colour", self.colour.is_some()),
+            ("label", self.label.is_some()),
+            ("mark", !self.marks.is_empty()),
+            ("limit", !self.limits.is_empty()),
+        ];
+        let (form, _, without) = self.form.row();
+        match given.into_iter().find(|(option, is_given)| *is_given && without.contains(option)) {
             Some((option, _)) => {
                 let message = format!("`--{option}` has no effect on `--form {form}`");
                 Err(Failure::wrong(message, "leave it out, or choose another form"))

@@ -7,7 +7,7 @@ use crate::machine_options::MachineArgs;
 use crate::numbers::degree;
 use crate::settings;
 use codegen::library::{Measured, Target, Task};
-use codegen::search::{Effort, Memory, tune};
+use codegen::search::{self, Effort, Memory};
 use codegen::{PlanChoice, Recipe, Request, choose, compile};
 use diagnostic::input::Content;
 use golden::Operation;
@@ -34,9 +34,9 @@ pub(crate) struct Args {
     setting: Vec<String>,
     #[command(flatten)]
     machine: MachineArgs,
-    /// Random scheduler settings to try for the fastest plans
-    #[arg(long, value_name = "COUNT", default_value_t = Effort::DEFAULT.refinements)]
-    refinements: usize,
+    /// Effort of the search: how many times the budget of a quick search it has
+    #[arg(long, value_name = "TIMES", default_value_t = Effort::FULL.budget)]
+    effort: u32,
     /// Seed of the random settings; equal seeds find equal plans
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
@@ -67,14 +67,15 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         check_target(&machine)?;
     }
     let memory: &dyn Memory = cache.as_ref().map_or(&(), |cache| cache);
-    let effort = Effort { refinements: args.refinements, seed: args.seed, ..Effort::DEFAULT };
+    let effort = Effort { budget: args.effort, seed: args.seed };
     let bar = ProgressBar::new(0);
     let style = "{bar:30} {pos}/{len} plans, {per_sec}, {eta} left, best {msg} cycles";
     bar.set_style(ProgressStyle::with_template(style).expect("the template is right"));
     // What the tool uses without this search.
     let before = choose(&request, &machine, &PlanChoice::Best).map_err(failure)?;
     let before_cycles = cycles(&request, &before.recipe, &machine)?;
-    let found = tune(&request, &machine, effort, memory, &|tried, total, best| {
+    let known = search::known(&request, &machine);
+    let found = search::search(&request, &machine, effort, known, memory, &|tried, total, best| {
         bar.set_length(total as u64);
         bar.set_position(tried as u64);
         bar.set_message(best.to_string());

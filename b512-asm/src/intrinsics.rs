@@ -244,8 +244,8 @@ halt
             ("leave(OP_DEFAULT);", Code::Halt, "leave(OP_DEFAULT)"),
             ("_vload_512x128i REG_V0;", Code::Syntax, "REG_V0"),
         ];
-        for (calls, code, place) in cases {
-            assert_eq!(errors(calls), [(code.name(), place.to_owned())], "{calls}");
+        for (calls, code, marked) in cases {
+            assert_eq!(errors(calls), [(code.name(), marked.to_owned())], "{calls}");
         }
     }
 

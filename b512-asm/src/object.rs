@@ -452,8 +452,8 @@ impl<'a> Reader<'a> {
         }
         let mut found = HashMap::new();
         for symbol in table.iter() {
-            let place = (symbol.st_value(self.endian), symbol.st_size(self.endian));
-            found.insert((symbol.name(self.endian, table.strings())?, symbol.st_type()), place);
+            let extent = (symbol.st_value(self.endian), symbol.st_size(self.endian));
+            found.insert((symbol.name(self.endian, table.strings())?, symbol.st_type()), extent);
         }
         for (name, kind, _, address, size) in symbols(program) {
             let found = found.get(&(name.as_bytes(), kind)).copied();

@@ -129,7 +129,7 @@ fn write_instr(f: &mut impl Write, program: &Program, bases: &Bases, instr: &Ins
     // 0.
     let mut base = Some(0);
     let mut result = f.write_str(op.info().mnemonic);
-    let mut place = None;
+    let mut word = None;
     let mut separator = " ";
     instr.for_each_operand(|_, operand| {
         if result.is_err() || operand == Operand::Mode(AddressMode::Linear) {
@@ -144,7 +144,7 @@ fn write_instr(f: &mut impl Write, program: &Program, bases: &Bases, instr: &Ins
                 write_address(f, program, offset_space(op), offset.words())
             }
             Operand::Offset(offset) => {
-                place = base.and_then(|base| base.checked_add(offset.words()));
+                word = base.and_then(|base| base.checked_add(offset.words()));
                 write!(f, "{}", offset.words())
             }
             operand => write!(f, "{operand}"),
@@ -152,7 +152,7 @@ fn write_instr(f: &mut impl Write, program: &Program, bases: &Bases, instr: &Ins
         separator = ", ";
     });
     result?;
-    if let Some((symbol, address)) = place.and_then(|a| Some((symbol_at(program, Space::Vdm, a)?, a))) {
+    if let Some((symbol, address)) = word.and_then(|a| Some((symbol_at(program, Space::Vdm, a)?, a))) {
         f.write_str("  // ")?;
         write_from(f, symbol, address)?;
     }

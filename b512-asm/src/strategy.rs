@@ -130,11 +130,11 @@ fn odd_modulus() -> BoxedStrategy<u128> {
 
 /// A symbol anywhere in a memory.
 fn symbol() -> BoxedStrategy<Symbol> {
-    let place = select(Space::ALL.to_vec()).prop_flat_map(|space| {
+    let extent = select(Space::ALL.to_vec()).prop_flat_map(|space| {
         (Just(space), 0..space.max_words())
             .prop_flat_map(|(space, start)| (Just(space), Just(start), 1..=space.max_words() - start))
     });
-    (name(), place, select(Role::ALL.to_vec()))
+    (name(), extent, select(Role::ALL.to_vec()))
         .prop_map(|(name, (space, start, words), role)| Symbol { name, space, start, words, role })
         .boxed()
 }

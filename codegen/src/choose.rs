@@ -8,7 +8,7 @@ use crate::named;
 use crate::recipe::Recipe;
 use crate::request::Request;
 use crate::schedule::under_one_placement;
-use crate::search::{Effort, Found, Slower, catch_up, quick, tune};
+use crate::search::{self, Effort, Found};
 use sim::Machine;
 use sim::machine::VbarPaths;
 use sim::timing::Cycle;
@@ -25,7 +25,7 @@ pub enum PlanChoice {
     Best,
     /// The library's recipe for the machine or a similar one, without a search.
     Known,
-    /// The result of a full search.
+    /// The result of a search.
     Tuned(Effort),
     /// [`named::constant_geometry`].
     Classical,
@@ -67,13 +67,6 @@ pub enum Origin {
         /// The cycles of the best one.
         cycles: Cycle,
     },
-    /// The program of a machine that this one dominates.
-    Dominated {
-        /// The recipes that were tried on this machine.
-        tried: usize,
-        /// The cycles of the fastest one.
-        cycles: Cycle,
-    },
     /// A recipe with a name.
     Named(&'static str),
     /// The caller.
@@ -87,7 +80,6 @@ impl Origin {
             Self::Library => "library",
             Self::Similar | Self::Neighbour { .. } => "neighbour",
             Self::Tuned { .. } => "tuned",
-            Self::Dominated { .. } => "dominated",
             Self::Named(_) => "named",
             Self::Given => "file",
         }
@@ -96,9 +88,7 @@ impl Origin {
     /// The number of recipes that were tried.
     pub const fn tried(self) -> usize {
         match self {
-            Self::Neighbour { tried, .. } | Self::Tuned { tried, .. } | Self::Dominated { tried, .. } => {
-                tried
-            }
+            Self::Neighbour { tried, .. } | Self::Tuned { tried, .. } => tried,
             Self::Library | Self::Similar | Self::Named(_) | Self::Given => 0,
         }
     }
@@ -117,9 +107,6 @@ impl fmt::Display for Origin {
             }
             Self::Tuned { tried, cycles } => {
                 write!(f, "found by a search: the best of {tried} recipes tried, {cycles} cycles")
-            }
-            Self::Dominated { tried, cycles } => {
-                write!(f, "from a slower machine: the best of {tried} recipes tried, {cycles} cycles")
             }
             Self::Named(name) => f.write_str(name),
             Self::Given => f.write_str("as given"),
@@ -149,28 +136,7 @@ pub fn choose(request: &Request, machine: &Machine, plan: &PlanChoice) -> Result
         PlanChoice::Recipe(recipe) => Choice { recipe: (**recipe).clone(), origin: Origin::Given },
         PlanChoice::Best => best(request, machine)?,
         PlanChoice::Known => known(request, machine),
-        PlanChoice::Tuned(effort) => tune(request, machine, *effort, &(), &|_, _, _| ())?.into(),
-    })
-}
-
-/// Chooses a recipe for a machine whose program, by the recipe `own`, [lags behind](crate::search::lags_behind) those of slower
-/// machines. See [`catch_up`].
-///
-/// # Errors
-/// Returns the error of `own` if no recipe has a program.
-pub fn choose_beside(
-    request: &Request,
-    machine: &Machine,
-    own: &Recipe,
-    slower: &[Slower],
-) -> Result<Choice, Error> {
-    let found = catch_up(request, machine, own, slower)?;
-    let is_theirs = slower.iter().any(|slower| slower.program_on(machine) == found.recipe);
-    Ok(match found {
-        Found { recipe, cycles, tried, .. } if is_theirs => {
-            Choice { recipe, origin: Origin::Dominated { tried, cycles } }
-        }
-        found => found.into(),
+        PlanChoice::Tuned(effort) => searched(request, machine, *effort)?,
     })
 }
 
@@ -189,7 +155,13 @@ fn best(request: &Request, machine: &Machine) -> Result<Choice, Error> {
     {
         return Ok(Choice { recipe: recipe.clone(), origin: Origin::Library });
     }
-    Ok(quick(request, machine)?.into())
+    searched(request, machine, Effort::QUICK)
+}
+
+/// The result of a search that starts from the library's recipes.
+fn searched(request: &Request, machine: &Machine, effort: Effort) -> Result<Choice, Error> {
+    let known = search::known(request, machine);
+    Ok(search::search(request, machine, effort, known, &(), &|_, _, _| ())?.into())
 }
 
 /// The library's recipe for the machine or a similar one, without a trial; else the classical pair. On split paths,
@@ -203,7 +175,7 @@ fn known(request: &Request, machine: &Machine) -> Choice {
     let held = BUILT_IN.find(request, &target).filter(suits);
     let is_held = machine.has_the_timing_of(&target.machine());
     let nearest = || BUILT_IN.nearest(request, &target).map(|(recipe, _)| recipe).find(suits);
-    let other_towers = || BUILT_IN.find(request, &target.with_usual_timing()).filter(suits);
+    let other_towers = || BUILT_IN.nearest_of_other_towers(request, &target).find(suits);
     let choice = |recipe: &Recipe, origin| Choice { recipe: recipe.clone(), origin };
     match held {
         Some(recipe) if is_held => choice(recipe, Origin::Library),

@@ -414,16 +414,16 @@ mod tests {
             (space, words, index % 97)
         });
         executor.write_constants(scalars);
-        let word = |input: usize, place: usize| ((input * 31 + place * 7) % 97) as u128;
+        let word = |input: usize, index: usize| ((input * 31 + index * 7) % 97) as u128;
         for input in 0..inputs.into() {
-            let words: Vec<u128> = (0..n as usize).map(|place| word(input, place)).collect();
+            let words: Vec<u128> = (0..n as usize).map(|index| word(input, index)).collect();
             executor.write(&Elementwise::input_name(input), &words).unwrap();
         }
         executor.run().unwrap();
         let inputs = usize::from(inputs);
         for output in 0..outputs.into() {
-            let sum = |place: usize| {
-                let product = |input| word(input, place) * (output * inputs + input) as u128;
+            let sum = |index: usize| {
+                let product = |input| word(input, index) * (output * inputs + input) as u128;
                 (0..inputs).map(product).sum::<u128>() % 97
             };
             let expected: Vec<u128> = (0..n as usize).map(sum).collect();

@@ -180,8 +180,8 @@ fn remove_buffers(code: &mut Code) {
     for claim in &mut code.claims {
         claim.outputs.iter_mut().chain(&mut claim.inputs).for_each(renumber);
     }
-    for place in code.buffers.iter_mut().filter_map(|buffer| buffer.within.as_mut()) {
-        renumber(&mut place.buffer);
+    for start in code.buffers.iter_mut().filter_map(|buffer| buffer.within.as_mut()) {
+        renumber(&mut start.buffer);
     }
     let mut used = used.iter();
     code.buffers.retain(|_| used.next() == Some(&true));

@@ -52,9 +52,9 @@ impl Kernel {
     pub fn may_work_in_place(&self) -> bool {
         let accesses = |wanted: BufferId| {
             let origins = self.scheduled.origin.iter().enumerate();
-            origins.filter_map(move |(place, &origin)| {
+            origins.filter_map(move |(index, &origin)| {
                 let memory = self.code.insts[origin?.index()].memory?;
-                (memory.buffer == wanted).then_some(place)
+                (memory.buffer == wanted).then_some(index)
             })
         };
         let claims = &self.code.claims;

@@ -64,7 +64,7 @@ pub mod search;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use choose::{Choice, Origin, PlanChoice, choose, choose_beside, generate};
+pub use choose::{Choice, Origin, PlanChoice, choose, generate};
 pub use compile::{compile, compile_within, instantiate};
 pub use elementwise::Elementwise;
 pub use error::Error;

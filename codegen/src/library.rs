@@ -20,6 +20,7 @@ use diagnostic::document::{Document, Format, Item, Schema};
 use ring::Degree;
 use serde::{Deserialize, Serialize};
 use sim::Machine;
+use sim::machine::Speed;
 use sim::timing::{Cycle, simulate};
 use std::sync::LazyLock;
 
@@ -69,6 +70,7 @@ impl Task {
                 schema["definitions"]["recipe"][key] = recipe[key].clone();
             }
             schema["definitions"]["table"] = recipe["definitions"]["table"].clone();
+            schema["definitions"]["target"] = Target::schema();
             Schema::from_value(Format::Library, schema)
         });
         &TASK
@@ -140,6 +142,21 @@ impl Task {
             .flat_map(move |entry| entry.targets.iter().map(move |target| (self, entry, target)))
     }
 
+    /// Its recipes, each with the most similar of its targets: those for similar targets first.
+    pub fn nearest<'a>(
+        &'a self,
+        target: &Target,
+    ) -> impl Iterator<Item = (&'a Recipe, &'a Target)> + use<'a> {
+        let mut entries: Vec<(u32, &Recipe, &Target)> = Vec::new();
+        for entry in &self.entries {
+            let targets = entry.targets.iter().map(|known| (known.machine.distance(target), &known.machine));
+            entries.extend(targets.min_by_key(|(distance, _)| *distance).map(|(d, t)| (d, &entry.recipe, t)));
+        }
+        // The sort is stable: of equals, the task's first comes first.
+        entries.sort_by_key(|(distance, ..)| *distance);
+        entries.into_iter().map(|(_, recipe, target)| (recipe, target))
+    }
+
     /// The targets of its recipes, sorted: those with most in common with the paper's machine first.
     pub fn targets(&self) -> Vec<Target> {
         let paper = Target::of(&Machine::rpu_128x128());
@@ -171,6 +188,24 @@ impl Task {
         }
         true
     }
+}
+
+/// The percentages by which programs are slower than that of a dominated target for the same task, ascending, and the number of
+/// pairs of a dominating and a dominated target. Only noise of the searches makes a program slower.
+pub fn noise<'t>(tasks: impl IntoIterator<Item = &'t Task>) -> (Vec<f64>, usize) {
+    let (mut slower, mut pairs) = (Vec::new(), 0);
+    for task in tasks {
+        let known: Vec<(Speed, u64)> =
+            task.programs().map(|(_, _, known)| (known.machine.machine().speed(), known.cycles)).collect();
+        for (speed, own) in &known {
+            for (_, other) in known.iter().filter(|(other, _)| other != speed && speed.dominates(other)) {
+                pairs += 1;
+                slower.extend((own > other).then(|| 100.0 * (*own as f64 / *other as f64 - 1.0)));
+            }
+        }
+    }
+    slower.sort_by(f64::total_cmp);
+    (slower, pairs)
 }
 
 /// The schema of the files of a library, as text, with the schema of recipes in it.
@@ -216,7 +251,7 @@ pub struct Standing {
 }
 
 /// A target and the cycles of a recipe on it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
     /// Cycles on the paper's machine with the target's properties.

@@ -222,8 +222,8 @@ type FactorKey = (Purpose, Option<u32>, Vec<Option<Bit>>);
 
 /// Deposits the bits of `number` at the index bits in `bits`, most significant first.
 fn scatter(bits: &[Bit], number: u32) -> u32 {
-    let places = bits.iter().rev().enumerate();
-    places.map(|(i, bit)| (number >> i & 1) << bit.0).sum()
+    let positions = bits.iter().rev().enumerate();
+    positions.map(|(i, bit)| (number >> i & 1) << bit.0).sum()
 }
 
 /// The index bits that number each block of a pass.
@@ -240,8 +240,8 @@ pub(crate) const fn root_of_block(log_n: u32, stage: u32, block: u32) -> u32 {
 /// The word address of the element with that index. Above the index bits, a layout of `log_n` address
 /// bits has copy bits, which do not count.
 fn address(layout: &[Bit], index: u32, log_n: u32) -> u32 {
-    let places = layout.iter().enumerate().take(log_n as usize);
-    places.map(|(place, bit)| (index >> bit.0 & 1) << place).sum()
+    let positions = layout.iter().enumerate().take(log_n as usize);
+    positions.map(|(position, bit)| (index >> bit.0 & 1) << position).sum()
 }
 
 impl Lowering<'_> {

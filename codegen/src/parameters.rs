@@ -56,10 +56,10 @@ impl Parameters {
 
     /// Checks that each parameter has a value, or one for each ring, and that none is unknown.
     pub(crate) fn check(&self, operation: Operation, rings: usize) -> Result<(), Error> {
-        for (place, (name, values)) in self.0.iter().enumerate() {
+        for (index, (name, values)) in self.0.iter().enumerate() {
             let spec = operation.parameters().find(|spec| spec.name == name);
             let spec = spec.ok_or_else(|| Error::UnknownSetting { operation, name: name.clone() })?;
-            if self.0[..place].iter().any(|(other, _)| other == name) {
+            if self.0[..index].iter().any(|(other, _)| other == name) {
                 return Err(Error::RepeatedSetting { name: name.clone() });
             }
             if values.len() != 1 && values.len() != rings {

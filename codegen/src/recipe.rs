@@ -83,9 +83,9 @@ impl Recipe {
 pub(crate) fn check_plans(document: &Document<'_>, recipe: &Item<'_>, errors: &mut Diagnostics) {
     for item in recipe.get("plans").into_iter().flat_map(Item::items) {
         for error in item.text().and_then(|text| Plan::read(text).err()).into_iter().flatten() {
-            let place = document.part(item, &error.span);
+            let span = document.part(item, &error.span);
             let help = format!("expected {}", error.expected);
-            errors.push(document.error(Code::Value, place, error.problem).with_help(help));
+            errors.push(document.error(Code::Value, span, error.problem).with_help(help));
         }
     }
 }

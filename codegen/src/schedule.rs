@@ -12,8 +12,6 @@
 //! registers. If a constant is evicted before its first use, its load is dropped from the finished schedule.
 //! Scalars have registers of their own. A scalar is loaded in a cycle in which nothing else can dispatch.
 //!
-//! Last come the [moves](Move) of the settings: a search has found that they save cycles, by trial.
-//!
 //! *Program order* is the order of the instructions in the [`Code`]. Every dependence points
 //! backwards in it, so the first undispatched instruction never waits for another undispatched one.
 
@@ -21,7 +19,6 @@ mod addresses;
 mod graph;
 mod greedy;
 mod id_set;
-mod moves;
 mod partial;
 mod program_order;
 mod registers;
@@ -29,8 +26,6 @@ mod tuning;
 
 pub use self::addresses::{Addresses, ScheduleError};
 pub use self::graph::Graph;
-pub use self::moves::Move;
-pub(crate) use self::moves::moves_between;
 pub(crate) use self::partial::{Outlook, Partial};
 pub(crate) use self::tuning::under_one_placement;
 pub use self::tuning::{Margin, Part, SramCare, TableOrder, Tuning};
@@ -85,9 +80,6 @@ pub fn schedule(
     } else {
         partial.in_program_order()?
     };
-    for change in &tuning.moves {
-        change.apply(&mut scheduled);
-    }
     if placement != machine.vrf.placement {
         let rename = |reg| placement.rename(reg, machine.vrf.placement);
         for instr in &mut scheduled.instructions {

@@ -1,33 +1,33 @@
 //! The search for fast recipes, with the cycle model as the cost.
 //!
-//! A search first tries known recipes: the library's for the same task, and [derived](crate::plan::derive)
-//! plans. It then tries the fastest with proven settings, and with more cautious schedules. A full search also
-//! tries random settings for the fastest plans, and small changes of the best recipe so far. Last come
-//! beam searches, which choose the settings anew for each part of the code (`search/parts.rs`), and small changes of the
-//! order of the fastest schedules (`search/polish.rs`). A search is deterministic, with any number of threads and at any speed: budgets count trials and instructions.
+//! There is one search. Its [effort](Effort) is a budget, which counts schedules, and nothing else depends on the user. A search
+//! starts from [known recipes](known), from [derived](crate::plan::derive) plans and from the classical pair. The fastest then
+//! get other settings, more cautious schedules and random changes. Last come beam searches, which choose the settings anew for
+//! each part of the code (`search/parts.rs`). The result depends on the arguments alone, with any number of threads and
+//! at any speed.
 
+mod budget;
 mod build;
 mod candidates;
-mod catch_up;
 mod parts;
-mod polish;
-mod quick;
+mod starts;
 mod trials;
 
+pub use self::budget::Effort;
 pub use self::build::build;
-pub use self::catch_up::{Slower, catch_up, lags_behind};
-pub(crate) use self::quick::quick;
+pub use self::starts::known;
 
 #[cfg(test)]
 pub(crate) use self::candidates::plans_for;
 
-use self::candidates::{Random, Way, as_tuned, cautious, neighbour, random_recipe, survey, variants};
+use self::budget::Budget;
+use self::candidates::{Random, Way, cautious, neighbour, proven, random_recipe};
 use self::parts::{Beam, by_parts};
-use self::polish::{Polish, polished};
 use self::trials::Trials;
 use crate::compile::Prepared;
 use crate::error::Error;
-use crate::library::{BUILT_IN, Target};
+use crate::library::BUILT_IN;
+use crate::named;
 use crate::recipe::Recipe;
 use crate::request::Request;
 use crate::schedule::under_one_placement;
@@ -35,35 +35,6 @@ use rayon::prelude::*;
 use sim::Machine;
 use sim::timing::Cycle;
 use std::sync::{Mutex, PoisonError};
-
-/// The effort of a full search.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Effort {
-    /// The number of plans to derive for each algorithm.
-    pub plans: usize,
-    /// The maximum number of scheduler settings to try with each leading plan and order.
-    pub tunings: usize,
-    /// The number of orders to try with each leading plan, at most three.
-    pub orders: usize,
-    /// The number of random settings to try for the fastest plans together.
-    pub refinements: usize,
-    /// The passes over the fastest schedules that try to move instructions.
-    pub moves: usize,
-    /// The seed of the random settings.
-    pub seed: u64,
-}
-
-impl Effort {
-    /// The default effort of a tuning run, and of a target of the library.
-    pub const DEFAULT: Self = Self { plans: 64, tunings: 16, orders: 3, refinements: 100, moves: 2, seed: 0 };
-
-    /// This effort, stated for 65,536 points, for another request: smaller programs get more refinements in
-    /// about the same time, up to 16 times as many.
-    fn scaled_to(self, request: &Request) -> Self {
-        let points = request.n() as usize * request.towers();
-        Self { refinements: self.refinements * (65536 / points).clamp(1, 16), ..self }
-    }
-}
 
 /// A recipe and its cost.
 #[derive(Clone, PartialEq, Debug)]
@@ -95,94 +66,65 @@ impl Memory for () {
     fn put(&self, _: &Recipe, _: Option<Cycle>) {}
 }
 
-/// The beam of a full search. Wide ones find more in the same time than many narrow ones.
-const FULL_BEAM: Beam = Beam { width: 12, settings: 12 };
-/// A full search ends with one beam search for this number of refinements.
-const REFINEMENTS_PER_BEAM: usize = 40;
+/// Receives the number of recipes tried, the total, and the cycles of the best one so far.
+pub type Progress<'a> = dyn Fn(usize, usize, Cycle) + Sync + 'a;
+
+/// The shares of the phases in a budget, in percent.
+const STARTS: u64 = 35;
+const SETTINGS: u64 = 15;
+const CAUTIOUS: u64 = 5;
+const CHANGES: u64 = 5;
+const PARTS: u64 = 40;
+
+/// The codes that get other settings: one for so many schedules of that phase's budget, and the least and the most.
+const SCHEDULES_PER_CODE: u64 = 8;
+const CODES: [u64; 2] = [2, 10];
 /// The number of recipes that a search tries with more cautious schedules.
 const CAUTIOUS_LEADERS: usize = 5;
-
-/// The library's recipes that suit a request, each with the target that it was tuned for, those for similar machines
-/// first.
-fn similar(request: &Request, machine: &Machine) -> impl Iterator<Item = (&'static Recipe, &'static Target)> {
-    let isa = machine.instruction_set();
-    let nearest = BUILT_IN.nearest(request, &Target::of(machine));
-    nearest.filter(move |(recipe, _)| recipe.suits(request, isa))
-}
+/// The number of recipes whose settings change at random, or by parts.
+const LEADERS: usize = 3;
+/// The number of random changes per round; each round starts from the best recipe of the previous one.
+const ROUND: u64 = 12;
+/// The beam searches of a search: one for each of the leaders, and one for the best.
+const BEAMS: u64 = 4;
 
 /// Searches for the fastest recipe for `request`.
 ///
-/// Recipes that `memory` knows are not tried again. `progress` is called after each recipe with the
-/// number tried, the total, and the cycles of the best one so far.
+/// It starts from `given` recipes, most often the [known](known()) ones, among others. Those that `memory` knows are not tried
+/// again. `progress` is called after each recipe.
 ///
 /// # Errors
-/// Returns the error of the first candidate if none fits the machine.
-pub fn tune(
+/// Returns the error of the classical pair if no candidate fits the machine.
+pub fn search(
     request: &Request,
     machine: &Machine,
     effort: Effort,
+    given: Vec<Recipe>,
     memory: &dyn Memory,
     progress: &Progress<'_>,
 ) -> Result<Found, Error> {
     let machine = &under_one_placement(machine);
-    // A recipe that is fast on one machine is often fast on another.
-    let known = similar(request, machine)
-        .flat_map(|(recipe, reference)| as_tuned(recipe, machine, &reference.machine()))
-        .collect();
-    search(request, machine, effort, known, memory, progress)
-}
-
-/// A full search that starts from derived plans and known recipes.
-fn search(
-    request: &Request,
-    machine: &Machine,
-    effort: Effort,
-    known: Vec<Recipe>,
-    memory: &dyn Memory,
-    progress: &Progress<'_>,
-) -> Result<Found, Error> {
+    let classical = named::constant_geometry(request, machine.instruction_set());
     let mut search = Search::new(request, machine, memory, progress);
-    let first = search.explore(effort, known)?;
-    search.result(&first)
+    let mut budget = search.budget(effort, given.first().unwrap_or(&classical));
+    search.start(given, effort.budget, &mut budget, STARTS);
+    // It is large, so it is a trial only if it can be faster.
+    if search.least_cycles(&classical) < search.best_cycles() && !search.has(&classical) {
+        search.try_all(std::slice::from_ref(&classical));
+    }
+    search.try_settings(budget.percent(SETTINGS));
+    search.try_cautious(budget.percent(CAUTIOUS));
+    search.try_changes(budget.percent(CHANGES), effort.seed);
+    search.search_parts(budget.percent(PARTS), effort.seed)?;
+    search.result(&classical)
 }
-
-/// A full search that starts from known recipes only.
-fn search_from(
-    known: &[Recipe],
-    request: &Request,
-    machine: &Machine,
-    effort: Effort,
-) -> Result<Found, Error> {
-    let mut search = Search::new(request, machine, &(), &|_, _, _| ());
-    search.try_all(known);
-    search.improve(effort)?;
-    search.result(&known[0])
-}
-
-/// Receives the number of recipes tried, the total, and the cycles of the best one so far.
-pub type Progress<'a> = dyn Fn(usize, usize, Cycle) + Sync + 'a;
-
-/// The number of plans whose settings are refined.
-const LEADERS: usize = 3;
-
-/// The number of settings with which a full search tries each plan first.
-const SURVEY_SETTINGS: usize = 2;
-
-/// The number of plans that a full search tries with all settings.
-const SETTINGS_LEADERS: usize = 10;
-
-/// The number of schedules that a search polishes at a time.
-const POLISHED: usize = 2;
-
-/// The number of refinements per round; each round starts from the best recipe of the previous one.
-const ROUND: usize = 12;
 
 /// The state of a search.
 struct Search<'a> {
     request: &'a Request,
     trials: Trials<'a>,
     progress: &'a Progress<'a>,
-    /// The number of recipes tried, and of those that will be.
+    /// The number of recipes tried, and about the number of those that will be.
     tried: usize,
     expected: usize,
     /// The recipes tried that have a program, the fastest first; of equals, the one tried first.
@@ -200,14 +142,30 @@ impl<'a> Search<'a> {
         Self { request, trials, progress, tried: 0, expected: 0, ranked: Vec::new() }
     }
 
+    /// The budget of a search with programs like that of `probe`: the scheduler takes more steps for an instruction on some
+    /// machines than on others.
+    fn budget(&mut self, effort: Effort, probe: &Recipe) -> Budget {
+        let (steps, instructions) =
+            self.trials.steps(probe).map_or((1, 1), |steps| (steps, self.size(probe)));
+        let budget = Budget::of(effort, steps, instructions);
+        self.expected = budget.percent(100 - PARTS).schedules(instructions) as usize;
+        budget
+    }
+
     /// The cycles of the fastest program so far.
     fn best_cycles(&self) -> Cycle {
         self.ranked.first().map_or(Cycle(u64::MAX), |&(cycles, _)| cycles)
     }
 
+    /// Whether a recipe has been tried and has a program.
+    fn has(&self, recipe: &Recipe) -> bool {
+        self.ranked.iter().any(|(_, known)| known == recipe)
+    }
+
     /// Tries recipes in parallel.
     fn try_all(&mut self, recipes: &[Recipe]) {
         let state = Mutex::new((self.tried, self.best_cycles()));
+        let expected = self.expected.max(self.tried + recipes.len());
         let outcomes: Vec<Option<Cycle>> = recipes
             .par_iter()
             .map(|recipe| {
@@ -215,7 +173,7 @@ impl<'a> Search<'a> {
                 let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
                 state.0 += 1;
                 state.1 = state.1.min(cycles.unwrap_or(Cycle(u64::MAX)));
-                (self.progress)(state.0, self.expected, state.1);
+                (self.progress)(state.0, expected, state.1);
                 cycles
             })
             .collect();
@@ -226,44 +184,30 @@ impl<'a> Search<'a> {
         self.ranked.sort_by_key(|&(cycles, _)| cycles);
     }
 
-    /// Tries derived plans and known recipes, the fastest of them with other settings, and improvements. Returns the first.
-    ///
-    /// # Errors
-    /// Returns an error if a recipe that has a program has no code.
-    fn explore(&mut self, effort: Effort, known: Vec<Recipe>) -> Result<Recipe, Error> {
-        let (request, machine) = (self.request, self.trials.machine());
-        let mut first = survey(request, machine, effort.plans, SURVEY_SETTINGS);
-        first.extend(known);
-        self.expected += first.len() + effort.refinements;
-        self.try_all(&first);
-        let leading = self.leading_ways(SETTINGS_LEADERS);
-        let settings = |way: &Way| variants(request, machine, way, effort.orders, effort.tunings);
-        let round: Vec<Recipe> = leading.iter().flat_map(settings).collect();
-        self.expected += round.len();
+    /// Tries the leading codes with other proven settings.
+    fn try_settings(&mut self, budget: Budget) {
+        let Some((_, best)) = self.ranked.first() else { return };
+        let [least, most] = CODES;
+        let count = (budget.schedules(self.size(best)) / SCHEDULES_PER_CODE).clamp(least, most);
+        let leaders = self.leading_codes(count as usize);
+        self.try_in_turn(leaders.iter().map(|leader| proven(leader).collect()).collect(), budget);
+    }
+
+    /// Tries more cautious schedules of the fastest recipes.
+    fn try_cautious(&mut self, budget: Budget) {
+        let machine = self.trials.machine();
+        let leaders = self.ranked.iter().take(CAUTIOUS_LEADERS);
+        let lists = leaders.map(|(_, leader)| cautious(leader, machine)).collect();
+        self.try_in_turn(lists, budget);
+    }
+
+    /// Tries the recipes of some lists, as many as a budget pays for: the first of all lists, then the second.
+    fn try_in_turn(&mut self, lists: Vec<Vec<Recipe>>, mut budget: Budget) {
+        let most = lists.iter().map(Vec::len).max().unwrap_or(0);
+        let in_turn = (0..most).flat_map(|number| lists.iter().filter_map(move |list| list.get(number)));
+        let is_paid = |recipe: &&Recipe| !self.has(recipe) && budget.pay(self.size(recipe), 1, false);
+        let round: Vec<Recipe> = in_turn.filter(is_paid).cloned().collect();
         self.try_all(&round);
-        self.improve(effort)?;
-        if effort.moves > 0 {
-            self.polish_leaders(Polish::of(effort.moves));
-        }
-        Ok(first.swap_remove(0))
-    }
-
-    /// Tries moves in the fastest schedules.
-    fn polish_leaders(&mut self, effort: Polish) {
-        let leaders = self.ranked.iter().take(POLISHED).map(|(_, recipe)| recipe.clone());
-        self.polish(&leaders.collect::<Vec<_>>(), effort);
-    }
-
-    /// Tries moves in some schedules.
-    fn polish(&mut self, recipes: &[Recipe], effort: Polish) {
-        let (trials, machine) = (&self.trials, self.trials.machine());
-        let polish =
-            |recipe: &Recipe| polished(&*trials.prepared(recipe).ok()?, machine, recipe, effort).ok();
-        let found: Vec<(Cycle, Recipe)> = recipes.par_iter().filter_map(polish).collect();
-        self.tried += found.len();
-        self.ranked.extend(found);
-        // The sort is stable: a recipe that moves do not improve stays without them.
-        self.ranked.sort_by_key(|&(cycles, _)| cycles);
     }
 
     /// The ways of the fastest recipes, each once.
@@ -278,86 +222,68 @@ impl<'a> Search<'a> {
         leaders
     }
 
-    /// The fastest recipe of each of the leading codes.
-    fn leading_codes(&self, count: usize) -> Vec<Recipe> {
-        let machine = self.trials.machine();
+    /// The fastest recipes, of those that are alike the first.
+    fn leading(&self, count: usize, alike: impl Fn(&Recipe, &Recipe) -> bool) -> Vec<Recipe> {
         let mut leaders: Vec<Recipe> = Vec::new();
         for (_, recipe) in &self.ranked {
-            let alike = |known: &Recipe| Prepared::serves(known, recipe, machine);
-            if leaders.len() < count && !leaders.iter().any(alike) {
+            if leaders.len() < count && !leaders.iter().any(|known| alike(known, recipe)) {
                 leaders.push(recipe.clone());
             }
         }
         leaders
     }
 
-    /// Tries more cautious schedules of the fastest recipes, then refinements, then settings of parts.
-    ///
-    /// # Errors
-    /// Returns an error if a recipe that has a program has no code.
-    fn improve(&mut self, effort: Effort) -> Result<(), Error> {
-        let machine = self.trials.machine();
-        let leaders = self.ranked.iter().take(CAUTIOUS_LEADERS);
-        let round: Vec<Recipe> = leaders.flat_map(|(_, leader)| cautious(leader, machine)).collect();
-        self.expected += round.len();
-        self.try_all(&round);
-        self.refine(effort.refinements, effort.seed);
-        let beams = effort.refinements.div_ceil(REFINEMENTS_PER_BEAM);
-        self.expected += beams * FULL_BEAM.width;
-        self.search_parts(beams, FULL_BEAM, effort.seed, usize::MAX)
+    /// The fastest recipe of each of the leading codes.
+    fn leading_codes(&self, count: usize) -> Vec<Recipe> {
+        self.leading(count, |known, recipe| Prepared::serves(known, recipe, self.trials.machine()))
     }
 
-    /// Tries `count` recipes in rounds: alternately random settings for one of the leading plans, and a
-    /// change of the best recipe.
-    fn refine(&mut self, count: usize, seed: u64) {
+    /// Tries recipes in rounds: alternately random settings for one of the leading plans, and a change of the best recipe.
+    fn try_changes(&mut self, mut budget: Budget, seed: u64) {
         let (several, machine) = (self.request.towers() > 1, self.trials.machine());
         let leaders = self.leading_ways(LEADERS);
         let mut random = Random(seed ^ 0x9e37_79b9_7f4a_7c15);
-        let mut left = count;
-        while left > 0 {
-            let Some((_, best)) = self.ranked.first() else { return };
-            let one = |number: usize| match number % 2 {
-                0 => random_recipe(&mut random, &leaders[number / 2 % leaders.len()], several, machine),
-                _ => neighbour(&mut random, best, several, machine),
-            };
-            let round: Vec<Recipe> = (0..left.min(ROUND)).map(one).collect();
-            left -= round.len();
+        while let Some((_, best)) = self.ranked.first() {
+            let mut round = Vec::new();
+            for number in 0..ROUND as usize {
+                let recipe = match number % 2 {
+                    0 => random_recipe(&mut random, &leaders[number / 2 % leaders.len()], several, machine),
+                    _ => neighbour(&mut random, best, several, machine),
+                };
+                if !budget.pay(self.size(&recipe), 1, true) {
+                    break;
+                }
+                round.push(recipe);
+            }
             self.try_all(&round);
+            if round.len() < ROUND as usize {
+                break;
+            }
         }
     }
 
-    /// Searches for settings of parts, `count` times at most: once for each of the leading recipes, then for the
-    /// best. Ends after `fruitless` searches that find no faster program.
+    /// Searches for settings of parts: once for each of the leading recipes, then for the best.
     ///
     /// # Errors
     /// Returns an error if a recipe that has a program has no code.
-    fn search_parts(&mut self, count: usize, beam: Beam, seed: u64, fruitless: usize) -> Result<(), Error> {
-        let mut since_success = 0;
+    fn search_parts(&mut self, mut budget: Budget, seed: u64) -> Result<(), Error> {
+        let Some((_, best)) = self.ranked.first() else { return Ok(()) };
+        let size = self.size(best);
+        let beam = Beam::of(budget.schedules(size) / BEAMS);
         let mut random = Random(seed ^ 0x2545_f491_4f6c_dd1d);
-        let mut leaders: Vec<Recipe> = Vec::new();
-        for (_, recipe) in &self.ranked {
-            let alike = |known: &Recipe| {
-                known.tuning.plain == recipe.tuning.plain
-                    && known.tuning.margin == recipe.tuning.margin
-                    && Prepared::serves(known, recipe, self.trials.machine())
-            };
-            if leaders.len() < LEADERS && recipe.tuning.reorder && !leaders.iter().any(alike) {
-                leaders.push(recipe.clone());
-            }
-        }
-        for number in 0..count {
-            let Some(&(before, ref best)) = self.ranked.first() else { return Ok(()) };
-            let recipe = match leaders.get(number) {
-                Some(leader) => leader.clone(),
-                None => best.clone(),
-            };
+        let machine = self.trials.machine();
+        let mut leaders = self.leading(LEADERS, |known, recipe| {
+            known.tuning.plain == recipe.tuning.plain
+                && known.tuning.margin == recipe.tuning.margin
+                && Prepared::serves(known, recipe, machine)
+        });
+        leaders.retain(|recipe| recipe.tuning.reorder);
+        let mut leaders = leaders.into_iter();
+        while budget.pay(size, beam.schedules(), true) {
+            let recipe = leaders.next().unwrap_or_else(|| self.ranked[0].1.clone());
             let prepared = self.trials.prepared(&recipe)?;
-            let found = by_parts(&prepared, self.trials.machine(), &recipe, beam, &mut random);
+            let found = by_parts(&prepared, machine, &recipe, beam, &mut random);
             self.try_all(&found);
-            since_success = if self.ranked[0].0 < before { 0 } else { since_success + 1 };
-            if since_success >= fruitless {
-                break;
-            }
         }
         Ok(())
     }

@@ -176,8 +176,8 @@ impl<'c> Settings<'c> {
 
     /// The position of a setting in the claim.
     pub fn part(&self, name: &str) -> ClaimPart {
-        let place = self.claim.settings.iter().position(|(known, _)| known == name);
-        place.map_or(ClaimPart::Whole, ClaimPart::Setting)
+        let index = self.claim.settings.iter().position(|(known, _)| known == name);
+        index.map_or(ClaimPart::Whole, ClaimPart::Setting)
     }
 }
 

@@ -25,16 +25,16 @@ pub fn defects(program: &Program, complete: bool) -> Vec<Defect> {
     let mut defects = Vec::new();
     let mut inputs = Inputs::default();
     for (number, claim) in program.claims.iter().enumerate() {
-        let place = |fault: ClaimFault| {
+        let locate = |fault: ClaimFault| {
             let ClaimFault { code, part, message, help } = fault;
             Defect { code, part: Part::Claim(number, part), message, help }
         };
         match settings(claim) {
-            Err(faults) => defects.extend(faults.into_iter().map(place)),
+            Err(faults) => defects.extend(faults.into_iter().map(locate)),
             Ok(_) if !complete => {}
             Ok(settings) => {
-                defects.extend(lengths(program, &settings).into_iter().map(place));
-                defects.extend(modulus(program, &settings).map(place));
+                defects.extend(lengths(program, &settings).into_iter().map(locate));
+                defects.extend(modulus(program, &settings).map(locate));
                 inputs.add(&settings);
             }
         }

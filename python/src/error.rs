@@ -72,11 +72,11 @@ impl Finding {
     }
 
     fn __repr__(&self) -> String {
-        let place = match (self.file(), self.0.position()) {
+        let location = match (self.file(), self.0.position()) {
             (Some(file), Some((line, column))) => format!("{file}:{line}:{column}: "),
             _ => String::new(),
         };
-        format!("<{} {place}{}>", self.severity(), self.0.message)
+        format!("<{} {location}{}>", self.severity(), self.0.message)
     }
 }
 

@@ -26,10 +26,24 @@ pub struct Area {
     pub vbar: f64,
     /// The shuffle crossbar, and the lane permuter.
     pub sbar: f64,
-    /// The logic of the front end minus the paper's front end, which the fit includes in other components;
-    /// negative for a smaller one.
+    /// The logic of the front end.
     #[serde(default)]
     pub front_end: f64,
+    /// The memory of keys that stay on the chip; 0 for a run without.
+    #[serde(default)]
+    pub keys: f64,
+    /// PHY and controller of the off-chip memory; 0 for a run that does not use it.
+    #[serde(default)]
+    pub hbm_phy: f64,
+}
+
+/// What a run uses beside the machine of the paper, which ends at its VDM.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Usage {
+    /// Whether data come from the off-chip memory or go there.
+    pub off_chip: bool,
+    /// The bytes of the keys in a memory of their own on the chip.
+    pub key_bytes: u64,
 }
 
 impl Area {
@@ -70,12 +84,28 @@ impl Area {
                 * constants.vbar_growth_with_banks.powf(more_banks)
                 * vbar,
             sbar: constants.sbar_mm2 * sbar_growth.powf(more_hples) * sbar,
-            front_end: gate_mm2 * (FrontEnd::of(machine).gates().total() - FrontEnd::PAPER.gates().total()),
+            front_end: gate_mm2 * FrontEnd::of(machine).gates().total(),
+            keys: 0.0,
+            hbm_phy: 0.0,
+        }
+    }
+
+    /// The area of a machine with what a run uses beside it. Keys on the chip lie in macros of a bank of the VDM with
+    /// one port. RPUs that share the off-chip memory share its interface.
+    pub fn of_run(machine: &Machine, usage: &Usage) -> Self {
+        let constants = &machine.technology.area;
+        let macros = (usage.key_bytes as f64 / machine.vdm_bank_bytes()).ceil();
+        let macro_mm2 = constants.sram_mm2(machine.vdm_bank_bytes(), f64::from(machine.isa.word_bits));
+        let interfaces = if usage.off_chip { machine.hbm.stacks() } else { 0.0 };
+        Self {
+            keys: macros * macro_mm2,
+            hbm_phy: interfaces * machine.hbm.phy_mm2_per_stack,
+            ..Self::of(machine)
         }
     }
 
     /// Name, as in the fields, and area of each component, in the order of the fields.
-    pub const fn components(&self) -> [(&'static str, f64); 8] {
+    pub const fn components(&self) -> [(&'static str, f64); 10] {
         [
             ("instruction_memory", self.instruction_memory),
             ("scalar_memory", self.scalar_memory),
@@ -85,7 +115,14 @@ impl Area {
             ("vbar", self.vbar),
             ("sbar", self.sbar),
             ("front_end", self.front_end),
+            ("keys", self.keys),
+            ("hbm_phy", self.hbm_phy),
         ]
+    }
+
+    /// The components that a run uses beside the machine.
+    pub fn beside_the_machine(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        [("keys", self.keys), ("hbm_phy", self.hbm_phy)].into_iter().filter(|(_, area)| *area > 0.0)
     }
 
     /// The sum of the components.

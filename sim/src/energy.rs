@@ -140,14 +140,13 @@ impl Energy {
         let memory = access(f64::from(machine.frontend.instruction_memory_kib), 512.0);
         let front_end = FrontEnd::of(machine).work() / FrontEnd::PAPER.work();
         let uj = |count: u64, pj: f64| count as f64 * pj * 1e-6;
-        let multiply_pj = constants.multiply_pj * (law.multiply_work() / given.multiply_work());
         let add_pj = constants.add_pj * (law.adder.gates().total() / given.adder.gates().total());
         let vbar = Vbar::of(machine).load.work() / Vbar::paper(128, 128).load.work();
         let paper_sbar = gates::paper_sbar(128).work();
         let sbar = gates::sbar(machine).work() / paper_sbar;
         let permuter = LanePermuter::of(machine).map_or(0.0, |permuter| permuter.work() / paper_sbar);
         Self {
-            law: uj(events.multiplications, multiply_pj) + uj(events.additions, add_pj),
+            law: uj(events.multiplications, Self::multiplication_pj(machine)) + uj(events.additions, add_pj),
             vrf: uj(events.vrf_accesses, constants.vrf_access_pj * bits * vrf),
             vdm: uj(events.vdm_accesses, constants.vdm_access_pj * bits * vdm),
             vbar: uj(events.vbar_elements, constants.vbar_element_pj * vbar),
@@ -158,6 +157,12 @@ impl Energy {
                 constants.instruction_pj * (MEMORY_SHARE * memory + (1.0 - MEMORY_SHARE) * front_end),
             ),
         }
+    }
+
+    /// A modular multiplication, in pJ.
+    pub fn multiplication_pj(machine: &Machine) -> f64 {
+        let (law, given) = (Law::of(machine), Law::given(&machine.technology));
+        machine.technology.energy.multiply_pj * (law.multiply_work() / given.multiply_work())
     }
 
     /// Name, as in the fields, and energy of each component, in the order of the fields.

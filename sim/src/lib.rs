@@ -51,6 +51,7 @@ pub mod hbm;
 #[cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 pub mod lint;
 pub mod machine;
+pub mod power;
 pub mod tech;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -59,9 +60,10 @@ pub mod timing;
 #[cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 pub mod trace;
 
-pub use area::Area;
+pub use area::{Area, Usage};
 pub use clock::Clock;
 pub use energy::{Energy, Events};
 pub use machine::{Change, FitError, Machine, MachineBase, MachineFile, Override};
+pub use power::{RunEnergy, Work};
 pub use tech::Technology;
 pub use trace::Trace;

@@ -23,8 +23,8 @@ pub use fit::FitError;
 pub(crate) use fit::Resources;
 pub use keys::{
     Arbitration, AreaConstants, BankMapping, Busyboard, ClockPoint, DelayConstants, EnergyConstants,
-    Frontend, Hbm, Hple, Ideal, Isa, Law, LawOperands, Machine, Placement, SECTIONS, Sbar, Scalar, Sdm,
-    SourceRelease, Technology, Vbar, VbarPaths, Vdm, Vrf, VrfPorts,
+    Frontend, Hbm, Hple, Ideal, Isa, Law, LawOperands, Machine, Placement, PowerConstants, SECTIONS, Sbar,
+    Scalar, Sdm, SourceRelease, Technology, Vbar, VbarPaths, Vdm, Vrf, VrfPorts,
 };
 pub use load::{MachineBase, MachineFile, Override, ValueSource};
 pub use mapping::SRAMS;
@@ -168,11 +168,12 @@ impl Machine {
     }
 
     /// True if every program that fits both machines takes the same cycles on both: the machines differ at
-    /// most in name, technology, HBM and the sizes of memories.
+    /// most in name, technology, launches, HBM and the sizes of memories.
     pub fn has_the_timing_of(&self, other: &Self) -> bool {
         let same_otherwise = Self {
             name: other.name.clone(),
             technology: other.technology.clone(),
+            launch: other.launch.clone(),
             hbm: other.hbm.clone(),
             sdm: other.sdm.clone(),
             vdm: Vdm { size_mib: other.vdm.size_mib, ..self.vdm.clone() },

@@ -2,7 +2,9 @@
 //!
 //! The comments in `configs/tech/gf12.toml` give the origin of each value.
 
-pub use crate::machine::{AreaConstants, ClockPoint, DelayConstants, EnergyConstants, Technology};
+pub use crate::machine::{
+    AreaConstants, ClockPoint, DelayConstants, EnergyConstants, PowerConstants, Technology,
+};
 
 /// Bytes of the VDM whose banks have the printed clocks.
 const PRINTED_VDM_BYTES: f64 = 4.0 * 1024.0 * 1024.0;

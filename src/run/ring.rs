@@ -13,6 +13,7 @@ use lab_run::program::Axes;
 use lab_run::ring_page;
 use ring_program::data::{Words, write_data};
 use ring_program::{Inputs, Interface, Manifest, RingProgram, read_file};
+use runtime::traffic::is_key;
 use runtime::{Keys, RunError, Runtime};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -78,14 +79,15 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     check_options(args)?;
     let machine = args.machine.load()?;
     let program = read_program(args)?;
+    check_keys(args, &program)?;
     check_outputs(&program, args.outputs.iter().chain(&args.expected))?;
     let expected = super::expected(args)?;
     let inputs = if args.timing_only { None } else { Some(inputs(args, &program)?) };
 
     let timing_begin = Instant::now();
-    let runtime = Runtime::new(&program, &machine).map_err(failure)?;
+    let runtime = Runtime::new(&program, &machine, args.ring.keys()).map_err(failure)?;
     let record = !args.traces.is_empty() || args.page.is_some();
-    let timeline = runtime.time(args.ring.keys(), record).map_err(failure)?;
+    let timeline = runtime.time(record).map_err(failure)?;
     let mut report = runtime.report(&timeline);
     report.simulator.timing_wall_s = timing_begin.elapsed().as_secs_f64();
     let mut outputs = Vec::new();
@@ -120,6 +122,18 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         Format::Json => json(&report)?,
     };
     args.print_report(&text)
+}
+
+/// Refuses an origin of keys for a program without keys.
+fn check_keys(args: &Args, program: &RingProgram) -> Result<(), Failure> {
+    let has_keys = program.inputs().iter().any(|group| is_key(&group.name))
+        || program.seeded().is_some_and(|limbs| !limbs.is_empty());
+    if args.ring.keys.is_none() || has_keys {
+        return Ok(());
+    }
+    let help =
+        "keys are the inputs whose names in the manifest contain `key` or `evk`, and its list `seeded`";
+    Err(Failure::wrong("`--keys` has no effect: no input of the program is a key", help))
 }
 
 /// Refuses the options that are for single kernels.

@@ -82,10 +82,10 @@ fn vector(c: &mut Criterion) {
     const REPEATS: usize = 64;
     let (v, rm, base) = (VReg::at, MReg::at(0), AReg::at(0));
     let q = modulus(128);
-    let load = |place: usize| Instr::Vload {
-        vd: v(place),
+    let load = |index: usize| Instr::Vload {
+        vd: v(index),
         base,
-        offset: Offset::new((place * LANES) as u32).expect("a small offset"),
+        offset: Offset::new((index * LANES) as u32).expect("a small offset"),
         mode: AddressMode::Linear,
     };
     let instructions = [

@@ -207,10 +207,10 @@ fn plain64(x: &mut [u64], factors: &[u64], q: u64) {
 
 /// One instruction, many times, on registers of data (`v1`, `v2`) and constants (`v3`).
 fn instruction(instr: Instr, times: usize, q: u128) -> Candidate<'static> {
-    let load = |place: usize| Instr::Vload {
-        vd: VReg::at(place),
+    let load = |index: usize| Instr::Vload {
+        vd: VReg::at(index),
         base: AReg::at(0),
-        offset: Offset::new((place * LANES) as u32).expect("a small offset"),
+        offset: Offset::new((index * LANES) as u32).expect("a small offset"),
         mode: AddressMode::Linear,
     };
     let mut instructions = vec![load(1), load(2), load(3)];

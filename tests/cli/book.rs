@@ -95,17 +95,27 @@ fn the_chapters_link_to_what_exists() {
     }
 }
 
+/// The chapter of a specification: the documentation of a source file.
+fn specification(title: &str, source: &str, chapter: &str) {
+    let text = fs::read_to_string(repository(source)).unwrap();
+    let lines = text.lines().map_while(|line| line.strip_prefix("//!")).skip(1);
+    let lines: Vec<&str> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    let mut page = String::new();
+    // Links to items of the source become their names.
+    for (place, part) in lines.join("\n").replace("\n# ", "\n## ").split("[`").enumerate() {
+        let (name, rest) = part.split_once("`]").filter(|_| place > 0).unwrap_or(("", part));
+        let rest =
+            rest.strip_prefix('(').map_or(rest, |rest| rest.split_once(')').map_or(rest, |(_, rest)| rest));
+        page += &if place > 0 { format!("`{name}`{rest}") } else { rest.to_owned() };
+    }
+    let origin = format!("<!-- Generated from `{source}`: `BLESS=1 cargo test -p rpu --test cli book`. -->");
+    bless::fresh(repository(chapter), format!("# {title}\n\n{origin}\n{page}\n"));
+}
+
 #[test]
-fn the_specification_of_the_cycle_model_is_a_chapter() {
-    let source = fs::read_to_string(repository("sim/src/timing/mod.rs")).unwrap();
-    let lines = source.lines().map_while(|line| line.strip_prefix("//!")).skip(1);
-    let text: Vec<&str> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
-    let text = text.join("\n").replace("\n# ", "\n## ");
-    let text = text.replace("[`Engine`](scheduling::Engine)", "`Engine`");
-    let origin =
-        "<!-- Generated from `sim/src/timing/mod.rs`: `BLESS=1 cargo test -p rpu --test cli book`. -->";
-    let page = format!("# The cycle model\n\n{origin}\n{text}\n");
-    bless::fresh(repository("docs/book/src/cycle-model.md"), page);
+fn the_specifications_are_chapters() {
+    specification("The cycle model", "sim/src/timing/mod.rs", "docs/book/src/cycle-model.md");
+    specification("The schedule of ring programs", "he/runtime/src/schedule.rs", "docs/book/src/schedule.md");
 }
 
 #[test]

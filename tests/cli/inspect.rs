@@ -150,7 +150,7 @@ fn the_program_works_without_its_checkout() {
         "gen ntt --n 1024 --modulus-bits 128 -o k.o",
         "run k.o --machine rpu-128x128 --check",
         "run k.o -p technology=scaled-7nm --timing-only",
-        "tune ntt --n 1024 -p vdm.mapping=xor --refinements 0 --no-cache -o plan.toml",
+        "tune ntt --n 1024 -p vdm.mapping=xor --effort 1 --no-cache -o plan.toml",
         "library ntt",
         "machine list vdm",
         "machine diff rpu-128x128 rpu-128x128-xor",

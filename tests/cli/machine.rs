@@ -166,7 +166,7 @@ fn schemas_refuse_what_the_readers_refuse() {
 #[test]
 fn a_plan_fits_its_schema() {
     let folder = tempfile::tempdir().unwrap();
-    let args = ["tune", "ntt", "--n", "1K", "--refinements", "0", "--no-cache", "-o", "plan.toml"];
+    let args = ["tune", "ntt", "--n", "1K", "--effort", "1", "--no-cache", "-o", "plan.toml"];
     let output = rpu(folder.path(), &args);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let document: Value =

@@ -67,12 +67,12 @@ fn a_ring_program_computes_its_outputs_and_every_key_is_there() {
         .map(|word| u128::from_le_bytes(*word))
         .collect();
     let ab = |factor: u128, i: usize| ((i * i) as u128 * factor + 7) % Q;
-    for place in [0, 1, 300, N - 1] {
+    for index in [0, 1, 300, N - 1] {
         let term = |i: usize| {
-            let product = ab(3, i) * ab(5, (N + place - i) % N);
-            if i <= place { product } else { Q * Q - product }
+            let product = ab(3, i) * ab(5, (N + index - i) % N);
+            if i <= index { product } else { Q * Q - product }
         };
-        assert_eq!(words[place], (0..N).map(term).sum::<u128>() % Q, "coefficient {place}");
+        assert_eq!(words[index], (0..N).map(term).sum::<u128>() % Q, "coefficient {index}");
     }
 }
 

@@ -209,8 +209,8 @@ impl<'a> Call<'a> {
                     Operand::Map(LaneMap::new(multiplier, shift).expect("the arguments are in range"))
                 }
                 OperandKind::VReg | OperandKind::SReg | OperandKind::AReg | OperandKind::MReg => {
-                    let place = row.arguments.iter().position(|&a| a == Argument::Register(spec.name));
-                    let text = self.arguments[place.expect("a call has every register")];
+                    let index = row.arguments.iter().position(|&a| a == Argument::Register(spec.name));
+                    let text = self.arguments[index.expect("a call has every register")];
                     parse_register(spec.kind, prefix(spec.kind).unwrap_or_default(), text)?
                 }
             });

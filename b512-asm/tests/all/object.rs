@@ -63,8 +63,8 @@ fn the_layout_is_the_documented_one() {
         ("k", SymbolKind::Data, 8 * 16, 2 * 16),
     ];
     assert_eq!(symbols, expected);
-    let places: Vec<_> = elf.symbols().map(|s| s.section_index().unwrap().0).collect();
-    assert_eq!(places, [1, 2, 2, 3], "the sections of code, VDM, VDM and SDM");
+    let sections: Vec<_> = elf.symbols().map(|s| s.section_index().unwrap().0).collect();
+    assert_eq!(sections, [1, 2, 2, 3], "the sections of code, VDM, VDM and SDM");
 }
 
 #[test]
@@ -76,9 +76,9 @@ fn equal_programs_have_equal_files() {
 fn other_files_are_refused() {
     assert!(matches!(read(b""), Err(ReadError::Elf(_))));
     assert!(matches!(read(b".kernel scale"), Err(ReadError::Elf(_))));
-    for (place, field) in [(16, "e_type"), (18, "e_machine"), (48, "e_flags")] {
+    for (position, field) in [(16, "e_type"), (18, "e_machine"), (48, "e_flags")] {
         let mut file = file();
-        file[place] ^= 0x40;
+        file[position] ^= 0x40;
         match read(&file) {
             Err(ReadError::Header { field: found, .. }) => assert_eq!(found, field),
             other => panic!("{field}: {other:?}"),
@@ -98,8 +98,8 @@ fn every_truncated_file_is_refused() {
 fn damaged_sections_are_refused() {
     let damaged = |name: &str, offset: usize, byte: u8| {
         let mut file = file();
-        let place = section(&file, name).start + offset;
-        file[place] = byte;
+        let position = section(&file, name).start + offset;
+        file[position] = byte;
         read(&file).unwrap_err()
     };
     // The BFLY bit of `vload`; a byte that is not UTF-8; a line without its dot; an even modulus.
@@ -152,9 +152,9 @@ fn more_words_than_a_memory_has_are_refused() {
 #[test]
 fn instructions_in_the_directives_are_refused() {
     let mut file = file();
-    let place = section(&file, ".b512");
-    let text = format!("{:<1$}\n", "halt", place.len() - 1);
-    file[place].copy_from_slice(text.as_bytes());
+    let position = section(&file, ".b512");
+    let text = format!("{:<1$}\n", "halt", position.len() - 1);
+    file[position].copy_from_slice(text.as_bytes());
     assert!(matches!(read(&file), Err(ReadError::NotDirectives)));
 }
 
@@ -178,8 +178,8 @@ fn header(file: &[u8], name: &str) -> usize {
 /// The error for a file in which a field of a section's header, at this offset in it, has another value.
 fn with_field(name: &str, offset: usize, value: u64) -> ReadError {
     let mut file = file();
-    let place = header(&file, name) + offset;
-    file[place..place + 8].copy_from_slice(&value.to_le_bytes());
+    let position = header(&file, name) + offset;
+    file[position..position + 8].copy_from_slice(&value.to_le_bytes());
     read(&file).unwrap_err()
 }
 
@@ -198,8 +198,8 @@ fn sections_have_the_type_the_flags_and_the_alignment_of_their_contents() {
         (".sdm.words", 1, 0, 16),
     ] {
         let field = |offset: usize| {
-            let place = header(&file, name) + offset;
-            u64::from_le_bytes(file[place..place + 8].try_into().unwrap())
+            let position = header(&file, name) + offset;
+            u64::from_le_bytes(file[position..position + 8].try_into().unwrap())
         };
         // The type follows the name, each of 4 bytes.
         assert_eq!((field(0) >> 32, field(8), field(48)), (kind, flags, alignment), "{name}");
@@ -240,9 +240,9 @@ fn missing_and_double_sections_are_refused() {
 fn words_in_the_directives_are_refused() {
     for directives in [".table k, 1, at 0, sdm\n.words k { 5 }", ".table k, 1, at 0\n.words k { 5 }"] {
         let mut file = file();
-        let place = section(&file, ".b512");
-        let text = format!("{directives:<0$}\n", place.len() - 1);
-        file[place].copy_from_slice(text.as_bytes());
+        let position = section(&file, ".b512");
+        let text = format!("{directives:<0$}\n", position.len() - 1);
+        file[position].copy_from_slice(text.as_bytes());
         let read = read(&file);
         assert!(matches!(read, Err(ReadError::NotDirectives)), "{directives}: {read:?}");
     }

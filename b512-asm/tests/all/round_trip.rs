@@ -82,9 +82,9 @@ proptest! {
         end in prop_oneof![4 => Just(None), 1 => any::<Index>().prop_map(Some)],
     ) {
         let mut file = object::write(&program).unwrap();
-        for (place, byte) in damage {
+        for (position, byte) in damage {
             let length = file.len();
-            file[place.index(length)] = byte;
+            file[position.index(length)] = byte;
         }
         if let Some(end) = end {
             file.truncate(end.index(file.len()));

@@ -96,7 +96,7 @@ impl<'t> Document<'t> {
     /// # Errors
     /// Returns all errors that the parser finds.
     pub fn toml(file: &str, text: &'t str) -> Result<Self, Diagnostics> {
-        toml::parse(text).map_err(|errors| places(file, text, errors)).map(|root| Self {
+        toml::parse(text).map_err(|errors| located(file, text, errors)).map(|root| Self {
             syntax: Syntax::Toml,
             file: file.into(),
             text,
@@ -110,7 +110,7 @@ impl<'t> Document<'t> {
     /// # Errors
     /// Returns an error if the text is not JSON, or an object has a key twice.
     pub fn json(file: &str, text: &'t str) -> Result<Self, Diagnostics> {
-        json::parse(text).map_err(|errors| places(file, text, errors)).map(|root| Self {
+        json::parse(text).map_err(|errors| located(file, text, errors)).map(|root| Self {
             syntax: Syntax::Json,
             file: file.into(),
             text,
@@ -162,14 +162,14 @@ impl<'t> Document<'t> {
             Syntax::Toml => ::toml::from_str(self.text)
                 .map_err(|error| self.error(Code::Value, error.span(), error.message())),
             Syntax::Json => serde_json::from_str(self.text).map_err(|error| {
-                self.error(Code::Value, json::place(self.text, &error), json::message(&error))
+                self.error(Code::Value, json::span(self.text, &error), json::message(&error))
             }),
         }
     }
 }
 
 /// Errors of a parser as diagnostics.
-fn places(file: &str, text: &str, errors: Vec<(Span, String)>) -> Diagnostics {
+fn located(file: &str, text: &str, errors: Vec<(Span, String)>) -> Diagnostics {
     let shared: Arc<str> = text.into();
     let mut diagnostics = Diagnostics::default();
     for (span, message) in errors {

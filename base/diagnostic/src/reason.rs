@@ -34,7 +34,7 @@ const KINDS: [(&str, &str); 22] = [
 /// assert_eq!(diagnostic::reason(&error.to_string()), "expected a list, found an object at line 1 column 0");
 /// ```
 pub fn reason(message: &str) -> String {
-    let (message, place) = match message.rfind(" at line ") {
+    let (message, position) = match message.rfind(" at line ") {
         Some(at) => message.split_at(at),
         None => (message, ""),
     };
@@ -45,7 +45,7 @@ pub fn reason(message: &str) -> String {
     } else {
         unexpected(message).unwrap_or_else(|| message.to_owned())
     };
-    text + place
+    text + position
 }
 
 /// The message about a value of another kind or length.

@@ -49,9 +49,9 @@ impl Diagnostic {
     pub fn render(&self, colour: bool) -> String {
         let (message, help) = (shown(&self.message), self.help.as_deref().map(shown));
         let (file, help) = (printable(&self.file), help.as_deref());
-        let without_text = |place: &str| {
-            let place = Some(place).filter(|place| !place.is_empty());
-            let message = place.into_iter().chain([&*message]).collect::<Vec<_>>().join(": ");
+        let without_text = |location: &str| {
+            let location = Some(location).filter(|location| !location.is_empty());
+            let message = location.into_iter().chain([&*message]).collect::<Vec<_>>().join(": ");
             render_group(Group::with_title(self.title(&message)), help, colour)
         };
         let Some(span) = &self.span else { return without_text(&file) };

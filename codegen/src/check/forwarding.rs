@@ -72,9 +72,9 @@ pub fn forwarding(before: &Code, after: &Code) -> Result<(), ForwardingFault> {
         if buffer.role != Role::Output {
             continue;
         }
-        let place = inputs.iter().position(|input| input.index() == number);
-        let place = place.ok_or_else(|| ForwardingFault::Buffer(buffer.name.clone()))?;
-        for (word, (&expected, &found)) in expected[number].iter().zip(&found[place]).enumerate() {
+        let index = inputs.iter().position(|input| input.index() == number);
+        let index = index.ok_or_else(|| ForwardingFault::Buffer(buffer.name.clone()))?;
+        for (word, (&expected, &found)) in expected[number].iter().zip(&found[index]).enumerate() {
             if expected != found {
                 let describe = |content: Word| terms.describe(before, content);
                 return Err(ForwardingFault::Output {

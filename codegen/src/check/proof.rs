@@ -119,9 +119,9 @@ impl<'c> Proof<'c> {
             self.values[value.index()] = Some(vector);
         }
         for (value, vector) in inst.results.iter().zip(results?) {
-            let place =
+            let slot =
                 self.values.get_mut(value.index()).ok_or(fault("defines a value that does not exist"))?;
-            if place.replace(vector).is_some() {
+            if slot.replace(vector).is_some() {
                 return Err(fault("defines a value again"));
             }
         }

@@ -145,8 +145,8 @@ pub(super) fn applied(
     result: usize,
 ) -> Applied {
     let mut in_order = [None; 3];
-    for (place, &term) in in_order.iter_mut().zip(sources) {
-        *place = Some(term);
+    for (slot, &term) in in_order.iter_mut().zip(sources) {
+        *slot = Some(term);
     }
     if op.class().commutes() && sources.len() == 2 {
         in_order[..2].sort_unstable();
@@ -288,8 +288,8 @@ pub(super) fn evaluate(
         for (result, value) in inst.results.iter().enumerate() {
             let applied = applied(inst.op, &sources, scalar, modulus, inst.map, result);
             let term = terms.apply(applied, Owner::Inst(id));
-            let place = values.get_mut(value.index()).ok_or(fault("defines a value that does not exist"))?;
-            *place = Some(term);
+            let slot = values.get_mut(value.index()).ok_or(fault("defines a value that does not exist"))?;
+            *slot = Some(term);
         }
     }
     Ok(memory)

@@ -74,31 +74,31 @@ fn step_operands(shape: &Elementwise, step: usize) -> impl Iterator<Item = usize
 /// The most vectors that are alive at a time if one vector of each operand goes through the tiles.
 fn most_alive(shape: &Elementwise, tiles: &[Vec<usize>]) -> usize {
     let (steps, inputs) = (shape.steps.len(), usize::from(shape.inputs));
-    let places = |tile: usize, step: usize| {
-        let place = move |operand| match operand {
+    let slots = |tile: usize, step: usize| {
+        let slot = move |operand| match operand {
             Operand::Step(step) => usize::from(step),
             Operand::Input(input) => steps + tile * inputs + usize::from(input),
         };
-        shape.steps[step].op.operands().map(place)
+        shape.steps[step].op.operands().map(slot)
     };
     let order = || (0..).zip(tiles).flat_map(|(tile, steps)| steps.iter().map(move |&step| (tile, step)));
     let mut last_use = vec![0; steps + tiles.len() * inputs];
     for (position, (tile, step)) in order().enumerate() {
-        places(tile, step).for_each(|place| last_use[place] = position);
+        slots(tile, step).for_each(|slot| last_use[slot] = position);
     }
     let (mut alive, mut most) = (0, 0);
     let mut is_there = vec![false; last_use.len()];
     for (position, (tile, step)) in order().enumerate() {
-        for place in places(tile, step) {
-            alive += usize::from(!std::mem::replace(&mut is_there[place], true));
+        for slot in slots(tile, step) {
+            alive += usize::from(!std::mem::replace(&mut is_there[slot], true));
         }
         is_there[step] = true;
         alive += 1;
         most = alive.max(most);
-        let mut ended: Vec<usize> = places(tile, step).collect();
+        let mut ended: Vec<usize> = slots(tile, step).collect();
         ended.sort_unstable();
         ended.dedup();
-        alive -= ended.into_iter().filter(|&place| last_use[place] == position).count();
+        alive -= ended.into_iter().filter(|&slot| last_use[slot] == position).count();
         alive -= usize::from(last_use[step] <= position);
     }
     most

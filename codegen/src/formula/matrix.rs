@@ -95,7 +95,7 @@ impl Formula {
             Self::Stride { m, .. } => (0..n).map(|row| x[row % (n / m) * m + row / (n / m)]).collect(),
             Self::Reversal(_) => (0..n).map(|row| x[bit_reverse(row, n.ilog2())]).collect(),
             Self::Diagonal(diagonal) => {
-                let scaled = |(place, &x)| q.mul(ring.power(diagonal.power(place)), x);
+                let scaled = |(index, &x)| q.mul(ring.power(diagonal.power(index)), x);
                 x.iter().enumerate().map(scaled).collect()
             }
             Self::Reciprocal(_) => {
@@ -110,10 +110,10 @@ impl Formula {
                     let size = part.size()?;
                     if *part != Self::Identity(size) {
                         for first in (0..n).filter(|first| first / stride % size == 0) {
-                            let places = || (0..size).map(|k| first + k * stride);
-                            let column: Vec<u128> = places().map(|place| y[place]).collect();
-                            for (place, value) in places().zip(part.apply(ring, &column)?) {
-                                y[place] = value;
+                            let indices = || (0..size).map(|k| first + k * stride);
+                            let column: Vec<u128> = indices().map(|index| y[index]).collect();
+                            for (index, value) in indices().zip(part.apply(ring, &column)?) {
+                                y[index] = value;
                             }
                         }
                     }

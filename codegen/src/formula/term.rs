@@ -91,19 +91,19 @@ pub struct Diagonal {
 
 impl Diagonal {
     /// The entry at the given row and column.
-    pub(super) fn power(self, place: usize) -> Power {
+    pub(super) fn power(self, index: usize) -> Power {
         let Self { n, family, inverse } = self;
         let (order, exponent) = match family {
-            Family::Twiddle(m) => (n, (place / m) * (place % m)),
-            Family::Twist => (2 * n, place),
+            Family::Twiddle(m) => (n, (index / m) * (index % m)),
+            Family::Twist => (2 * n, index),
             Family::Stage(Index::At(i)) => {
-                let block = place / (n >> (i + 1));
+                let block = index / (n >> (i + 1));
                 (2 << i, (block >> i) * (block & ((1 << i) - 1)))
             }
             Family::Merged(Index::At(i)) => {
                 let m = n >> (i + 1);
-                let exponent = bit_reverse(m + place % m, n.ilog2());
-                (2 * n, if place < n / 2 { 0 } else { exponent })
+                let exponent = bit_reverse(m + index % m, n.ilog2());
+                (2 * n, if index < n / 2 { 0 } else { exponent })
             }
             Family::Stage(_) | Family::Merged(_) => {
                 unreachable!("`size` rejects indices outside an iterated product")

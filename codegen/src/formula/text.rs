@@ -13,8 +13,8 @@ impl Formula {
     /// Writes the formula. `last` is the last index of the enclosing product.
     fn write(&self, f: &mut fmt::Formatter<'_>, last: u32) -> fmt::Result {
         let list = |f: &mut fmt::Formatter<'_>, parts: &[Self], sign: &str| {
-            for (place, part) in parts.iter().enumerate() {
-                if place > 0 {
+            for (index, part) in parts.iter().enumerate() {
+                if index > 0 {
                     f.write_str(sign)?;
                 }
                 let product = matches!(part, Self::Compose(_) | Self::Product { .. });

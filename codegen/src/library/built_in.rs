@@ -1,9 +1,8 @@
 //! The library that is part of the crate.
 
-use super::{Entry, Measured, Target, Task};
+use super::{Measured, Target, Task};
 use crate::recipe::Recipe;
 use crate::request::Request;
-use sim::Machine;
 use sim::machine::Speed;
 use std::sync::{LazyLock, OnceLock};
 
@@ -66,51 +65,57 @@ impl Library {
         files.find(|file| file.task.towers == request.towers())
     }
 
-    /// The entries for a request's operation, degree and number of rings.
-    fn entries(&self, request: &Request) -> &[Entry] {
-        self.file(request).map_or(&[], |file| &file.task.entries)
-    }
-
     /// The recipes for a request's operation, degree and number of rings, on any machine.
     pub fn recipes(&self, request: &Request) -> impl Iterator<Item = &Recipe> {
-        self.entries(request).iter().map(|entry| &entry.recipe)
+        self.file(request).into_iter().flat_map(|file| &file.task.entries).map(|entry| &entry.recipe)
     }
 
-    /// The recipes for a request's operation, degree and number of rings, each with the most similar of its targets:
-    /// those for similar targets first.
+    /// The task for a request's operation, degree and number of rings, and the speeds of the machines of its
+    /// [programs](Task::programs), in their order.
+    pub(crate) fn task(&self, request: &Request) -> Option<(&Task, &[Speed])> {
+        self.file(request).map(|file| (&*file.task, file.speeds()))
+    }
+
+    /// See [`Task::nearest`].
     pub fn nearest<'a>(
         &'a self,
         request: &Request,
         target: &Target,
     ) -> impl Iterator<Item = (&'a Recipe, &'a Target)> + use<'a> {
-        let mut entries: Vec<(u32, &Recipe, &Target)> = Vec::new();
-        for entry in self.entries(request) {
-            let targets = entry.targets.iter().map(|known| (known.machine.distance(target), &known.machine));
-            entries.extend(targets.min_by_key(|(distance, _)| *distance).map(|(d, t)| (d, &entry.recipe, t)));
-        }
-        // The sort is stable: of equals, the library's first comes first.
-        entries.sort_by_key(|(distance, ..)| *distance);
-        entries.into_iter().map(|(_, recipe, target)| (recipe, target))
+        let nearest = self.file(request).map(|file| file.task.nearest(target));
+        nearest.into_iter().flatten()
     }
 
-    /// The fastest program for a request of a target that a machine [dominates](Machine::dominates).
-    pub fn fastest_of_worse(&self, request: &Request, machine: &Machine) -> Option<(&Recipe, &Target)> {
-        let (file, speed) = (self.file(request)?, machine.speed());
-        let programs = file.task.programs().zip(file.speeds());
-        let worse = programs.filter(|(_, other)| speed.dominates(other)).map(|(program, _)| program);
-        let (_, entry, known) = worse.min_by_key(|(_, _, known)| known.cycles)?;
-        Some((&entry.recipe, &known.machine))
+    /// The recipes for a request's operation and degree in another number of rings: those for the most similar number first,
+    /// of these those for similar targets.
+    pub fn nearest_of_other_towers<'a>(
+        &'a self,
+        request: &Request,
+        target: &Target,
+    ) -> impl Iterator<Item = &'a Recipe> + use<'a> {
+        let tasks =
+            self.tasks_by_towers(request).into_iter().skip_while(|task| task.towers == request.towers());
+        let recipes: Vec<&Recipe> =
+            tasks.flat_map(|task| task.nearest(target)).map(|(recipe, _)| recipe).collect();
+        recipes.into_iter()
     }
 
     /// Looks up the recipe for a request on a target. Falls back to the nearest number of rings if the request has several.
     pub fn find(&self, request: &Request, target: &Target) -> Option<&Recipe> {
+        let tasks = self.tasks_by_towers(request);
+        let mut entries = tasks.iter().flat_map(|task| &task.entries);
+        let entry = entries.find(|entry| entry.targets.iter().any(|known| known.machine == *target));
+        entry.map(|entry| &entry.recipe)
+    }
+
+    /// The tasks of a request's operation and degree, those with the most similar number of rings first. Several rings have
+    /// no use for the recipe of one.
+    fn tasks_by_towers(&self, request: &Request) -> Vec<&Task> {
         let towers = request.towers();
         let tasks = self.tasks_of(request.operation.name(), request.n());
         let mut tasks: Vec<&Task> = tasks.filter(|task| (task.towers > 1) == (towers > 1)).collect();
         tasks.sort_by_key(|task| task.towers.abs_diff(towers));
-        let mut entries = tasks.iter().flat_map(|task| &task.entries);
-        let entry = entries.find(|entry| entry.targets.iter().any(|known| known.machine == *target));
-        entry.map(|entry| &entry.recipe)
+        tasks
     }
 }
 

@@ -1,113 +1,129 @@
 //! The machines for which a library holds recipes.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sim::Machine;
-use sim::machine::{BankMapping, Busyboard};
+use sim::machine::keys;
+use sim::machine::table::{Distance, Key, Recipes};
 use std::sync::LazyLock;
+use toml::{Table, Value};
 
-/// The properties of a machine that decide which recipe is fast on it. By default those of the paper's machine.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Target {
-    /// `isa.vector_length`. A recipe with plans is for one vector length.
-    pub vector_length: u32,
-    /// `hple.count`.
-    pub hples: u32,
-    /// `hple.multiplier_latency_cycles`.
-    pub multiplier_latency: u32,
-    /// `vdm.banks`.
-    pub banks: u32,
-    /// `vdm.mapping`.
-    pub mapping: BankMapping,
-    /// `vdm.multicast`.
-    pub multicast: bool,
-    /// `vbar.latency_cycles`.
-    pub vbar_latency: u32,
-    /// `sbar.latency_cycles`.
-    pub sbar_latency: u32,
-    /// `frontend.busyboard`.
-    pub busyboard: Busyboard,
-    /// `isa.gs_butterfly`.
-    pub gs_butterfly: bool,
-    /// `ideal.vrf_ports`.
-    pub ideal_vrf_ports: bool,
+/// The properties of a machine that decide which recipe is fast on it: the values of the keys whose row in the table of keys says
+/// so. By default those of the paper's machine.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Target(Vec<Value>);
+
+/// A key of a target.
+struct Property {
+    key: &'static Key,
+    recipes: Recipes,
 }
+
+static PROPERTIES: LazyLock<Vec<Property>> =
+    LazyLock::new(|| keys().filter_map(|key| Some(Property { key, recipes: key.recipes? })).collect());
+
+static PAPER: LazyLock<Machine> = LazyLock::new(Machine::rpu_128x128);
+
+/// The most units that count.
+const MOST_UNITS: u64 = 16;
 
 impl Default for Target {
     fn default() -> Self {
-        static PAPER: LazyLock<Target> = LazyLock::new(|| Target::of(&Machine::rpu_128x128()));
-        PAPER.clone()
+        Self::of(&PAPER)
     }
 }
 
 impl Target {
     /// The target of a machine.
     pub fn of(machine: &Machine) -> Self {
-        Self {
-            vector_length: machine.vector_length(),
-            hples: machine.hple.count,
-            multiplier_latency: machine.hple.multiplier_latency_cycles,
-            banks: machine.vdm.banks,
-            mapping: machine.vdm.mapping,
-            multicast: machine.vdm.multicast,
-            vbar_latency: machine.vbar.latency_cycles,
-            sbar_latency: machine.sbar.latency_cycles,
-            busyboard: machine.frontend.busyboard,
-            gs_butterfly: machine.isa.gs_butterfly,
-            ideal_vrf_ports: !machine.sram_ports_are_limited(),
-        }
+        Self(PROPERTIES.iter().map(|Property { key, .. }| key.value(machine)).collect())
     }
 
     /// The paper's machine with this target's properties.
     pub fn machine(&self) -> Machine {
-        let mut machine = Machine::rpu_128x128();
-        machine.isa.vector_length = self.vector_length;
-        machine.hple.count = self.hples;
-        machine.hple.multiplier_latency_cycles = self.multiplier_latency;
-        machine.vdm.banks = self.banks;
-        machine.vdm.mapping = self.mapping;
-        machine.vdm.multicast = self.multicast;
-        machine.vbar.latency_cycles = self.vbar_latency;
-        machine.sbar.latency_cycles = self.sbar_latency;
-        machine.frontend.busyboard = self.busyboard;
-        machine.isa.gs_butterfly = self.gs_butterfly;
-        machine.ideal.vrf_ports = self.ideal_vrf_ports;
+        let mut machine = PAPER.clone();
+        self.properties().for_each(|(key, _, value)| key.assign(&mut machine, value));
         machine
     }
 
-    /// This target with the latencies, the ports and the multicast of the paper's machine.
-    pub(crate) fn with_usual_timing(&self) -> Self {
-        let Self { multiplier_latency, vbar_latency, sbar_latency, ideal_vrf_ports, multicast, .. } =
-            Self::default();
-        Self { multiplier_latency, vbar_latency, sbar_latency, ideal_vrf_ports, multicast, ..self.clone() }
+    /// Its keys with their names in the files of a library, and their values, in the order of the table.
+    pub fn properties(&self) -> impl Iterator<Item = (&'static Key, &'static str, &Value)> {
+        PROPERTIES.iter().zip(&self.0).map(|(Property { key, recipes }, value)| (*key, recipes.name, value))
+    }
+
+    /// The properties that differ from those of the paper's machine.
+    pub fn unusual(&self) -> impl Iterator<Item = (&'static Key, &'static str, &Value)> {
+        let usual = Self::default();
+        self.properties().zip(usual.0).filter(|((_, _, own), usual)| *own != usual).map(|(own, _)| own)
     }
 
     /// The dissimilarity of two targets. The vector length weighs most, since plans depend on it. Next comes the ratio of
     /// banks to HPLEs: it decides whether memory or arithmetic is the bottleneck.
     pub(super) fn distance(&self, other: &Self) -> u32 {
-        let log2 = |target: &Self| (target.hples.ilog2(), target.banks.ilog2());
-        let ((hples, banks), (other_hples, other_banks)) = (log2(self), log2(other));
-        let ratio = (hples + other_banks).abs_diff(other_hples + banks);
-        let unlike = |weight, same: bool| if same { 0 } else { weight };
-        let later = |latency: fn(&Self) -> u32| 2 * latency(self).abs_diff(latency(other)).min(16);
-        1024 * self.vector_length.ilog2().abs_diff(other.vector_length.ilog2())
-            + 32 * ratio
-            + 16 * hples.abs_diff(other_hples)
-            + unlike(128, self.mapping == other.mapping)
-            + unlike(128, self.gs_butterfly == other.gs_butterfly)
-            + unlike(24, self.ideal_vrf_ports == other.ideal_vrf_ports)
-            + unlike(1, self.busyboard == other.busyboard)
-            + unlike(3, self.multicast == other.multicast)
-            + later(|target| target.multiplier_latency)
-            + later(|target| target.vbar_latency)
-            + later(|target| target.sbar_latency)
+        let of = |(property, (own, others)): (&Property, (&Value, &Value))| {
+            let number = |value: &Value| value.as_integer().unwrap_or_default();
+            let doublings = |value: &Value| number(value).max(1).ilog2() as i32;
+            match property.recipes.distance {
+                Distance::Another(weight) => weight * u32::from(own != others),
+                Distance::Units(weight) => {
+                    weight * number(own).abs_diff(number(others)).min(MOST_UNITS) as u32
+                }
+                Distance::Doublings(weight) => weight * doublings(own).abs_diff(doublings(others)),
+                Distance::DoublingsPer(base, weight) => {
+                    let place = PROPERTIES.iter().position(|property| property.key.path == base);
+                    let place = place.expect("recipes depend on the key that the row names");
+                    let ratio = |value, target: &Self| doublings(value) - doublings(&target.0[place]);
+                    weight * ratio(own, self).abs_diff(ratio(others, other))
+                }
+            }
+        };
+        PROPERTIES.iter().zip(self.0.iter().zip(&other.0)).map(of).sum()
     }
 
-    /// The inline table of its file: the numbers of HPLEs and banks, and what differs from the paper's machine.
-    pub(super) fn to_toml(&self) -> toml::Value {
-        let table = |target: &Self| toml::Table::try_from(target).expect("a target forms a table");
-        let (mut own, usual) = (table(self), table(&Self::default()));
-        own.retain(|key, value| ["hples", "banks"].contains(&key) || usual.get(key) != Some(value));
-        own.into()
+    /// The inline table of its file: what differs from the paper's machine.
+    pub(super) fn to_toml(&self) -> Value {
+        let unusual = self.unusual().map(|(_, name, value)| (name.to_owned(), value.clone()));
+        Value::Table(unusual.collect())
+    }
+
+    /// The JSON schema of that table.
+    pub(super) fn schema() -> serde_json::Value {
+        let property = |Property { key, recipes }: &Property| {
+            let mut schema = key.kind.schema();
+            schema["description"] = format!("`{}`.", key.path).into();
+            (recipes.name.to_owned(), schema)
+        };
+        let properties: serde_json::Map<String, serde_json::Value> =
+            PROPERTIES.iter().map(property).collect();
+        serde_json::json!({
+            "type": "object",
+            "description": "The properties of a machine that decide which recipe is fast on it; the others, and those left \
+                out, are those of rpu-128x128.",
+            "additionalProperties": false,
+            "properties": properties,
+        })
+    }
+}
+
+impl Serialize for Target {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_toml().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Target {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut target = Self::default();
+        for (name, value) in Table::deserialize(deserializer)? {
+            let place = PROPERTIES.iter().position(|property| property.recipes.name == name);
+            let place = place.ok_or_else(|| D::Error::custom(format!("a target has no `{name}`")))?;
+            let kind = PROPERTIES[place].key.kind;
+            if !kind.allows(&value) {
+                let message = format!("invalid value `{value}` for `{name}`: it must be {}", kind.describe());
+                return Err(D::Error::custom(message));
+            }
+            target.0[place] = value;
+        }
+        Ok(target)
     }
 }

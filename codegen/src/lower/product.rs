@@ -13,7 +13,7 @@ use b512_asm::Op;
 /// Returns false, without code, if the plans of the forward and of the inverse transform do not allow it.
 ///
 /// # Errors
-/// Returns the first invalid plan, by its place, and its error.
+/// Returns the first invalid plan, by its index, and its error.
 pub fn product(
     code: &mut Code,
     dialect: Dialect,

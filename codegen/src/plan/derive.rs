@@ -226,11 +226,11 @@ impl Search {
         if !needed && state.early >= most {
             return Vec::new();
         }
-        let mut places: ArrayVec<usize, REGISTERS> = (0..state.registers.len()).collect();
+        let mut positions: ArrayVec<usize, REGISTERS> = (0..state.registers.len()).collect();
         if self.lazy {
-            places.reverse();
+            positions.reverse();
         }
-        let staged = places.into_iter().filter(|&at| !left.contains(&state.registers[at]));
+        let staged = positions.into_iter().filter(|&at| !left.contains(&state.registers[at]));
         staged.map(|at| State { early: state.early + usize::from(!needed), ..unpack(state, at) }).collect()
     }
 

@@ -1,6 +1,5 @@
 //! Scheduler settings.
 
-use super::Move;
 use serde::{Deserialize, Serialize};
 use sim::Machine;
 use sim::machine::{Assignment, Busyboard, Placement, VbarPaths};
@@ -45,9 +44,6 @@ pub struct Tuning {
     /// instructions, in the order of their dispatch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
-    /// Changes of the order, after all else.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub moves: Vec<Move>,
 }
 
 /// The settings that may change during a schedule.
@@ -178,11 +174,6 @@ impl Tuning {
         Part { constants_ahead, candidates, patience, early, reserve, copies }
     }
 
-    /// The settings without moves, which are for one schedule only.
-    pub(crate) fn without_moves(&self) -> Self {
-        Self { moves: Vec::new(), ..self.clone() }
-    }
-
     /// The machine with the values to [assume](Self::assume).
     pub(crate) fn assumed(&self, machine: &Machine) -> Machine {
         machine.with(&self.assume).unwrap_or_else(|| machine.clone())
@@ -262,7 +253,6 @@ impl Default for Tuning {
             plain: false,
             assume: Vec::new(),
             parts: Vec::new(),
-            moves: Vec::new(),
         }
     }
 }

@@ -9,13 +9,13 @@ use crate::request::Request;
 use crate::schedule::{Margin, Part, SramCare, TableOrder, Tuning};
 use sim::Machine;
 
-/// `count` derived plans for each algorithm, each in two orders with `settings` settings, and the classical pair.
-pub(super) fn survey(request: &Request, machine: &Machine, count: usize, settings: usize) -> Vec<Recipe> {
+/// `count` derived plans for each algorithm, each in two orders, and the classical pair.
+pub(super) fn survey(request: &Request, machine: &Machine, count: usize) -> Vec<Recipe> {
     let plans = plans_for(request, machine, count);
     let ways = plans.into_iter().map(|plans| Way { method: None, plans });
-    let recipes = ways.flat_map(|way| variants(request, machine, &way, 2, settings));
+    let recipes = ways.flat_map(|way| variants(request, machine, &way, 2));
     let others = ways_without_plans(request, machine);
-    let recipes = recipes.chain(others.iter().flat_map(|way| variants(request, machine, way, 3, 1)));
+    let recipes = recipes.chain(others.iter().flat_map(|way| variants(request, machine, way, 3)));
     // With the classical pair among the candidates, the result is never slower than that pair.
     recipes.chain([named::constant_geometry(request, machine.instruction_set())]).collect()
 }
@@ -57,29 +57,21 @@ pub(super) fn proven(recipe: &Recipe) -> impl Iterator<Item = Recipe> {
     tunings().into_iter().map(move |tuning| Recipe { tuning: settings(tuning), ..recipe.clone() })
 }
 
-/// Recipes of a way, with up to `orders` orders and `settings` settings.
-pub(super) fn variants(
-    request: &Request,
-    machine: &Machine,
-    Way { method, plans }: &Way,
-    orders: usize,
-    settings: usize,
-) -> Vec<Recipe> {
-    let tunings = tunings();
-    let tunings = &tunings[..settings.clamp(1, tunings.len())];
+/// Recipes of a way with the first of the proven settings, in so many orders.
+fn variants(request: &Request, machine: &Machine, Way { method, plans }: &Way, orders: usize) -> Vec<Recipe> {
     // Between several transforms, many values can stay in registers, and with few banks memory is
-    // the bottleneck. Other cases are left to the refinements.
+    // the bottleneck. Other cases are left to the random changes.
     let much = ops::of(request.operation).transforms().len() > 1 || machine.vdm.banks < machine.hple.count;
     let forwarding = much.then_some(FIRST_FORWARDING);
     let staggers = if request.towers() > 1 { FIRST_STAGGERS } else { &[None] };
+    let (srams, part) = PROVEN[0];
     let mut recipes = Vec::new();
-    for &order in &ORDERS[..orders.clamp(1, ORDERS.len())] {
+    for &order in &ORDERS[..orders] {
         for share in staggers {
-            for tuning in tunings {
-                let stagger = share.map(|share| stagger(plans, share));
-                let (tuning, method, plans) = (tuning.clone(), method.clone(), plans.clone());
-                recipes.push(Recipe { tuning, order, stagger, forwarding, method, plans });
-            }
+            let stagger = share.map(|share| stagger(plans, share));
+            let tuning = part.of(Tuning { srams, ..Tuning::default() });
+            let (method, plans) = (method.clone(), plans.clone());
+            recipes.push(Recipe { tuning, order, stagger, forwarding, method, plans });
         }
     }
     recipes
@@ -95,7 +87,7 @@ pub(super) fn as_tuned(recipe: &Recipe, machine: &Machine, reference: &Machine) 
         if margin == recipe.tuning.margin {
             return vec![recipe.clone()];
         }
-        Recipe { tuning: Tuning { margin, ..recipe.tuning.without_moves() }, ..recipe.clone() }
+        Recipe { tuning: Tuning { margin, ..recipe.tuning.clone() }, ..recipe.clone() }
     };
     let mut recipes = vec![recipe.clone(), other];
     recipes.dedup();
@@ -120,13 +112,13 @@ pub(super) fn cautious(recipe: &Recipe, machine: &Machine) -> Vec<Recipe> {
     let margins = [later(0), later(1), later(2), slower, delayed];
     let with = |plain: bool, margin: Margin| {
         let plain = plain || recipe.tuning.plain;
-        let tuning = Tuning { margin: recipe.tuning.margin + margin, plain, ..recipe.tuning.without_moves() };
+        let tuning = Tuning { margin: recipe.tuning.margin + margin, plain, ..recipe.tuning.clone() };
         Recipe { tuning, ..recipe.clone() }
     };
     // The queues filled: each pipe finds its next instruction waiting.
     let ahead = |plain| {
         let early = recipe.tuning.early.max(beats(machine));
-        let tuning = Tuning { early, srams: SramCare::Queues, plain, ..recipe.tuning.without_moves() };
+        let tuning = Tuning { early, srams: SramCare::Queues, plain, ..recipe.tuning.clone() };
         Recipe { tuning, ..recipe.clone() }
     };
     let first = [with(true, Margin::default()), ahead(false)];
@@ -152,7 +144,7 @@ const fn excess(slow: &Machine, fast: &Machine) -> Margin {
 }
 
 /// The limits on live values for forwarding: first those that are likely to pay, then those for
-/// refinements (`None`: no forwarding). The other registers are for constants.
+/// random changes (`None`: no forwarding). The other registers are for constants.
 const FIRST_FORWARDING: u32 = 44;
 const FORWARDINGS: [Option<u32>; 6] = [None, None, Some(32), Some(40), Some(48), Some(56)];
 
@@ -160,7 +152,7 @@ const FORWARDINGS: [Option<u32>; 6] = [None, None, Some(32), Some(40), Some(48),
 const ORDERS: [Order; 3] = [Order::ByLevel, Order::ByDemand, Order::ByStep];
 
 /// The distance between the towers of a batch, in sixteenths of a tower's length: first those to
-/// try with every plan (`None`: one tower after the other), then those for refinements.
+/// try with every plan (`None`: one tower after the other), then those for random changes.
 const FIRST_STAGGERS: &[Option<u32>] = &[None, Some(1), Some(3)];
 const STAGGERS: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 8];
 
@@ -284,7 +276,7 @@ pub(super) fn random_recipe(random: &mut Random, way: &Way, several: bool, machi
 /// A recipe that differs from this one in at most three settings.
 pub(super) fn neighbour(random: &mut Random, recipe: &Recipe, several: bool, machine: &Machine) -> Recipe {
     let other = random_recipe(random, &Way::of(recipe), several, machine);
-    let mut recipe = Recipe { tuning: recipe.tuning.without_moves(), ..recipe.clone() };
+    let mut recipe = recipe.clone();
     let tuning = &mut recipe.tuning;
     for _ in 0..random.pick(&[1, 2, 3]) {
         match random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) {
@@ -315,5 +307,69 @@ impl Random {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         options[((z ^ (z >> 31)) % options.len() as u64) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choose::{PlanChoice, choose};
+    use crate::compile::compile;
+    use ring::Degree;
+    use sim::machine::Assignment;
+
+    /// The recipe as on a slower machine gives its very program, whatever the two differ in.
+    #[test]
+    fn a_machine_is_offered_the_program_of_a_slower_one() {
+        let with = |machine: &Machine, text: &str| {
+            let settings: Vec<Assignment> = text.split(' ').map(|setting| setting.parse().unwrap()).collect();
+            machine.with(&settings).unwrap()
+        };
+        let better = with(
+            &Machine::rpu_128x128(),
+            "isa.gs_butterfly=true isa.lane_permuter=true vdm.ports=2 frontend.busyboard=shared-reads",
+        );
+        let worse = [
+            "hple.count=16",
+            "hple.count=8 vdm.multicast=false",
+            "hple.multiplier_latency_cycles=20",
+            "hple.initiation_interval=2",
+            "vdm.banks=64",
+            "vdm.ports=1",
+            "vdm.multicast=false",
+            "vdm.size_mib=1",
+            "vbar.latency_cycles=9 sbar.latency_cycles=7",
+            "frontend.busyboard=strict",
+            "frontend.dispatch_to_issue_cycles=3",
+            "isa.gs_butterfly=false",
+            "isa.lane_permuter=false",
+        ];
+        let degrees = [1024u32, 16384].map(|n| Degree::try_from(n).unwrap());
+        let operations = [golden::NTT, golden::INTT, golden::POLYMUL, golden::AUTOMORPHISM];
+        let requests = operations
+            .map(|operation| degrees.map(|n| Request::with_primes(operation, n, 60, 1).unwrap()))
+            .concat();
+        let plans = [PlanChoice::Classical, PlanChoice::Known];
+        let mut own_differs = Vec::new();
+        for setting in worse {
+            let machine = with(&better, setting);
+            assert!(better.dominates(&machine), "{setting}");
+            for (request, plan) in
+                requests.iter().flat_map(|request| plans.iter().map(move |plan| (request, plan)))
+            {
+                let recipe = choose(request, &machine, plan).unwrap().recipe;
+                let program =
+                    |recipe: &Recipe, machine| compile(request, recipe, machine).map(|kernel| kernel.program);
+                // The classical product does not fit the small memory.
+                let Ok(theirs) = program(&recipe, &machine) else { continue };
+                if program(&recipe, &better).unwrap() != theirs {
+                    own_differs.push(setting);
+                }
+                let offered = program(&as_on(&recipe, &machine, &better), &better).unwrap();
+                assert_eq!(offered, theirs, "{setting}, {}", request.name());
+            }
+        }
+        own_differs.dedup();
+        assert_eq!(own_differs, worse);
     }
 }

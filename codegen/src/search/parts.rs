@@ -15,15 +15,25 @@ use sim::Machine;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Beam {
     /// The schedules that continue after each part.
-    pub(super) width: usize,
+    width: usize,
     /// The settings that each of them tries in a part.
-    pub(super) settings: usize,
+    settings: usize,
 }
 
+/// The widths of a beam, which tries as many settings. Wide ones find more in the same time than many narrow ones.
+const WIDTHS: [u64; 2] = [2, 12];
+
 impl Beam {
+    /// The widest beam that takes as long as so many whole schedules, or the narrowest.
+    pub(super) fn of(schedules: u64) -> Self {
+        let [least, most] = WIDTHS;
+        let width = schedules.isqrt().clamp(least, most) as usize;
+        Self { width, settings: width }
+    }
+
     /// The number of whole schedules that take as long. The results are scheduled again.
-    pub(super) const fn schedules(self) -> usize {
-        self.width * (self.settings + 1)
+    pub(super) const fn schedules(self) -> u64 {
+        (self.width * (self.settings + 1)) as u64
     }
 }
 
@@ -47,7 +57,7 @@ pub(super) fn by_parts(
     random: &mut Random,
 ) -> Vec<Recipe> {
     let parts = (prepared.instructions() / PART).clamp(1, MOST_PARTS);
-    let tuning = Tuning { parts: Vec::new(), ..recipe.tuning.without_moves() };
+    let tuning = Tuning { parts: Vec::new(), ..recipe.tuning.clone() };
     let assumed = tuning.scheduled_for(machine);
     let mut states = vec![State { partial: prepared.start(&assumed, &tuning), parts: Vec::new() }];
     for number in 0..parts {

@@ -25,7 +25,7 @@ fn random(q: u128, n: usize) -> Vec<u128> {
 }
 
 fn inputs(q: u128, n: usize) -> Vec<(&'static str, Vec<u128>)> {
-    let single = |place| (0..n).map(|i| if i == place { q - 1 } else { 0 }).collect();
+    let single = |index| (0..n).map(|i| if i == index { q - 1 } else { 0 }).collect();
     vec![
         ("random", random(q, n)),
         ("all q - 1", vec![q - 1; n]),

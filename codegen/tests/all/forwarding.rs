@@ -19,7 +19,7 @@ enum Step {
 }
 
 /// A memory operand at one of few addresses, so that operands often overlap.
-fn place(buffers: std::ops::Range<u32>) -> BoxedStrategy<MemRef> {
+fn operand(buffers: std::ops::Range<u32>) -> BoxedStrategy<MemRef> {
     let log2 = |value| Log2::new(value).unwrap();
     let mode = prop_oneof![
         4 => (0..3u32).prop_map(|half| (half * 256, AddressMode::Linear)),
@@ -31,8 +31,8 @@ fn place(buffers: std::ops::Range<u32>) -> BoxedStrategy<MemRef> {
 
 fn step() -> BoxedStrategy<Step> {
     prop_oneof![
-        2 => place(0..3).prop_map(|at| Step::Load { at }),
-        2 => (any::<Index>(), place(1..3)).prop_map(|(value, at)| Step::Store { value, at }),
+        2 => operand(0..3).prop_map(|at| Step::Load { at }),
+        2 => (any::<Index>(), operand(1..3)).prop_map(|(value, at)| Step::Store { value, at }),
         1 => (any::<Index>(), any::<Index>()).prop_map(|(left, right)| Step::Add { left, right }),
     ]
     .boxed()

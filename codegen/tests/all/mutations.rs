@@ -509,8 +509,8 @@ fn refusal(mutate: impl FnOnce(&mut Program)) -> String {
 }
 
 fn position(program: &Program, op: Op, nth: usize) -> usize {
-    let places = (0..program.instructions.len()).filter(|&at| program.instructions[at].op() == op);
-    places.into_iter().nth(nth).unwrap()
+    let found = (0..program.instructions.len()).filter(|&at| program.instructions[at].op() == op);
+    found.into_iter().nth(nth).unwrap()
 }
 
 #[test]

@@ -50,8 +50,8 @@ pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Ve
 #[cfg(test)]
 pub(crate) fn textbook(case: &Case<'_>) -> Vec<u128> {
     let g = case.claim.number("g").unwrap() as usize;
-    let place = |exponent| (0..case.n).find(|&i| case.odd(i) == exponent % (2 * case.n)).unwrap();
-    case.each(|i| case.word(0, place(g * case.odd(i))))
+    let index = |exponent| (0..case.n).find(|&i| case.odd(i) == exponent % (2 * case.n)).unwrap();
+    case.each(|i| case.word(0, index(g * case.odd(i))))
 }
 
 #[cfg(test)]

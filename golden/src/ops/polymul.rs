@@ -31,9 +31,9 @@ fn product(a: &[u128], b: &[u128], q: &BigUint) -> Vec<BigUint> {
     let bytes = (2 * q.bits() as usize + n.ilog2() as usize).div_ceil(8);
     let pack = |x: &[u128]| {
         let mut packed = vec![0; bytes * n];
-        for (place, value) in packed.chunks_exact_mut(bytes).zip(x) {
+        for (slot, value) in packed.chunks_exact_mut(bytes).zip(x) {
             let value = BigUint::from(*value).to_bytes_le();
-            place[..value.len()].copy_from_slice(&value);
+            slot[..value.len()].copy_from_slice(&value);
         }
         BigUint::from_bytes_le(&packed)
     };
@@ -42,8 +42,8 @@ fn product(a: &[u128], b: &[u128], q: &BigUint) -> Vec<BigUint> {
     let (low, high) = product.split_at(n * bytes);
     let coefficient = |bytes: &[u8]| BigUint::from_bytes_le(bytes) % q;
     // x^n = -1.
-    let places = low.chunks_exact(bytes).zip(high.chunks_exact(bytes));
-    places.map(|(low, high)| sub(&coefficient(low), &coefficient(high), q)).collect()
+    let pairs = low.chunks_exact(bytes).zip(high.chunks_exact(bytes));
+    pairs.map(|(low, high)| sub(&coefficient(low), &coefficient(high), q)).collect()
 }
 
 #[cfg(test)]

@@ -220,7 +220,7 @@ fn prepare_transforms<W: Word>(device: &Device, variant: &Variant) -> Outcome<Pr
     for ((plan, inputs), &id) in plans.iter().zip(&inputs).zip(&ids) {
         agree(plan.moduli(), inputs, &plan.download(warm.batch(id))?, work)?;
     }
-    // Copies in a graph of dependencies would run beside each other.
+    // Copies in a graph of dependencies would overlap.
     let cold = if execution == Execution::DependencyGraph {
         None
     } else {

@@ -95,7 +95,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Copies beside transforms of 2^16 words, once for each word size.
+/// Copies to compare with transforms of 2^16 words, once for each word size.
 fn copies(device: &Device, cases: &[Case]) -> Outcome<()> {
     let (log_n, batch) = (16, 512);
     for bits in [32, 64, 128] {

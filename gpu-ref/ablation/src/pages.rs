@@ -1,4 +1,4 @@
-//! The tables of `reports/gpu/README.md`, from the files beside it.
+//! The tables of `reports/gpu/README.md`, from the files in its folder.
 
 mod claims;
 mod spills;

@@ -1,10 +1,9 @@
 //! Sequences of transforms and products on several batches, and their submission to a device
 //! (Caramel).
 //!
-//! A homomorphic program consists of many small kernels, and each launch takes time. A [`Sequence`]
-//! is a list of launches on batches that it owns. They run as individual launches,
-//! as a graph in the same order, or as a graph with only the data dependencies as edges, so that
-//! independent kernels overlap.
+//! A homomorphic program consists of many small kernels, and each launch costs time. A [`Sequence`] is a list
+//! of launches on batches that it owns. They run as individual launches, as a graph in the same order, or as
+//! a graph with only the data dependencies as edges, so that independent kernels overlap.
 
 use crate::measure::sample;
 use gpu_ref::device::{Graph, Launch, Mode};
@@ -185,7 +184,7 @@ impl<'p, W: Word> Sequence<'p, W> {
     }
 }
 
-/// The addresses that a launch only reads, and those that it writes.
+/// The addresses that a launch only reads, and the addresses that it writes.
 struct Touches<'a> {
     reads: &'a [Range<u64>],
     writes: &'a [Range<u64>],

@@ -7,7 +7,7 @@ use gpu_ref::key_switch::{Kernels, part};
 use gpu_ref::{Batch, Device, Error, Timing, Word};
 use std::time::Instant;
 
-/// A device has a multiple of so many columns.
+/// A device has a multiple of this number of columns.
 const COLUMNS: usize = Kernels::<u32>::COLUMNS;
 
 /// A group of devices.
@@ -98,7 +98,7 @@ impl Cluster {
         unsafe { self.collective.exchange(&transfers) }
     }
 
-    /// A batch of so many words, but at least one, on each device.
+    /// A batch of `words(rank)` words, but at least one, on each device.
     pub(crate) fn batches<W>(&self, words: impl Fn(usize) -> usize) -> Result<Vec<Batch<W>>, Error> {
         let devices = self.devices.iter().enumerate();
         devices.map(|(rank, device)| Batch::zeroed(device, words(rank).max(1))).collect()

@@ -15,10 +15,9 @@ pub enum Partition {
     /// As above, but the inner product is by limbs too, so its factors stay where the transforms
     /// leave them.
     Limbs,
-    /// Caramel's ring: every device sends its limbs to all others and processes some digits from
-    /// start to end; then the results are summed. Each device divides by the special limbs
-    /// separately, so the sum may differ from the other partitions' by rounding; see
-    /// [`Basis::model`].
+    /// Caramel's ring: every device sends its limbs to every other device and processes some digits from
+    /// start to end; then the results are summed. Each device divides by the special limbs separately, so the
+    /// sum may differ from the other partitions' by rounding; see [`Basis::model`].
     Ring,
     /// By limbs from start to end; see [`gpu_ref::key_switch::Share`]. Each device needs a special limb.
     Rows,

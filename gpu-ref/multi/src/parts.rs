@@ -15,7 +15,7 @@ pub(crate) enum Way {
     Ring,
 }
 
-/// Batches are one for each device; those that the way does not use have one word.
+/// One batch for each device. A batch that the way does not use has one word.
 pub(crate) struct Parts<W> {
     basis: Basis<W>,
     way: Way,
@@ -40,7 +40,7 @@ struct Rank<W> {
     own: Plan<W>,
     extended: Plan<W>,
     key: Batch<W>,
-    /// The limbs of the ciphertext, those of the extended digits, and the digits.
+    /// The limbs of the ciphertext, the limbs of the extended digits, and the digits.
     limbs: Range<usize>,
     extended_limbs: Range<usize>,
     digits: Digits,
@@ -212,7 +212,7 @@ impl<W: Word> Parts<W> {
         Ok(())
     }
 
-    /// The steps of the ring from the coefficients of the limbs to those of the result.
+    /// The steps of the ring from the coefficients of the limbs to the coefficients of the result.
     fn around(&mut self, cluster: &Cluster) -> Result<(), Error> {
         self.share_limbs(cluster)?;
         self.raise(&self.raised[1])?;

@@ -6,8 +6,8 @@ use gpu_ref::device::{Argument, Kernel, Launch};
 use gpu_ref::{Device, Error};
 use std::sync::Arc;
 
-/// CUDA devices that read each other's memory. Transfers run beside a device's kernels, on a second
-/// stream: contiguous ones on copy engines, others as kernels.
+/// CUDA devices that read each other's memory. Transfers overlap with a device's kernels, on a second stream:
+/// contiguous ones on copy engines, strided ones as kernels.
 pub(crate) struct Peer {
     ranks: Vec<Rank>,
 }

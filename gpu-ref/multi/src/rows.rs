@@ -7,7 +7,7 @@ use gpu_ref::key_switch::{Basis, Share, part};
 use gpu_ref::{Batch, Error, Word};
 
 /// The shares of all devices. They send each other two things: the coefficients of the input, while they
-/// extend the digits that they have, and those of the special limbs of the sums.
+/// extend the digits that they have, and the coefficients of the sums' special limbs.
 pub(crate) struct Rows<W> {
     shares: Vec<Share<W>>,
     /// Coefficients of all limbs, on each device.

@@ -75,9 +75,9 @@ pub(crate) struct Sum {
 /// before all later ones.
 ///
 /// # Safety
-/// For all methods: each address must be valid for the given number of bytes on its device, and
-/// nothing else may use that memory until the work launched so far has ended. The bytes written by
-/// a call must not overlap any others that it accesses.
+/// For all methods: each address must be valid for the given number of bytes on its device, and nothing else
+/// may use that memory until the work launched so far has ended. The bytes that a call writes must not
+/// overlap any other bytes that it accesses.
 pub(crate) trait Collective {
     /// Performs all transfers.
     unsafe fn exchange(&self, transfers: &[Transfer]) -> Result<(), Error> {
@@ -86,8 +86,8 @@ pub(crate) trait Collective {
         self.finish()
     }
 
-    /// Starts transfers after all earlier launches. Later launches may run beside them, and must not
-    /// use their targets or change their sources before [`Self::finish`].
+    /// Starts transfers after all earlier launches. Later launches may overlap with them, and must not use
+    /// their targets or change their sources before [`Self::finish`].
     unsafe fn begin(&self, transfers: &[Transfer]) -> Result<(), Error>;
 
     /// Orders later launches after all transfers begun so far.
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use gpu_ref::Batch;
 
-    /// The kernel copies the bytes of the transfer's pieces and no others.
+    /// The kernel copies exactly the bytes of the transfer's pieces.
     #[test]
     fn rows_are_copied_as_their_pieces_say() {
         let Ok(device) = Device::emulated() else { return };

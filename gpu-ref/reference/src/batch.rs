@@ -31,8 +31,8 @@ impl<W> Batch<W> {
     /// device also if the memory is not on it or its allocation ends too early.
     ///
     /// # Safety
-    /// The memory must be valid for that many words, accessible to kernels of this device, as long as
-    /// the batch exists. Work of others on it must be ordered with this device's: on the same stream
+    /// The memory must be valid for that many words, accessible to kernels of this device, as long as the
+    /// batch exists. Other work on it must be ordered with this device's: on the same stream
     /// ([`Device::on_stream`]), or by synchronisation. An emulated device uses host memory.
     pub unsafe fn from_raw(device: &Device, address: u64, words: usize) -> Result<Self, Error> {
         device.check_address(address, words.saturating_mul(size_of::<W>()), size_of::<W>())?;

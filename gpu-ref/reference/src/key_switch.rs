@@ -98,8 +98,8 @@ fn by_columns<W: Word>(
 
 /// Extends polynomials from each digit of the ciphertext's limbs to the special limbs.
 ///
-/// Input: `[limb][N]`. Output: `[digit][special limb][N]`. Both are transformed, in bit-reversed order.
-/// The values of a digit are those of an integer congruent to them, less than the product of its limbs
+/// Input: `[limb][N]`. Output: `[digit][special limb][N]`. Both are transformed, in bit-reversed order. The
+/// values of a digit belong to an integer that is congruent to it and less than the product of its limbs
 /// times their number; see [`crate::base_conversion`].
 ///
 /// # Errors
@@ -137,7 +137,7 @@ pub fn mod_down<W: Word>(device: &Device, basis: &Basis<W>, polynomial: &[W]) ->
     let mut coefficients = all.upload(polynomial)?;
     all.transform(Direction::Inverse, &mut coefficients)?;
     let mut lowered = Batch::zeroed(device, limbs * n)?;
-    // SAFETY: the batches have the rows of all limbs, and of those of the ciphertext.
+    // SAFETY: one batch has the rows of all limbs, the other the rows of the ciphertext's.
     unsafe { Kernels::new(device, basis)?.lower(coefficients.pointer(), lowered.pointer(), n, 1) }?;
     target.transform(Direction::Forward, &mut lowered)?;
     lowered.download()

@@ -10,10 +10,10 @@
 //!
 //! * A [`Device`] is a CUDA device or the emulation. [`Device::on_stream`] puts all work on a stream of
 //!   the caller, in order with the caller's own.
-//! * A [`Plan`] transforms and multiplies polynomials in a [`Batch`] of device memory, in place. The
-//!   layout is `[polynomial][limb][N]`, one limb for each modulus of the plan. [`Plan::transform_at`] and
-//!   [`Plan::multiply_at`] take polynomials at any distance ([`Layout`]), for instance of ciphertexts
-//!   with room for more limbs.
+//! * A [`Plan`] transforms and multiplies polynomials in a [`Batch`] of device memory, in place. The layout
+//!   is `[polynomial][limb][N]`, one limb for each modulus of the plan. [`Plan::transform_at`] and
+//!   [`Plan::multiply_at`] accept polynomials at any distance ([`Layout`]), for instance of ciphertexts with
+//!   room for more limbs.
 //! * Coefficients are in natural order, transformed polynomials in bit-reversed order
 //!   ([`Direction`]). Every word is below its modulus, before and after.
 //! * [`Batch::from_raw`] wraps memory that someone else owns; [`Plan::upload`] copies from the host.

@@ -59,9 +59,9 @@ fn all_words(strategy: Strategy, sizes: &[u32]) -> impl Iterator<Item = (u32, u3
     strategy.word_bits().iter().flat_map(move |&bits| sizes.iter().map(move |&log_n| (bits, log_n)))
 }
 
-/// 994674970 x 994705408 mod 994705409: the classical quotient estimate is off by two, the others
-/// by one. The transform of a constant polynomial is constant, so a product of two of them feeds
-/// exactly these factors to the reduction.
+/// 994674970 x 994705408 mod 994705409: the classical quotient estimate is off by two, every other one by
+/// one. The transform of a constant polynomial is constant, so a product of two of them feeds exactly these
+/// factors to the reduction.
 fn check_hard_product(device: &Device) {
     let (q, n, a, b) = (994_705_409_u32, 1 << 10, 994_674_970_u32, 994_705_408_u32);
     let root = (2..)

@@ -13,7 +13,7 @@ pub struct Slots {
     ring: Ring,
     ntt: Ntt,
     /// The index of each slot among the values of the transform.
-    places: Vec<usize>,
+    indices: Vec<usize>,
 }
 
 impl Slots {
@@ -27,9 +27,9 @@ impl Slots {
         let powers =
             || std::iter::successors(Some(1), |power| Some(power * 5 % order)).take(degree.len() / 2);
         // Place brv(i) has the value at w^(2i + 1).
-        let place = |exponent: usize| bits::bit_reverse(exponent / 2, degree.log2());
-        let places = powers().chain(powers().map(|power| order - power)).map(place).collect();
-        Ok(Self { ring, ntt: Ntt::for_ring(&ring)?, places })
+        let index = |exponent: usize| bits::bit_reverse(exponent / 2, degree.log2());
+        let indices = powers().chain(powers().map(|power| order - power)).map(index).collect();
+        Ok(Self { ring, ntt: Ntt::for_ring(&ring)?, indices })
     }
 
     /// The coefficients of the polynomial with these n slots, from 0 to t - 1.
@@ -37,10 +37,10 @@ impl Slots {
     /// # Panics
     /// Panics if the number of slots is not n.
     pub fn encode(&self, slots: &[u128]) -> Vec<i128> {
-        assert_eq!(slots.len(), self.places.len(), "slots of a polynomial");
+        assert_eq!(slots.len(), self.indices.len(), "slots of a polynomial");
         let mut values = vec![0; slots.len()];
-        for (&place, &slot) in self.places.iter().zip(slots) {
-            values[place] = slot % self.ring.q();
+        for (&index, &slot) in self.indices.iter().zip(slots) {
+            values[index] = slot % self.ring.q();
         }
         self.ntt.inverse(&mut values);
         values.into_iter().map(|word| word as i128).collect()
@@ -53,7 +53,7 @@ impl Slots {
         let residue = |x: &BigInt| u128::try_from(((x % &t) + &t) % &t).expect("a residue");
         let mut values: Vec<u128> = coefficients.iter().map(residue).collect();
         self.ntt.forward(&mut values);
-        let scaled = |&place: &usize| self.ring.modulus().mul(factor, values[place]);
-        self.places.iter().map(scaled).collect()
+        let scaled = |&index: &usize| self.ring.modulus().mul(factor, values[index]);
+        self.indices.iter().map(scaled).collect()
     }
 }

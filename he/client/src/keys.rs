@@ -121,8 +121,8 @@ impl Client {
         let n = self.set.degree().get();
         let mut out = vec![0; n as usize];
         for (i, &coefficient) in self.secret.iter().enumerate() {
-            let place = g * i as u64 % (2 * n);
-            out[(place % n) as usize] = if place < n { coefficient } else { -coefficient };
+            let exponent = g * i as u64 % (2 * n);
+            out[(exponent % n) as usize] = if exponent < n { coefficient } else { -coefficient };
         }
         out
     }

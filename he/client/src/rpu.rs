@@ -83,10 +83,10 @@ impl Rpu {
         for (name, limbs) in arguments.0.into_iter().filter(|(name, _)| has(name)) {
             inputs.set(&name, limbs).map_err(RpuError::Input)?;
         }
-        let runtime = Runtime::new(&program, &self.machine).map_err(run_error)?;
+        let runtime = Runtime::new(&program, &self.machine, Keys::Streamed).map_err(run_error)?;
         let outputs = runtime.execute(&inputs).map_err(run_error)?;
         runtime.check(&inputs, &outputs).map_err(run_error)?;
-        let timeline = runtime.time(Keys::Streamed, false).map_err(run_error)?;
+        let timeline = runtime.time(false).map_err(run_error)?;
         let names = program.outputs().iter().map(|group| group.name.clone());
         Ok(Step { outputs: names.zip(outputs).collect(), report: runtime.report(&timeline) })
     }

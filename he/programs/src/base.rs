@@ -101,8 +101,8 @@ impl Base {
     /// key's towers.
     pub(crate) fn key_places(&self) -> (Vec<usize>, usize) {
         let dropped = self.levels.0 - self.levels.1;
-        let place = |tower: Tower| tower.0 + if tower.0 < self.level() { 0 } else { dropped };
-        (self.all().into_iter().map(place).collect(), self.rings.len() + dropped)
+        let index = |tower: Tower| tower.0 + if tower.0 < self.level() { 0 } else { dropped };
+        (self.all().into_iter().map(index).collect(), self.rings.len() + dropped)
     }
 
     /// a b modulo a tower; both are any words.
@@ -142,13 +142,13 @@ impl Conversion {
     }
 
     /// (S/s)^-1 modulo the source s with an index.
-    pub(crate) fn scale(&self, place: usize) -> u128 {
-        self.basis.inverse_cofactor(place)
+    pub(crate) fn scale(&self, index: usize) -> u128 {
+        self.basis.inverse_cofactor(index)
     }
 
     /// S/s modulo a target, for the source s with an index.
-    pub(crate) fn weight(&self, place: usize, target: &Ring) -> u128 {
-        self.basis.cofactor_modulo(place, target.modulus())
+    pub(crate) fn weight(&self, index: usize, target: &Ring) -> u128 {
+        self.basis.cofactor_modulo(index, target.modulus())
     }
 
     /// S^-1 modulo a target.

@@ -131,11 +131,11 @@ impl<'e> Switch<'e> {
             unreachable!("the input has the towers of the digits")
         };
         let own = self.base.own(digit);
-        let place = tower.0 - own[0].0;
+        let index = tower.0 - own[0].0;
         let values = self.input.limb(self.e, tower);
         let coefficients = self.e.intt(values, tower);
         // 1 if the digit has one modulus.
-        let scaled = match self.up[digit.0].scale(place) {
+        let scaled = match self.up[digit.0].scale(index) {
             1 => coefficients,
             scale => self.e.multiply_scalar(coefficients, scale, tower),
         };
@@ -144,9 +144,9 @@ impl<'e> Switch<'e> {
 
     /// Converts a digit to other towers. Each source is read once for all of them.
     pub(crate) fn convert(&mut self, digit: Digit, targets: &[Tower]) {
-        for (place, source) in self.base.own(digit).into_iter().enumerate() {
+        for (index, source) in self.base.own(digit).into_iter().enumerate() {
             for &target in targets {
-                let weight = self.up[digit.0].weight(place, self.base.ring(target));
+                let weight = self.up[digit.0].weight(index, self.base.ring(target));
                 let term = self.e.multiply_scalar(self.scaled[&source], weight, target);
                 let sum = self.e.accumulate(self.raised.get(&(digit, target)).copied(), term, target);
                 self.raised.insert((digit, target), sum);
@@ -199,8 +199,8 @@ impl<'e> Switch<'e> {
     /// Brings a sum's limb of a divisor to coefficients, ready for conversion.
     pub(crate) fn lower(&mut self, sum: Sum, divisor: Tower) {
         let mut values = self.sums[&(sum, divisor)];
-        let place = self.down.sources().iter().position(|&source| source == divisor);
-        let place = place.expect("a divisor is a source of the mod-down");
+        let index = self.down.sources().iter().position(|&source| source == divisor);
+        let index = index.expect("a divisor is a source of the mod-down");
         if divisor.0 < self.base.level()
             && let Some(addend) = &self.keys[sum.key].addends[sum.component]
         {
@@ -212,7 +212,7 @@ impl<'e> Switch<'e> {
         }
         let coefficients = self.e.intt(values, divisor);
         let inverse_t = self.base.inverse(divisor, self.base.t);
-        let scale = self.base.product(divisor, inverse_t, self.down.scale(place));
+        let scale = self.base.product(divisor, inverse_t, self.down.scale(index));
         let scaled = match scale {
             1 => coefficients,
             scale => self.e.multiply_scalar(coefficients, scale, divisor),
@@ -222,9 +222,9 @@ impl<'e> Switch<'e> {
 
     /// Converts a sum's remainder to some towers, times t. Each source is read once for all of them.
     pub(crate) fn convert_remainder(&mut self, sum: Sum, targets: &[Tower]) {
-        for (place, source) in self.divisors().into_iter().enumerate() {
+        for (index, source) in self.divisors().into_iter().enumerate() {
             for &target in targets {
-                let weight = self.down.weight(place, self.base.ring(target));
+                let weight = self.down.weight(index, self.base.ring(target));
                 let weight = self.base.product(target, weight, self.base.t);
                 let term = self.e.multiply_scalar(self.lowered[&(sum, source)], weight, target);
                 let total = self.e.accumulate(self.remainders.get(&(sum, target)).copied(), term, target);

@@ -72,11 +72,11 @@ impl Golden {
     /// The fast conversion of coefficients: the integer x + u S below m S, for each of them.
     fn convert(&self, limbs: &[Vec<u128>], moduli: &[u128]) -> Vec<BigUint> {
         let all = product(moduli);
-        let coefficient = |place: usize| {
+        let coefficient = |index: usize| {
             let mut sum = BigUint::ZERO;
             for (limb, &q) in limbs.iter().zip(moduli) {
                 let cofactor = &all / q;
-                sum += &cofactor * multiply(limb[place], inverse(&cofactor, q), q);
+                sum += &cofactor * multiply(limb[index], inverse(&cofactor, q), q);
             }
             sum
         };
@@ -101,9 +101,9 @@ impl Golden {
                     true => d[i].clone(),
                     false => self.values(converted.iter().map(|x| modulo(x, q)).collect(), q),
                 };
-                let place = if i < self.q.len() { i } else { i + self.levels - self.q.len() };
+                let index = if i < self.q.len() { i } else { i + self.levels - self.q.len() };
                 for (sum, key) in sums.iter_mut().zip(key) {
-                    let products = zip(&raised, &key[digit][place], |a, b| multiply(a, b, q));
+                    let products = zip(&raised, &key[digit][index], |a, b| multiply(a, b, q));
                     sum[i] = zip(&sum[i], &products, |a, b| add(a, b, q));
                 }
             }
@@ -157,8 +157,8 @@ impl Golden {
         let mapped = |(limb, &q): (&Vec<u128>, &u128)| {
             let mut out = vec![0; limb.len()];
             for (i, &word) in self.coefficients(limb, q).iter().enumerate() {
-                let place = g * i as u64 % (2 * n);
-                out[(place % n) as usize] = if place < n { word } else { (q - word) % q };
+                let index = g * i as u64 % (2 * n);
+                out[(index % n) as usize] = if index < n { word } else { (q - word) % q };
             }
             self.values(out, q)
         };

@@ -83,17 +83,17 @@ impl<'p> Inputs<'p> {
         let group = self.group(name, file)?;
         let n = self.program.degree().len();
         let mut bytes = vec![0; 16 * n];
-        for (place, &limb) in group.limbs.iter().enumerate() {
+        for (index, &limb) in group.limbs.iter().enumerate() {
             let found = fill(&mut data, &mut bytes).map_err(|error| {
                 Diagnostic::new(format!("cannot read the input `{name}`: {error}")).in_file(file)
             })?;
             if found < bytes.len() {
-                let length = (place * bytes.len() + found) as u64;
+                let length = (index * bytes.len() + found) as u64;
                 return self.check_length(group, length, file);
             }
             let words =
                 bytes.chunks_exact(16).map(|word| u128::from_le_bytes(word.try_into().expect("16 bytes")));
-            self.set_at(group, place, limb, words.collect()).map_err(|error| error.in_file(file))?;
+            self.set_at(group, index, limb, words.collect()).map_err(|error| error.in_file(file))?;
         }
         match fill(&mut data, &mut bytes) {
             Ok(0) => Ok(()),
@@ -117,8 +117,8 @@ impl<'p> Inputs<'p> {
                 format!("the input `{name}` has {} limbs, found {}", group.limbs.len(), limbs.len());
             return Err(Diagnostic::new(message));
         }
-        for (place, (words, &limb)) in limbs.into_iter().zip(&group.limbs).enumerate() {
-            self.set_at(group, place, limb, words)?;
+        for (index, (words, &limb)) in limbs.into_iter().zip(&group.limbs).enumerate() {
+            self.set_at(group, index, limb, words)?;
         }
         Ok(())
     }
@@ -173,10 +173,10 @@ impl<'p> Inputs<'p> {
             .with_help(format!("{} of {n} words of 16 bytes", counted(limbs, "limb", "limbs"))))
     }
 
-    fn set_at(&mut self, group: &Group, place: usize, limb: Limb, words: Words) -> Result<(), Diagnostic> {
+    fn set_at(&mut self, group: &Group, index: usize, limb: Limb, words: Words) -> Result<(), Diagnostic> {
         let (name, id, n) = (&group.name, self.program.limbs().id(limb), self.program.degree().len());
         let error = |message: String| {
-            Err(Diagnostic::new(format!("limb {place} (`{id}`) of the input `{name}`: {message}")))
+            Err(Diagnostic::new(format!("limb {index} (`{id}`) of the input `{name}`: {message}")))
         };
         if words.len() != n {
             return error(format!("found {} words in place of {n}", words.len()));

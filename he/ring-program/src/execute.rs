@@ -187,8 +187,8 @@ fn with_scalar(operands: &Scalar, line: &Line<'_>, f: impl Fn(&Integers, u128, u
 fn permuted(operands: &Galois, line: &Line<'_>) -> Words {
     let (n, a, k) = (line.n(), line.source(operands.a), operands.k as usize);
     let bits = n.ilog2();
-    let exponent = |place: usize| 2 * bit_reverse(place, bits) + 1;
-    (0..n).map(|place| a[bit_reverse((k * exponent(place) % (2 * n) - 1) / 2, bits)]).collect()
+    let exponent = |index: usize| 2 * bit_reverse(index, bits) + 1;
+    (0..n).map(|index| a[bit_reverse((k * exponent(index) % (2 * n) - 1) / 2, bits)]).collect()
 }
 
 /// The sum of a_i X^(k i), where X^n = -1.

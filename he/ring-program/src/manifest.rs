@@ -109,7 +109,7 @@ impl Manifest {
         let inputs = own.inputs.0;
         let (mut errors, mut seeded) = (Diagnostics::default(), Vec::new());
         for limbs in own.seeded.iter().flatten() {
-            let found = limbs.find(&inputs).map_err(|error| limbs.place(error, file, text));
+            let found = limbs.find(&inputs).map_err(|error| limbs.locate(error, file, text));
             seeded.extend(errors.keep(found).unwrap_or_default());
         }
         errors.or(())?;
@@ -169,7 +169,7 @@ impl Manifest {
     }
 
     /// An error in the list `name` under the key `section`.
-    pub(crate) fn place(&self, error: Diagnostic, section: &str, name: &str) -> Diagnostic {
+    pub(crate) fn locate(&self, error: Diagnostic, section: &str, name: &str) -> Diagnostic {
         let section = key_span(&self.text, 0, section);
         let span = section.as_ref().and_then(|section| key_span(&self.text, section.end, name));
         error.at(&*self.file, Arc::clone(&self.text), span.or(section))
@@ -204,7 +204,7 @@ impl NameOrId {
     }
 
     /// An error in this part.
-    fn place(&self, error: Diagnostic, file: &str, text: &str) -> Diagnostic {
+    fn locate(&self, error: Diagnostic, file: &str, text: &str) -> Diagnostic {
         let list = key_span(text, 0, "seeded");
         let part = match (self, &list) {
             (Self::Name(name), Some(list)) => key_span(text, list.end, name),

@@ -43,8 +43,8 @@ impl ModulusTable {
     /// Returns an error if the modulus is not a prime that is 1 mod 2n, or is in the table already,
     /// or if the table is full.
     pub fn push(&mut self, degree: Degree, modulus: u128) -> Result<ModulusIndex, ModulusFault> {
-        if let Some(place) = self.values.iter().position(|&value| value == modulus) {
-            return Err(ModulusFault::Duplicate { modulus, first: place + 1 });
+        if let Some(at) = self.values.iter().position(|&value| value == modulus) {
+            return Err(ModulusFault::Duplicate { modulus, first: at + 1 });
         }
         ring::root::transform_modulus(modulus, degree).map_err(ModulusFault::Invalid)?;
         let index = u16::try_from(self.values.len() + 1).map_err(|_| ModulusFault::TooMany)?;
@@ -83,8 +83,8 @@ impl ModulusTable {
 
     /// All indices and moduli, without the sentinel.
     pub fn iter(&self) -> impl Iterator<Item = (ModulusIndex, u128)> + '_ {
-        let index = |place: usize| self.index(place as u64 + 1).expect("an entry of the table");
-        self.values.iter().enumerate().map(move |(place, &value)| (index(place), value))
+        let index = |at: usize| self.index(at as u64 + 1).expect("an entry of the table");
+        self.values.iter().enumerate().map(move |(at, &value)| (index(at), value))
     }
 }
 

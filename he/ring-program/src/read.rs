@@ -355,7 +355,7 @@ impl<'m> Reader<'m> {
         self.builder.finish(self.outputs).map_err(|error| {
             let diagnostic = Diagnostic::new(error.to_string());
             one(match self.manifest {
-                Some(manifest) => manifest.place(diagnostic, "outputs", &error.name),
+                Some(manifest) => manifest.locate(diagnostic, "outputs", &error.name),
                 None => diagnostic.in_file(self.file),
             })
         })

@@ -1,89 +1,124 @@
 //! The channel to the off-chip memory, one transfer at a time.
 
-use sim::hbm::Span;
+use crate::time::{Interval, Time};
 use sim::machine::Hbm;
+use std::collections::BTreeMap;
 
-/// The channel. A transfer takes the first gap that is long enough, since the order of transfers is
-/// planned before the run.
+/// The channel. Transfers are planned one after the other, the most urgent first. Each takes the earliest times
+/// that those before it have left: others may cut it.
 #[derive(Debug)]
 pub(crate) struct Channel<'m> {
     hbm: &'m Hbm,
-    /// Idle intervals before `free_ns`, in order.
-    gaps: Vec<Span>,
-    free_ns: f64,
-    busy_ns: f64,
+    /// The ends of idle intervals before `free`, by their beginnings.
+    idle: BTreeMap<Time, Time>,
+    /// The channel is idle from here on.
+    free: Time,
+    busy: Time,
 }
-
-/// Gaps that are remembered. Older ones are before the time of any new transfer in practice.
-const GAPS: usize = 64;
 
 impl<'m> Channel<'m> {
     pub(crate) fn new(hbm: &'m Hbm) -> Self {
-        Self { hbm, gaps: Vec::new(), free_ns: 0.0, busy_ns: 0.0 }
+        Self { hbm, idle: BTreeMap::new(), free: Time::ZERO, busy: Time::ZERO }
     }
 
     /// The time in which the channel was busy.
-    pub(crate) fn busy_ns(&self) -> f64 {
-        self.busy_ns
+    pub(crate) fn busy(&self) -> Time {
+        self.busy
     }
 
-    /// Transfers bytes that are ready at `ready_ns`. Returns the time from the first word on the channel
-    /// to the arrival of the last.
-    pub(crate) fn transfer(&mut self, bytes: u64, ready_ns: f64) -> Span {
+    /// Transfers bytes that are ready at `ready`. Returns the time from the first word on the channel to the arrival of
+    /// the last.
+    pub(crate) fn transfer(&mut self, bytes: u64, ready: Time) -> Interval {
         if bytes == 0 {
-            return Span { begin_ns: ready_ns, end_ns: ready_ns };
+            return Interval { begin: ready, end: ready };
         }
-        let length_ns = self.hbm.occupancy_ns(bytes);
-        self.busy_ns += length_ns;
-        let begin_ns = self.take_gap(length_ns, ready_ns).unwrap_or_else(|| {
-            let begin_ns = self.free_ns.max(ready_ns);
-            self.remember(self.gaps.len(), self.free_ns, begin_ns);
-            self.free_ns = begin_ns + length_ns;
-            begin_ns
-        });
-        Span { begin_ns, end_ns: begin_ns + length_ns + self.hbm.latency_ns }
-    }
-
-    fn take_gap(&mut self, length_ns: f64, ready_ns: f64) -> Option<f64> {
-        let begin_ns = |gap: &Span| gap.begin_ns.max(ready_ns);
-        let place = self.gaps.iter().position(|gap| begin_ns(gap) + length_ns <= gap.end_ns)?;
-        let (gap, begin_ns) = (self.gaps[place], begin_ns(&self.gaps[place]));
-        self.gaps.remove(place);
-        self.remember(place, begin_ns + length_ns, gap.end_ns);
-        self.remember(place, gap.begin_ns, begin_ns);
-        Some(begin_ns)
-    }
-
-    fn remember(&mut self, place: usize, begin_ns: f64, end_ns: f64) {
-        if end_ns > begin_ns {
-            self.gaps.insert(place, Span { begin_ns, end_ns });
-            if self.gaps.len() > GAPS {
-                self.gaps.remove(0);
+        let mut left = length(self.hbm, bytes);
+        self.busy += left;
+        let mut first = None;
+        // The interval around `ready`, or the first one after it.
+        let around = self.idle.range(..=ready).next_back().filter(|&(_, &end)| end > ready);
+        let mut next = around.map_or(ready, |(&begin, _)| begin);
+        while let Some((&begin, &end)) = self.idle.range(next..).next() {
+            let from = begin.max(ready);
+            let to = end.min(from + left);
+            self.idle.remove(&begin);
+            self.keep(begin, from);
+            self.keep(to, end);
+            first = first.or(Some(from));
+            (left, next) = (left - (to - from), to);
+            if left == Time::ZERO {
+                break;
             }
         }
+        let mut end = next;
+        if left > Time::ZERO {
+            let from = self.free.max(ready);
+            self.keep(self.free, from);
+            (first, end) = (first.or(Some(from)), from + left);
+            self.free = end;
+        }
+        Interval { begin: first.unwrap_or(ready), end: end + Time::from_ns(self.hbm.latency_ns) }
     }
+
+    /// Keeps an idle interval.
+    fn keep(&mut self, begin: Time, end: Time) {
+        if end > begin {
+            self.idle.insert(begin, end);
+        }
+    }
+}
+
+fn length(hbm: &Hbm, bytes: u64) -> Time {
+    Time::from_ns(hbm.occupancy_ns(bytes))
+}
+
+/// The time of a transfer from its first word on the channel to the arrival of the last, if nothing cuts it.
+pub(crate) fn least(hbm: &Hbm, bytes: u64) -> Time {
+    if bytes == 0 { Time::ZERO } else { length(hbm, bytes) + Time::from_ns(hbm.latency_ns) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// A channel that carries one byte in a nanosecond.
+    fn hbm(latency_ns: f64) -> Hbm {
+        Hbm { gb_per_s: 1.0, efficiency: 1.0, shared_by: 1, latency_ns, ..sim::Machine::rpu_128x128().hbm }
+    }
 
     #[test]
-    fn a_transfer_takes_the_first_gap_that_is_long_enough() {
-        let mut hbm = sim::Machine::rpu_128x128().hbm;
-        hbm.gb_per_s = 1.0;
-        hbm.latency_ns = 5.0;
-        let unit = hbm.occupancy_ns(1);
+    fn a_transfer_is_cut_by_those_before_it() {
+        let hbm = hbm(5.0);
         let mut channel = Channel::new(&hbm);
-        let mut begin = |bytes, ready: f64| channel.transfer(bytes, ready * unit).begin_ns / unit;
-        let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
-        assert!(near(begin(10, 100.0), 100.0));
-        assert!(near(begin(60, 0.0), 0.0), "before the first");
-        assert!(near(begin(60, 0.0), 110.0), "the gap is too short now");
-        assert!(near(begin(30, 70.0), 70.0));
-        assert!(near(begin(10, 0.0), 60.0), "a part of the gap is left");
-        let last = channel.transfer(1, 0.0);
-        assert!(near(last.begin_ns, 170.0 * unit) && near(last.end_ns, 171.0 * unit + 5.0));
-        assert!(near(channel.busy_ns(), 171.0 * unit));
+        let mut transfer = |bytes, ready: u64| {
+            let Interval { begin, end } = channel.transfer(bytes, Time(1000 * ready));
+            (begin.0 / 1000, end.0 / 1000)
+        };
+        assert_eq!(transfer(10, 100), (100, 115));
+        assert_eq!(transfer(60, 0), (0, 65), "before the first");
+        assert_eq!(transfer(60, 20), (60, 135), "the first cuts it");
+        assert_eq!(transfer(7, 200), (200, 212));
+        assert_eq!(transfer(0, 300), (300, 300), "nothing takes no time");
+        assert_eq!(transfer(100, 140), (140, 252));
+        assert_eq!(channel.busy(), Time(237_000));
+    }
+
+    proptest! {
+        /// Byte for byte: each takes the first free nanosecond.
+        #[test]
+        fn transfers_are_those_of_single_bytes(transfers in prop::collection::vec((1u64..20, 0usize..200), 1..40)) {
+            let hbm = hbm(0.0);
+            let (mut channel, mut taken) = (Channel::new(&hbm), vec![false; 2000]);
+            for (bytes, ready) in transfers {
+                let free: Vec<usize> = (ready..2000).filter(|&ns| !taken[ns]).take(bytes as usize).collect();
+                free.iter().for_each(|&ns| taken[ns] = true);
+                let expected = Interval {
+                    begin: Time(1000 * free[0] as u64),
+                    end: Time(1000 * (free[free.len() - 1] as u64 + 1)),
+                };
+                prop_assert_eq!(channel.transfer(bytes, Time(1000 * ready as u64)), expected);
+            }
+        }
     }
 }

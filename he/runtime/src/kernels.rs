@@ -1,18 +1,17 @@
-//! The kernels of a program, each generated and timed once.
+//! The kernels of a program, each generated and timed.
 //!
-//! Timing does not depend on data, moduli or scalars. The kernel of a transform or of an automorphism is
-//! chosen for the machine once, and has other tables for each modulus and root. Automorphisms with different
-//! exponents have one recipe, but a kernel each, since their tables and exchanges differ. The table of a long
-//! transform takes as much memory as a limb; if that is short, [`Tables::Small`] may be faster. An elementwise kernel
-//! works on a slice of each limb: one launch runs it on slice after slice, with other addresses. Operands
+//! Timing does not depend on data, moduli or scalars. The kernel of a transform or of an automorphism has other tables
+//! for each modulus and root, the same in launches of any number of rings if the recipe suits them. Automorphisms with different
+//! exponents have one recipe, but a kernel each, since their tables and exchanges differ. [`choose`](crate::choose)
+//! takes the recipes. An elementwise kernel works on a slice of each limb: one launch runs it on slice after slice, with other addresses. Operands
 //! of many limbs thus need not be in the VDM as a whole.
 
 use crate::flow::RingOperation;
 use crate::lift::{Launches, ShapeId};
+use crate::schedule::{Facts, Resource};
 use b512_asm::{MReg, Program, Role, Setting, Space};
 use codegen::elementwise::{Elementwise, LONGEST_BLOCK, NumberWords, StepOp, StepOrder};
-use codegen::library::{BUILT_IN, Target};
-use codegen::{Error, Kernel, Parameters, PlanChoice, Recipe, Request, compile, compile_within, instantiate};
+use codegen::{Error, Kernel, Parameters, Recipe, Request, compile, compile_within, instantiate};
 use rayon::prelude::*;
 use ring::{Basis, Degree};
 use ring_program::RingProgram;
@@ -53,6 +52,8 @@ pub struct Timed {
     pub slice: u32,
     /// The runs of one launch.
     pub runs: u32,
+    /// Whether it is an elementwise kernel, whose operands may stream.
+    pub is_elementwise: bool,
     /// The cycles of one run.
     pub timing: Timing,
     /// A lower bound of these cycles: for each pass, the occupancy of the busiest pipe or the longest chain of
@@ -78,8 +79,9 @@ pub struct Timed {
 
 impl Timed {
     /// The timing of an operation's kernel.
-    fn of(request: &Request, kernel: &Kernel, machine: &Machine) -> Self {
-        Self::new(request.operation.name(), kernel, [request.n(), 1], 0, machine)
+    pub(crate) fn of(request: &Request, kernel: &Kernel, machine: &Machine) -> Self {
+        let timed = Self::new(request.operation.name(), kernel, [request.n(), 1], 0, machine);
+        Self { is_elementwise: false, ..timed }
     }
 
     fn new(
@@ -101,6 +103,7 @@ impl Timed {
             address_registers: kernel.program.addresses.len(),
             slice,
             runs,
+            is_elementwise: true,
             timing,
             bound_cycles: kernel.bounds(machine).iter().map(|pass| pass.cycles().0).sum(),
             events,
@@ -111,6 +114,20 @@ impl Timed {
             may_work_in_place: kernel.may_work_in_place(),
             moduli: kernel.program.moduli.iter().map(|&(register, _)| register).collect(),
             scalars: (0..scalars as u128).map(words_of).collect(),
+        }
+    }
+
+    /// What decides when its launches take place.
+    pub(crate) fn facts(&self) -> Facts {
+        Facts {
+            name: self.name,
+            instructions: self.instructions as u64,
+            cycles: self.timing.cycles.0,
+            resource: Resource::of(self),
+            slices: self.is_elementwise.then_some((self.slice, self.runs)),
+            scratch_words: self.scratch_words,
+            overwrites_operand: self.overwrites_operand,
+            may_work_in_place: self.may_work_in_place,
         }
     }
 
@@ -165,21 +182,24 @@ impl Batch {
         if self.rings == 1 { name.to_owned() } else { format!("{name}{ring}") }
     }
 
-    fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> Kind {
         (std::mem::discriminant(&self.operation), self.rings)
     }
 }
 
-/// What a recipe is chosen for: an operation with any exponent, and a number of rings.
-type Kind = (std::mem::Discriminant<RingOperation>, u16);
+/// What has a recipe: an operation with any exponent, in a number of rings.
+pub(crate) type Kind = (std::mem::Discriminant<RingOperation>, u16);
+
+/// The recipe of each kind. Kinds with the same recipe have the same tables.
+pub(crate) type Recipes = FxHashMap<Kind, Arc<Recipe>>;
 
 /// A modulus, and the root of unity of a transform.
 pub type RingParameters = (u128, Option<u128>);
 
-/// The size of the factors' tables of kernels that take a large part of the VDM.
+/// The size of the factors' tables.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Tables {
-    /// As the fastest kernel has them.
+    /// As the fastest kernels have them.
     Large,
     /// As small as they can be. Some factors are then products, which takes more multiplications.
     Small,
@@ -236,55 +256,17 @@ struct OperationKernel {
     kernel: OnceLock<Kernel>,
 }
 
-impl OperationKernel {
-    /// The kernel with a small table, or the same if it takes little memory. `None` if it does not fit the machine.
-    fn with_small_tables(&self, batch: Batch, degree: Degree, machine: &Machine) -> Option<Self> {
-        let Self { timed, recipe, rings, .. } = self;
-        let operands = 2 * degree.get() * rings.len() as u64;
-        let words = operands + timed.scratch_words + u64::from(timed.table_words);
-        if words > u64::from(machine.vdm_words() / NEGLIGIBLE_SHARE) {
-            return self.with_smallest_cost(&request(batch.operation, degree, rings).ok()?, machine);
-        }
-        Some(Self {
-            timed: timed.clone(),
-            recipe: recipe.clone(),
-            rings: rings.clone(),
-            kernel: OnceLock::new(),
-        })
-    }
-
-    /// The kernel with small tables of the least cost, by this recipe or one of the library's for similar machines.
-    /// The cost is the launch and a transfer of its table and scratch memory, since these displace limbs.
-    fn with_smallest_cost(&self, request: &Request, machine: &Machine) -> Option<Self> {
-        let mut recipes = vec![self.recipe.clone()];
-        // Recipes with the same plans have the same tables.
-        for (recipe, _) in BUILT_IN.nearest(request, &Target::of(machine)) {
-            if recipes.len() <= OTHER_RECIPES && recipes.iter().all(|known| known.plans != recipe.plans) {
-                recipes.push(Arc::new(recipe.clone()));
-            }
-        }
-        let kernels = recipes.into_par_iter().filter_map(|recipe| {
-            let kernel = compile_small(request, &recipe, machine, Tables::Small).ok()?;
-            Some((Timed::of(request, &kernel, machine), recipe))
-        });
-        let kernels: Vec<(Timed, Arc<Recipe>)> = kernels.collect();
-        let word_bytes = u64::from(machine.instruction_set().word_bytes());
-        let transfer_ns = |timed: &Timed| {
-            machine.hbm.occupancy_ns((timed.scratch_words + u64::from(timed.table_words)) * word_bytes)
-        };
-        let cost_ns = |timed: &Timed| timed.launch_ns(machine) + transfer_ns(timed);
-        let (timed, recipe) =
-            kernels.into_iter().min_by(|(one, _), (other, _)| cost_ns(one).total_cmp(&cost_ns(other)))?;
-        Some(Self { timed, recipe, rings: self.rings.clone(), kernel: OnceLock::new() })
-    }
-}
-
 impl Kernels {
     /// Generates and times the kernels that `launches` need.
     ///
     /// # Errors
     /// Returns an error if a kernel does not fit the machine, or if its vectors are longer than a limb.
-    pub fn new(program: &RingProgram, launches: &Launches, machine: &Machine) -> Result<Self, Error> {
+    pub(crate) fn build(
+        program: &RingProgram,
+        launches: &Launches,
+        machine: &Machine,
+        (recipes, tables): (&Recipes, Tables),
+    ) -> Result<Self, Error> {
         let degree = program.degree();
         let n = degree.get() as u32;
         let shapes = launches.shapes.par_iter().map(|shape| ElementwiseKernel::both(shape, n, machine));
@@ -295,21 +277,34 @@ impl Kernels {
         if !is_tiled {
             in_program_order = Vec::new();
         }
-        let operations = Arc::new(operations(program, launches, machine)?);
-        Ok(Self { degree, tables: Tables::Large, elementwise, in_program_order, operations })
+        let operations = Arc::new(operations(program, launches, machine, (recipes, tables))?);
+        Ok(Self { degree, tables, elementwise, in_program_order, operations })
     }
 
-    /// These kernels, and others with which the program may be faster: with [small tables](Tables::Small), and with
-    /// elementwise kernels in the order of the program. Those take longer, but transfers may fit better between them.
-    pub fn variants(self, machine: &Machine) -> Vec<Self> {
-        let small = self.with_small_tables(machine);
-        let tables: Vec<Self> = std::iter::once(self).chain(small).collect();
-        let in_order: Vec<Self> = tables.iter().filter_map(Self::in_program_order).collect();
-        tables.into_iter().chain(in_order).collect()
+    /// These kernels with operations by other recipes; `None` if one does not fit the machine, or if no table becomes
+    /// smaller.
+    pub(crate) fn with_smaller_tables(
+        &self,
+        program: &RingProgram,
+        launches: &Launches,
+        machine: &Machine,
+        recipes: &Recipes,
+    ) -> Option<Self> {
+        let operations = operations(program, launches, machine, (recipes, Tables::Small)).ok()?;
+        let is_smaller = operations
+            .iter()
+            .any(|(batch, small)| small.timed.table_words < self.operations[batch].timed.table_words);
+        is_smaller.then(|| Self {
+            degree: self.degree,
+            tables: Tables::Small,
+            elementwise: self.elementwise.clone(),
+            in_program_order: self.in_program_order.clone(),
+            operations: Arc::new(operations),
+        })
     }
 
     /// These kernels with elementwise kernels in the order of the program; `None` if they are the same.
-    fn in_program_order(&self) -> Option<Self> {
+    pub(crate) fn in_program_order(&self) -> Option<Self> {
         let Self { degree, tables, in_program_order, operations, .. } = self;
         (!in_program_order.is_empty()).then(|| Self {
             degree: *degree,
@@ -317,26 +312,6 @@ impl Kernels {
             elementwise: in_program_order.clone(),
             in_program_order: Vec::new(),
             operations: Arc::clone(operations),
-        })
-    }
-
-    /// These kernels with [small tables](Tables::Small); `None` if no table becomes smaller.
-    fn with_small_tables(&self, machine: &Machine) -> Option<Self> {
-        let small = self
-            .operations
-            .par_iter()
-            .map(|(&batch, large)| Some((batch, large.with_small_tables(batch, self.degree, machine)?)));
-        let operations: FxHashMap<Batch, OperationKernel> = small.collect::<Option<_>>()?;
-        let is_smaller = |(batch, small): (&Batch, &OperationKernel)| {
-            small.timed.table_words < self.operations[batch].timed.table_words
-        };
-        let is_smaller = operations.iter().any(is_smaller);
-        is_smaller.then(|| Self {
-            degree: self.degree,
-            tables: Tables::Small,
-            elementwise: self.elementwise.clone(),
-            in_program_order: self.in_program_order.clone(),
-            operations: Arc::new(operations),
         })
     }
 
@@ -369,6 +344,11 @@ impl Kernels {
         &self.operations[&batch].timed
     }
 
+    /// The identity of the recipe of an operation: its tables are those of other operations with this recipe.
+    pub(crate) fn recipe(&self, batch: Batch) -> *const Recipe {
+        Arc::as_ptr(&self.operations[&batch].recipe)
+    }
+
     /// The program of an operation in some rings.
     ///
     /// # Errors
@@ -396,58 +376,46 @@ fn operations(
     program: &RingProgram,
     launches: &Launches,
     machine: &Machine,
+    (recipes, tables): (&Recipes, Tables),
 ) -> Result<FxHashMap<Batch, OperationKernel>, Error> {
     let degree = program.degree();
     let mut first: FxHashMap<Batch, Vec<RingParameters>> = FxHashMap::default();
-    // The first exponent of each kind of automorphism gives it a recipe.
-    let mut kinds: FxHashMap<Kind, Batch> = FxHashMap::default();
     for launch in &launches.launches {
         if let Some(batch) = launches.batch(launch) {
             first.entry(batch).or_insert_with(|| launches.rings(program, launch));
-            kinds.entry(batch.kind()).or_insert(batch);
         }
     }
-    let recipes = kinds.into_par_iter().map(|(kind, batch)| {
-        let request = request(batch.operation, degree, &first[&batch])?;
-        Ok((kind, Arc::new(codegen::choose(&request, machine, &PlanChoice::Best)?.recipe)))
-    });
-    let recipes: FxHashMap<Kind, Arc<Recipe>> = recipes.collect::<Result<_, Error>>()?;
     let kernels = first.into_par_iter().map(|(batch, rings)| {
         let request = request(batch.operation, degree, &rings)?;
         let recipe = recipes[&batch.kind()].clone();
-        let kernel = compile_small(&request, &recipe, machine, Tables::Large)?;
+        let kernel = compile_small(&request, &recipe, machine, tables)?;
         let timed = Timed::of(&request, &kernel, machine);
         Ok((batch, OperationKernel { timed, recipe, rings, kernel: OnceLock::new() }))
     });
     kernels.collect()
 }
 
-/// A kernel that takes a larger part of the VDM takes as little as it can, so that other limbs stay there.
+/// A kernel that takes a larger part of the VDM has no scratch memory if it can do without.
 const NEGLIGIBLE_SHARE: u32 = 16;
 
-/// The number of the library's recipes to try for a kernel with small tables.
-const OTHER_RECIPES: usize = 6;
-
 /// Compiles a kernel.
-fn compile_small(
+pub(crate) fn compile_small(
     request: &Request,
     recipe: &Recipe,
     machine: &Machine,
     tables: Tables,
 ) -> Result<Kernel, Error> {
+    if tables == Tables::Small {
+        return compile_within(request, recipe, machine, 0);
+    }
     let kernel = compile(request, recipe, machine)?;
     if end(&kernel) <= machine.vdm_words() / NEGLIGIBLE_SHARE {
         return Ok(kernel);
     }
-    match tables {
-        Tables::Large => {
-            let without_scratch = end(&kernel) - words(&kernel, Role::Scratch) as u32;
-            let without_scratch = without_scratch.next_multiple_of(machine.vector_length());
-            let smaller = compile_within(request, recipe, machine, without_scratch)?;
-            Ok(if end(&smaller) <= without_scratch { smaller } else { kernel })
-        }
-        Tables::Small => compile_within(request, recipe, machine, 0),
-    }
+    let without_scratch = end(&kernel) - words(&kernel, Role::Scratch) as u32;
+    let without_scratch = without_scratch.next_multiple_of(machine.vector_length());
+    let smaller = compile_within(request, recipe, machine, without_scratch)?;
+    Ok(if end(&smaller) <= without_scratch { smaller } else { kernel })
 }
 
 /// The words of the VDM from its beginning to the end of a kernel's last symbol.
@@ -460,7 +428,11 @@ fn end(kernel: &Kernel) -> u32 {
 const PLACEHOLDER: u128 = 97;
 
 /// The request of an operation in some rings.
-fn request(operation: RingOperation, degree: Degree, rings: &[RingParameters]) -> Result<Request, Error> {
+pub(crate) fn request(
+    operation: RingOperation,
+    degree: Degree,
+    rings: &[RingParameters],
+) -> Result<Request, Error> {
     let automorphism = |k: u32, order: &str| {
         let parameters = vec![
             ("g".to_owned(), Setting::Number(k.into())),

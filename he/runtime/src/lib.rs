@@ -13,6 +13,7 @@
 //! The crate does no terminal input or output.
 
 mod channel;
+pub mod choose;
 pub mod execute;
 pub mod flow;
 pub mod kernels;
@@ -23,6 +24,8 @@ mod reduced;
 pub mod report;
 mod run;
 pub mod schedule;
+pub mod stream;
+mod time;
 mod trace;
 pub mod traffic;
 

@@ -2,28 +2,12 @@
 //!
 //! The program is known before the run, so the item whose next use is farthest makes room. Space is
 //! counted in words. An item that moves in may do so as soon as the space's former item is idle, and
-//! saved if it is needed again: transfers run ahead of the kernels as far as space allows.
+//! saved if it must be: transfers run ahead of the kernels as far as space allows.
 
+use crate::time::Time;
+use crate::traffic::Kind;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
-
-/// A time in ns, with a total order.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Time(f64);
-
-impl Eq for Time {}
-
-impl PartialOrd for Time {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Time {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
 
 /// The index of a limb's value or a table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -32,27 +16,89 @@ pub(crate) struct ItemId(pub(crate) u32);
 /// The launch of an item's next use; `u32::MAX` for none.
 pub(crate) type NextUse = u32;
 
+/// The index of a save.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct SaveId(u32);
+
+/// Whether the off-chip memory has the words of an item.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Saved {
+    /// It does not.
+    #[default]
+    No,
+    /// It has them from the beginning.
+    Always,
+    /// It has them when this save has ended.
+    By(SaveId),
+}
+
+/// A transfer to the off-chip memory. It is planned when something waits for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Save {
+    pub(crate) kind: Kind,
+    pub(crate) bytes: u64,
+    /// The time from which its words are complete.
+    pub(crate) ready: Time,
+    /// Its end; none if it is not planned yet.
+    pub(crate) end: Option<Time>,
+}
+
 /// The state of an item.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Item {
     pub(crate) words: u32,
-    pub(crate) is_resident: bool,
-    /// Whether the off-chip memory has its words.
-    pub(crate) is_saved: bool,
+    /// The kind of its loads.
+    pub(crate) kind: Kind,
+    /// The halves of its bytes that a load transfers: 0, 1 or 2.
+    pub(crate) halves: u8,
+    /// Whether it is an output.
+    pub(crate) is_output: bool,
     /// Whether the off-chip memory has a place for its words during the whole program.
     pub(crate) has_home: bool,
+    pub(crate) is_resident: bool,
+    pub(crate) saved: Saved,
     /// The time at which its words are in the VDM.
-    pub(crate) ready_ns: f64,
+    pub(crate) ready: Time,
     /// The end of its last use.
-    pub(crate) idle_ns: f64,
+    pub(crate) idle: Time,
+}
+
+impl Item {
+    /// An item that a program makes.
+    pub(crate) fn made(words: u32) -> Self {
+        Self {
+            words,
+            kind: Kind::Spills,
+            halves: 2,
+            is_output: false,
+            has_home: false,
+            is_resident: false,
+            saved: Saved::No,
+            ready: Time::ZERO,
+            idle: Time::ZERO,
+        }
+    }
+
+    /// An item that the off-chip memory has from the beginning.
+    pub(crate) fn given(words: u32, kind: Kind, halves: u8) -> Self {
+        Self { kind, halves, has_home: true, saved: Saved::Always, ..Self::made(words) }
+    }
+
+    fn is_saved(&self) -> bool {
+        self.saved != Saved::No
+    }
 }
 
 /// An item that may leave; the last one leaves first. The sources of a conversion have one next use, and one
-/// that the off-chip memory has leaves without a transfer.
+/// that needs no save leaves without a transfer.
 type Victim = (NextUse, IsSaved, ItemId);
 
-/// Whether the off-chip memory has the words of an item.
+/// Whether the off-chip memory has the words of an item, or a save of them waits.
 type IsSaved = bool;
+
+/// Free space: its time, its words, and the save that must be planned before the time is known. Without that, the time
+/// is the earliest.
+type Space = (Time, u64, Option<SaveId>);
 
 /// Too little space: the words that one launch needs at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,11 +108,12 @@ pub(crate) struct Full;
 #[derive(Debug)]
 pub(crate) struct Memory {
     pub(crate) items: Vec<Item>,
+    word_bytes: u64,
+    saves: Vec<Save>,
     /// The residents that no launch in progress uses.
     evictable: BTreeSet<Victim>,
     evictable_words: u64,
-    /// Free space: its time, and its words.
-    free: BinaryHeap<Reverse<(Time, u64)>>,
+    free: BinaryHeap<Reverse<Space>>,
     free_words: u64,
     capacity: u64,
     /// The largest number of words in use.
@@ -78,13 +125,15 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub(crate) fn new(capacity: u64, items: Vec<Item>) -> Self {
-        let free = BinaryHeap::from([Reverse((Time(0.0), capacity))]);
+    /// A memory of `capacity` words of `word_bytes` bytes.
+    pub(crate) fn new(capacity: u64, word_bytes: u64, items: Vec<Item>) -> Self {
         Self {
             items,
+            word_bytes,
+            saves: Vec::new(),
             evictable: BTreeSet::new(),
             evictable_words: 0,
-            free,
+            free: BinaryHeap::from([Reverse((Time::ZERO, capacity, None))]),
             free_words: capacity,
             capacity,
             peak: 0,
@@ -101,6 +150,11 @@ impl Memory {
         &mut self.items[id.0 as usize]
     }
 
+    /// The words of the memory.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
     /// The largest number of words in use.
     pub(crate) fn peak(&self) -> u64 {
         self.peak
@@ -111,20 +165,55 @@ impl Memory {
         self.saved_peak
     }
 
-    /// Records that the off-chip memory has the words of an item.
-    pub(crate) fn mark_saved(&mut self, id: ItemId) {
+    /// The bytes of an item.
+    pub(crate) fn bytes(&self, id: ItemId) -> u64 {
+        u64::from(self.item(id).words) * self.word_bytes
+    }
+
+    /// A save that waits.
+    pub(crate) fn add_save(&mut self, kind: Kind, bytes: u64, ready: Time) -> SaveId {
+        self.saves.push(Save { kind, bytes, ready, end: None });
+        SaveId(self.saves.len() as u32 - 1)
+    }
+
+    /// The end of a save. `plan` plans it now unless it is planned already.
+    pub(crate) fn end_of(&mut self, id: SaveId, plan: impl FnOnce(&Save) -> Time) -> Time {
+        let save = &mut self.saves[id.0 as usize];
+        let end = save.end.unwrap_or_else(|| plan(save));
+        save.end = Some(end);
+        end
+    }
+
+    /// The number of saves.
+    pub(crate) fn saves(&self) -> impl Iterator<Item = SaveId> + use<> {
+        (0..self.saves.len() as u32).map(SaveId)
+    }
+
+    /// Lets the words of a whole item wait for their save, unless it is saved or waits already.
+    pub(crate) fn save_item(&mut self, id: ItemId, kind: Kind) {
+        let item = self.item(id);
+        if !item.is_saved() {
+            let save = self.add_save(kind, self.bytes(id), item.ready);
+            self.mark_saved(id, save);
+        }
+    }
+
+    /// Records that the off-chip memory has the words of an item at the end of a save.
+    pub(crate) fn mark_saved(&mut self, id: ItemId, save: SaveId) {
         let item = &mut self.items[id.0 as usize];
-        if !std::mem::replace(&mut item.is_saved, true) && !item.has_home {
+        if !item.is_saved() && !item.has_home {
             self.saved_words += u64::from(item.words);
             self.saved_peak = self.saved_peak.max(self.saved_words);
         }
+        item.saved = Saved::By(save);
     }
 
     /// Frees the words of an item in the off-chip memory: nothing reads it again.
     pub(crate) fn forget(&mut self, id: ItemId) {
         let item = &mut self.items[id.0 as usize];
-        if !item.has_home && std::mem::replace(&mut item.is_saved, false) {
+        if !item.has_home && item.is_saved() {
             self.saved_words -= u64::from(item.words);
+            item.saved = Saved::No;
         }
     }
 
@@ -135,7 +224,7 @@ impl Memory {
 
     /// Keeps a resident in place until [`Self::unpin`].
     pub(crate) fn pin(&mut self, id: ItemId, next: NextUse) {
-        if self.evictable.remove(&(next, self.item(id).is_saved, id)) {
+        if self.evictable.remove(&(next, self.item(id).is_saved(), id)) {
             self.evictable_words -= u64::from(self.item(id).words);
         }
     }
@@ -158,68 +247,84 @@ impl Memory {
 
     /// Allows a resident to be evicted. Nothing saves it until it is pinned again.
     pub(crate) fn unpin(&mut self, id: ItemId, next: NextUse) {
-        if self.evictable.insert((next, self.item(id).is_saved, id)) {
+        if self.evictable.insert((next, self.item(id).is_saved(), id)) {
             self.evictable_words += u64::from(self.item(id).words);
         }
     }
 
-    /// Takes space of `words`, and returns the time from which it is free. `save` saves an item that
-    /// the off-chip memory lacks and returns the end of the transfer.
+    /// Takes space of `words`, and returns the time from which it is free. `least` is the shortest time of a
+    /// transfer, and `plan` plans a save and returns its end.
     ///
     /// # Errors
     /// Returns an error if the items of launches in progress leave too little space.
     pub(crate) fn take(
         &mut self,
         words: u64,
-        mut save: impl FnMut(ItemId, &Item) -> f64,
-    ) -> Result<f64, Full> {
+        least: impl Fn(u64) -> Time,
+        mut plan: impl FnMut(&Save) -> Time,
+    ) -> Result<Time, Full> {
         while self.free_words < words {
             let (.., victim) = self.evictable.pop_last().ok_or(Full)?;
             self.evictable_words -= u64::from(self.item(victim).words);
-            self.evict(victim, &mut save);
+            self.evict(victim, &least);
         }
         self.free_words -= words;
         self.peak = self.peak.max(self.capacity - self.free_words);
-        let (mut missing, mut free_ns) = (words, 0.0_f64);
+        let (mut missing, mut free) = (words, Time::ZERO);
         while missing > 0 {
-            let Some(Reverse((time, words))) = self.free.pop() else { unreachable!("the space is free") };
-            free_ns = free_ns.max(time.0);
+            let Some(Reverse((time, words, save))) = self.free.pop() else {
+                unreachable!("the space is free")
+            };
+            if let Some(save) = save {
+                let end = self.end_of(save, &mut plan);
+                self.free.push(Reverse((time.max(end), words, None)));
+                continue;
+            }
+            free = free.max(time);
             if words > missing {
-                self.free.push(Reverse((time, words - missing)));
+                self.free.push(Reverse((time, words - missing, None)));
             }
             missing = missing.saturating_sub(words);
         }
-        Ok(free_ns)
+        Ok(free)
     }
 
     /// Moves out an item that is not evictable.
-    pub(crate) fn evict(&mut self, id: ItemId, mut save: impl FnMut(ItemId, &Item) -> f64) {
-        let item = self.item(id);
-        let mut free_ns = item.idle_ns.max(item.ready_ns);
-        if !item.is_saved {
-            free_ns = free_ns.max(save(id, item));
-            self.mark_saved(id);
-        }
-        let item = self.item_mut(id);
-        item.is_resident = false;
-        let words = item.words.into();
-        self.give_back(words, free_ns);
+    pub(crate) fn evict(&mut self, id: ItemId, least: impl Fn(u64) -> Time) {
+        self.save_item(id, Kind::Spills);
+        self.leave(id, least);
     }
 
-    /// Returns space that is free from `free_ns` on.
-    pub(crate) fn give_back(&mut self, words: u64, free_ns: f64) {
-        if words > 0 {
-            self.free_words += words;
-            self.free.push(Reverse((Time(free_ns), words)));
-        }
+    /// Ends the presence of an item that is not evictable. Its space is free when its last use and its save, if it
+    /// has one, have ended.
+    pub(crate) fn leave(&mut self, id: ItemId, least: impl Fn(u64) -> Time) {
+        let Item { words, saved, ready, idle, .. } = *self.item(id);
+        self.item_mut(id).is_resident = false;
+        let save = match saved {
+            Saved::By(save) => Some(save),
+            Saved::No | Saved::Always => None,
+        };
+        self.give_back(words.into(), idle.max(ready), save, least);
     }
 
-    /// Drops an item that is not evictable.
-    pub(crate) fn drop_item(&mut self, id: ItemId, free_ns: f64) {
-        let item = self.item_mut(id);
-        item.is_resident = false;
-        let words = item.words.into();
-        self.give_back(words, free_ns);
+    /// Returns space that is free from `free` on and after a save.
+    pub(crate) fn give_back(
+        &mut self,
+        words: u64,
+        free: Time,
+        save: Option<SaveId>,
+        least: impl Fn(u64) -> Time,
+    ) {
+        if words == 0 {
+            return;
+        }
+        self.free_words += words;
+        let space = match save.map(|id| (id, self.saves[id.0 as usize])) {
+            None => (free, words, None),
+            Some((_, Save { end: Some(end), .. })) => (free.max(end), words, None),
+            Some((id, Save { bytes, ready, .. })) => (free.max(ready + least(bytes)), words, Some(id)),
+        };
+        self.free.push(Reverse(space));
     }
 }
 
@@ -227,65 +332,77 @@ impl Memory {
 mod tests {
     use super::*;
 
+    fn given(idle: u64) -> Item {
+        Item { idle: Time(idle), is_resident: true, ..Item::given(10, Kind::Inputs, 2) }
+    }
+
+    fn made(idle: u64) -> Item {
+        Item { idle: Time(idle), is_resident: true, ..Item::made(10) }
+    }
+
+    fn full(items: Vec<Item>, capacity: u64) -> Memory {
+        let mut memory = Memory::new(capacity, 1, items);
+        for _ in 0..memory.items.len() {
+            assert_eq!(memory.take(10, Time, |_| unreachable!()), Ok(Time::ZERO));
+        }
+        memory
+    }
+
     #[test]
     fn the_item_with_the_farthest_next_use_makes_room() {
-        let item = |idle_ns, is_saved| Item {
-            words: 10,
-            is_resident: true,
-            is_saved,
-            has_home: is_saved,
-            idle_ns,
-            ..Item::default()
-        };
-        let mut memory = Memory::new(35, vec![item(1.0, true), item(2.0, false), item(3.0, true)]);
+        let mut memory = full(vec![given(1), made(2), given(3)], 35);
         for (id, next) in [(0, 7), (1, 9), (2, 8)] {
-            assert_eq!(memory.take(10, |_, _| unreachable!()), Ok(0.0));
             memory.unpin(ItemId(id), next);
         }
-        assert_eq!(memory.take(5, |_, _| unreachable!()), Ok(0.0));
+        assert_eq!(memory.take(5, Time, |_| unreachable!()), Ok(Time::ZERO));
         let mut saved = Vec::new();
-        let mut save = |id: ItemId, _: &Item| {
-            saved.push(id.0);
-            50.0
+        let mut plan = |save: &Save| {
+            saved.push((save.kind, save.bytes));
+            Time(50)
         };
-        assert_eq!(memory.take(4, &mut save), Ok(50.0), "item 1, which is saved first");
-        assert_eq!(
-            memory.take(8, &mut save),
-            Ok(3.0),
-            "a part of item 2, which is free before the rest of item 1"
-        );
+        assert_eq!(memory.take(4, Time, &mut plan), Ok(Time(50)), "item 1, which is saved first");
+        let part = memory.take(8, Time, &mut plan);
+        assert_eq!(part, Ok(Time(3)), "a part of item 2, which is free before the rest of item 1");
         memory.pin(ItemId(0), 7);
-        assert_eq!(memory.take(10, &mut save), Err(Full));
-        assert_eq!(saved, [1]);
+        assert_eq!(memory.take(10, Time, &mut plan), Err(Full));
+        assert_eq!(saved, [(Kind::Spills, 10)]);
         assert_eq!(memory.peak(), 35);
         assert_eq!(memory.saved_peak(), 10, "item 1");
     }
 
     #[test]
+    fn a_save_is_planned_when_its_space_is_the_earliest() {
+        let mut memory = full(vec![made(0), made(30)], 20);
+        memory.save_item(ItemId(0), Kind::Outputs);
+        memory.leave(ItemId(0), Time);
+        memory.leave(ItemId(1), Time);
+        assert_eq!(memory.take(5, Time, |_| Time(40)), Ok(Time(30)), "the channel is busy until 40");
+        assert_eq!(memory.take(15, Time, |_| unreachable!("it is planned")), Ok(Time(40)));
+    }
+
+    #[test]
     fn saved_items_free_their_words_after_their_last_use() {
-        let item = |has_home| Item { words: 10, has_home, ..Item::default() };
-        let mut memory = Memory::new(40, vec![item(false), item(true), item(false), item(false)]);
+        let item = |has_home| Item { has_home, ..made(0) };
+        let mut memory = Memory::new(40, 1, vec![item(false), item(true), item(false), item(false)]);
         for id in [0, 1, 2, 2] {
-            memory.mark_saved(ItemId(id));
+            memory.save_item(ItemId(id), Kind::Spills);
         }
         assert_eq!(memory.saved_peak(), 20, "item 1 has a place of its own, item 2 counts once");
         memory.forget(ItemId(0));
         memory.forget(ItemId(0));
-        memory.mark_saved(ItemId(3));
+        memory.save_item(ItemId(3), Kind::Spills);
         assert_eq!(memory.saved_peak(), 20);
-        memory.mark_saved(ItemId(0));
+        memory.save_item(ItemId(0), Kind::Spills);
         assert_eq!(memory.saved_peak(), 30);
     }
 
     #[test]
     fn of_items_with_one_next_use_a_saved_one_makes_room() {
-        let item = |is_saved| Item { words: 10, is_resident: true, is_saved, ..Item::default() };
-        let mut memory = Memory::new(30, vec![item(false), item(true), item(false)]);
+        let mut memory = full(vec![made(0), given(0), made(0)], 30);
         for id in 0..3 {
-            assert_eq!(memory.take(10, |_, _| unreachable!()), Ok(0.0));
             memory.unpin(ItemId(id), 7);
         }
-        assert_eq!(memory.take(10, |_, _| unreachable!("item 1 is saved")), Ok(0.0));
+        assert_eq!(memory.take(10, Time, |_| unreachable!("item 1 is saved")), Ok(Time::ZERO));
         assert_eq!(
             (0..3).map(|id| memory.item(ItemId(id)).is_resident).collect::<Vec<_>>(),
             [true, false, true]

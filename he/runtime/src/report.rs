@@ -5,7 +5,7 @@ use crate::schedule::{Resource, Timeline};
 use crate::traffic::Kind;
 use ring_program::RingProgram;
 use serde::Serialize;
-use sim::{Area, Machine};
+use sim::{Area, Events, Machine, RunEnergy, Work};
 use std::collections::BTreeMap;
 
 /// Intervals of equal length for which a report names the binding resource.
@@ -39,10 +39,20 @@ pub struct Report {
     pub binds_over_time: Vec<&'static str>,
     /// The largest occupancy of the VDM.
     pub vdm_peak_words: u64,
-    /// The energy of all kernels. That of the off-chip memory is [`Hbm::energy_uj`].
+    /// The energy of the run: the sum of the following three.
     pub energy_uj: f64,
-    /// The area of the machine.
+    /// The energy of all kernels.
+    pub energy_kernels_uj: f64,
+    /// The energy of the off-chip memory and its interface.
+    pub energy_hbm_uj: f64,
+    /// The energy of leakage and idle clocks.
+    pub energy_static_uj: f64,
+    /// The energy by the time, in W.
+    pub power_w: f64,
+    /// The area of the machine, of the memory of resident keys, and of the interface of the off-chip memory.
     pub area_mm2: f64,
+    /// The area of each component.
+    pub area_breakdown_mm2: Area,
     /// Whether the executor on big integers confirmed every output.
     pub checked: bool,
     /// The machine.
@@ -75,14 +85,7 @@ pub struct Hbm {
     pub needed_bytes: u64,
     /// The share of the time in which the channel is busy.
     pub busy: f64,
-    /// The energy of the accesses, [`HBM_PJ_PER_BIT`] for each bit.
-    pub energy_uj: f64,
 }
-
-/// The energy of an access to HBM2 per bit, in pJ: activation, movement on the die and the interface, without
-/// refresh and the controller. Assumed: many texts attribute this average to O'Connor et al., "Fine-Grained
-/// DRAM", MICRO 2017, whose own table was not at hand.
-pub const HBM_PJ_PER_BIT: f64 = 3.9;
 
 /// The kernels.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -105,13 +108,15 @@ pub struct Simulator {
 }
 
 impl Report {
-    /// The report of a timeline, not checked.
+    /// The report of a timeline, not checked: with the events of all kernels, and the bytes of keys in a memory of
+    /// their own.
     pub(crate) fn new(
         program: &RingProgram,
         machine: &Machine,
         launches: &Launches,
         (renamed, unused): (u64, u64),
         timeline: &Timeline,
+        (events, key_bytes): (&Events, u64),
     ) -> Self {
         let share = |part: f64| if timeline.total_ns > 0.0 { part / timeline.total_ns } else { 0.0 };
         let mut binds: BTreeMap<&'static str, f64> = BTreeMap::new();
@@ -127,8 +132,9 @@ impl Report {
         };
         let costs: BTreeMap<String, Cost> =
             timeline.costs.iter().map(|(name, of)| ((*name).to_owned(), cost(of))).collect();
-        let bytes: u64 = Kind::ALL.iter().map(|&kind| timeline.traffic[kind]).sum();
-        let bits = 8.0 * bytes as f64;
+        let off_chip_bytes = Some(Kind::ALL.iter().map(|&kind| timeline.traffic[kind]).sum());
+        let work = Work { events, time_us: timeline.total_ns / 1e3, off_chip_bytes, key_bytes };
+        let (area, energy) = (Area::of_run(machine, &work.usage()), RunEnergy::of(machine, &work));
         let sum = |of: fn(&Cost) -> f64| costs.values().map(of).sum::<f64>();
         Self {
             n: program.degree().get(),
@@ -141,7 +147,6 @@ impl Report {
                 bytes_by_kind: Kind::ALL.iter().map(|&kind| (kind.name(), timeline.traffic[kind])).collect(),
                 needed_bytes: timeline.hbm.bytes(),
                 busy: share(timeline.channel_ns),
-                energy_uj: bits * HBM_PJ_PER_BIT / 1e6,
             },
             compute: Compute {
                 busy: share(timeline.compute_ns),
@@ -151,9 +156,14 @@ impl Report {
             binds,
             binds_over_time: over_time(timeline),
             vdm_peak_words: timeline.peak_vdm_words,
-            energy_uj: costs.values().map(|cost| cost.energy_uj).sum(),
+            energy_uj: energy.total(),
+            energy_kernels_uj: energy.kernels,
+            energy_hbm_uj: energy.hbm,
+            energy_static_uj: energy.idle(),
+            power_w: if work.time_us > 0.0 { energy.total() / work.time_us } else { 0.0 },
             costs,
-            area_mm2: Area::of(machine).total(),
+            area_mm2: area.total(),
+            area_breakdown_mm2: area,
             checked: false,
             machine: machine.clone(),
             simulator: Simulator::default(),
@@ -215,8 +225,14 @@ impl Report {
             self.compute.bound_ratio.map(|ratio| row("  kernels over their bounds", format!("{ratio:.2}"))),
         );
         rows.push(row("area", format!("{:.3} mm2", self.area_mm2)));
-        rows.push(row("energy of kernels", format!("{:.3} uJ", self.energy_uj)));
-        rows.push(row("energy off chip", format!("{:.3} uJ", self.hbm.energy_uj)));
+        for (name, part) in self.area_breakdown_mm2.beside_the_machine() {
+            rows.push(row(&format!("  {}", name.replace('_', " ")), format!("{part:.3} mm2")));
+        }
+        rows.push(row("energy", format!("{:.3} uJ", self.energy_uj)));
+        rows.push(row("  kernels", format!("{:.3} uJ", self.energy_kernels_uj)));
+        rows.push(row("  off chip", format!("{:.3} uJ", self.energy_hbm_uj)));
+        rows.push(row("  static", format!("{:.3} uJ", self.energy_static_uj)));
+        rows.push(row("power", format!("{:.3} W", self.power_w)));
         rows.push(row("off-chip memory needed", format!("{} bytes", self.hbm.needed_bytes)));
         let binds = self.binds.iter();
         rows.extend(binds.map(|(name, share)| row(&format!("limited by {}", limit(name)), percent(*share))));

@@ -1,12 +1,13 @@
 //! A program on a machine.
 
+use crate::choose;
 use crate::execute::{Execution, LaunchError};
 use crate::flow::Flow;
 use crate::kernels::Kernels;
 use crate::lift::{Launch, Launches, Limits, Work, lift};
 use crate::report::Report;
 use crate::schedule::{HbmUse, Home, Plan, Timeline, TooLarge};
-use crate::traffic::Keys;
+use crate::traffic::{Keys, Sources};
 use ring_program::data::Words;
 use ring_program::{ExecuteError, Group, Inputs, RingProgram};
 use sim::hbm::BeyondHbm;
@@ -17,19 +18,20 @@ use sim::{Events, Machine};
 pub struct Runtime<'p> {
     program: &'p RingProgram,
     machine: &'p Machine,
+    keys: Keys,
     flow: Flow,
     launches: Launches,
     kernels: Kernels,
 }
 
 impl<'p> Runtime<'p> {
-    /// Lifts a program, and generates its kernels.
+    /// Lifts a program, and generates the kernels with which it is fastest if its keys have this origin.
     ///
     /// # Errors
     /// Returns an error if a kernel does not fit the machine.
-    pub fn new(program: &'p RingProgram, machine: &'p Machine) -> Result<Self, RunError> {
+    pub fn new(program: &'p RingProgram, machine: &'p Machine, keys: Keys) -> Result<Self, RunError> {
         let limits = Limits::for_degree(program.degree().get(), machine);
-        Self::with_limits(program, machine, limits)
+        Self::with_limits(program, machine, keys, limits)
     }
 
     /// As [`new`](Self::new), with groups of at most this size.
@@ -39,22 +41,23 @@ impl<'p> Runtime<'p> {
     pub fn with_limits(
         program: &'p RingProgram,
         machine: &'p Machine,
+        keys: Keys,
         limits: Limits,
     ) -> Result<Self, RunError> {
         let flow = Flow::of(program);
         let launches = lift(&flow, limits);
-        let kernels = Kernels::new(program, &launches, machine).map_err(RunError::Kernel)?;
-        let kernels = fastest(kernels.variants(machine), |kernels| {
-            let (flow, launches, keys) = (&flow, &launches, Keys::Streamed);
+        let variants = choose::variants(program, &launches, machine).map_err(RunError::Kernel)?;
+        let kernels = choose::fastest(variants, |kernels| {
+            let (flow, launches) = (&flow, &launches);
             let plan = Plan { program, flow, launches, kernels, machine, keys, record: false };
             plan.timeline().map_or(f64::INFINITY, |timeline| timeline.total_ns)
         });
-        Ok(Self { program, machine, flow, launches, kernels })
+        Ok(Self { program, machine, keys, flow, launches, kernels })
     }
 
-    fn plan(&self, keys: Keys, record: bool) -> Plan<'_> {
-        let Self { program, machine, flow, launches, kernels } = self;
-        Plan { program, flow, launches, kernels, machine, keys, record }
+    fn plan(&self, record: bool) -> Plan<'_> {
+        let Self { program, machine, keys, flow, launches, kernels } = self;
+        Plan { program, flow, launches, kernels, machine, keys: *keys, record }
     }
 
     /// The machine.
@@ -90,8 +93,8 @@ impl<'p> Runtime<'p> {
     ///
     /// # Errors
     /// Returns an error if a launch does not fit the VDM, or if the data do not fit the off-chip memory.
-    pub fn time(&self, keys: Keys, record: bool) -> Result<Timeline, RunError> {
-        let timeline = self.plan(keys, record).timeline().map_err(RunError::TooLarge)?;
+    pub fn time(&self, record: bool) -> Result<Timeline, RunError> {
+        let timeline = self.plan(record).timeline().map_err(RunError::TooLarge)?;
         let hbm = &self.machine.hbm;
         match hbm.check_fits(timeline.hbm.bytes()) {
             Ok(()) => Ok(timeline),
@@ -144,7 +147,10 @@ impl<'p> Runtime<'p> {
     /// The report of a timeline, not checked.
     pub fn report(&self, timeline: &Timeline) -> Report {
         let without_launch = (self.flow.renamed, self.flow.unused);
-        Report::new(self.program, self.machine, &self.launches, without_launch, timeline)
+        let sources = Sources::of(self.program, &self.flow, self.keys);
+        let limb_bytes = self.program.degree().get() * u64::from(self.machine.isa.word_bits / 8);
+        let work = (&self.events(), sources.resident_limbs() * limb_bytes);
+        Report::new(self.program, self.machine, &self.launches, without_launch, timeline, work)
     }
 
     /// Runs the program on data. The result has the words of each output, in the order of
@@ -156,7 +162,7 @@ impl<'p> Runtime<'p> {
         if let Some(group) = inputs.missing().next() {
             return Err(RunError::MissingInput { name: group.name.clone() });
         }
-        let Self { program, machine, flow, launches, kernels } = self;
+        let Self { program, machine, flow, launches, kernels, .. } = self;
         let execution = Execution { program, flow, launches, kernels, machine };
         execution.run(inputs).map_err(|(launch, error)| {
             let launch = &launches.launches[launch];
@@ -197,18 +203,6 @@ impl<'p> Runtime<'p> {
         }
         Ok(())
     }
-}
-
-/// The variant of a program's kernels with the least time. Without a choice, none is timed.
-fn fastest(mut variants: Vec<Kernels>, total_ns: impl Fn(&Kernels) -> f64) -> Kernels {
-    let mut best = (0, f64::INFINITY);
-    if variants.len() > 1 {
-        for (variant, kernels) in variants.iter().enumerate() {
-            let time_ns = total_ns(kernels);
-            best = if time_ns < best.1 { (variant, time_ns) } else { best };
-        }
-    }
-    variants.swap_remove(best.0)
 }
 
 /// The reason why a program cannot run.

@@ -1,8 +1,7 @@
 //! The timeline as a Perfetto trace: kernels, transfers, and the occupancy of the VDM.
 
 use crate::run::Runtime;
-use crate::schedule::Timeline;
-use sim::hbm::Span;
+use crate::schedule::{Span, Timeline};
 use sim::trace::perfetto::{Counter, Slice, write_slices};
 use std::io::{self, Write};
 

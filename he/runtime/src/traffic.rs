@@ -81,63 +81,64 @@ pub fn is_key(name: &str) -> bool {
     name.contains("key") || name.contains("evk")
 }
 
-/// The share of a key's bytes that the off-chip memory has if the rest is expanded from a seed.
-fn streamed_share(name: &str) -> f64 {
+/// The halves of a key's bytes that the off-chip memory has if the rest is expanded from a seed.
+fn streamed_halves(name: &str) -> u8 {
     let is_part = |part: &str| name.split('.').any(|other| other.eq_ignore_ascii_case(part));
     match (is_part("a"), is_part("b")) {
-        (true, false) => 0.0,
-        (false, true) => 1.0,
-        (true, true) | (false, false) => 0.5,
+        (true, false) => 0,
+        (false, true) => 2,
+        (true, true) | (false, false) => 1,
     }
 }
 
 /// The kinds of the values that a program loads.
 #[derive(Debug)]
 pub(crate) struct Sources {
-    /// The share of the bytes that a load of a key transfers; none for other values.
-    key_share: Vec<Option<f64>>,
+    /// The halves of the bytes that a load of a key transfers; none for other values.
+    key_halves: Vec<Option<u8>>,
     is_input: Vec<bool>,
     keys: Keys,
 }
 
 impl Sources {
     pub(crate) fn of(program: &RingProgram, flow: &Flow, keys: Keys) -> Self {
-        let mut share_of_limb = vec![None; program.limbs().len()];
+        let mut halves_of_limb = vec![None; program.limbs().len()];
         for group in program.inputs().iter().filter(|group| is_key(&group.name)) {
-            let share = match (keys, program.seeded()) {
-                (Keys::Seeded, None) => streamed_share(&group.name),
-                (Keys::Seeded, Some(_)) | (Keys::Streamed | Keys::Resident, _) => 1.0,
+            let halves = match (keys, program.seeded()) {
+                (Keys::Seeded, None) => streamed_halves(&group.name),
+                (Keys::Seeded, Some(_)) | (Keys::Streamed | Keys::Resident, _) => 2,
             };
-            group.limbs.iter().for_each(|limb| share_of_limb[limb.index()] = Some(share));
+            group.limbs.iter().for_each(|limb| halves_of_limb[limb.index()] = Some(halves));
         }
         // Random limbs belong to keys, whatever their inputs' names.
-        let share = if keys == Keys::Seeded { 0.0 } else { 1.0 };
-        program.seeded().into_iter().flatten().for_each(|limb| share_of_limb[limb.index()] = Some(share));
-        let (mut key_share, mut is_input) = (vec![None; flow.values], vec![false; flow.values]);
+        let halves = if keys == Keys::Seeded { 0 } else { 2 };
+        program.seeded().into_iter().flatten().for_each(|limb| halves_of_limb[limb.index()] = Some(halves));
+        let (mut key_halves, mut is_input) = (vec![None; flow.values], vec![false; flow.values]);
         for &(limb, value) in &flow.inputs {
-            key_share[value.index()] = share_of_limb[limb.index()];
+            key_halves[value.index()] = halves_of_limb[limb.index()];
             is_input[value.index()] = true;
         }
-        Self { key_share, is_input, keys }
+        Self { key_halves, is_input, keys }
     }
 
     /// Whether a value lies in a memory of its own.
     pub(crate) fn is_on_chip(&self, value: ValueId) -> bool {
-        self.keys == Keys::Resident && self.key_share[value.index()].is_some()
+        self.keys == Keys::Resident && self.key_halves[value.index()].is_some()
     }
 
-    /// The share of a value's bytes that the off-chip memory has.
-    pub(crate) fn stored_share(&self, value: ValueId) -> f64 {
-        self.key_share[value.index()].unwrap_or(1.0)
+    /// The number of values in a memory of their own.
+    pub(crate) fn resident_limbs(&self) -> u64 {
+        let keys = self.key_halves.iter().flatten().count() as u64;
+        if self.keys == Keys::Resident { keys } else { 0 }
     }
 
-    /// The kind of a load, and the share of the bytes that it transfers.
-    pub(crate) fn load(&self, value: ValueId) -> (Kind, f64) {
-        match self.key_share[value.index()] {
-            Some(share) => (Kind::Keys, share),
-            None if self.is_input[value.index()] => (Kind::Inputs, 1.0),
-            None if value == ValueId::ZERO => (Kind::Tables, 1.0),
-            None => (Kind::Spills, 1.0),
+    /// The kind of a load, and the halves of the bytes that it transfers.
+    pub(crate) fn load(&self, value: ValueId) -> (Kind, u8) {
+        match self.key_halves[value.index()] {
+            Some(halves) => (Kind::Keys, halves),
+            None if self.is_input[value.index()] => (Kind::Inputs, 2),
+            None if value == ValueId::ZERO => (Kind::Tables, 2),
+            None => (Kind::Spills, 2),
         }
     }
 }
@@ -148,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_random_half_of_a_key_is_expanded() {
-        let shares = ["evk.a.0", "evk7.b.3", "rotation_key", "a.key.b"].map(streamed_share);
-        assert_eq!(shares, [0.0, 1.0, 0.5, 0.5]);
+        let halves = ["evk.a.0", "evk7.b.3", "rotation_key", "a.key.b"].map(streamed_halves);
+        assert_eq!(halves, [0, 2, 1, 1]);
     }
 }

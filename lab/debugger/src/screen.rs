@@ -80,12 +80,12 @@ impl App {
     fn title_line(&self) -> String {
         let session = &self.session;
         let (position, end) = (session.position(), session.end());
-        let place = match session.source().line(position).filter(|_| position < end) {
+        let line = match session.source().line(position).filter(|_| position < end) {
             Some(line) => format!("line {line}, "),
             None => String::new(),
         };
         format!(
-            " {} | {place}{position} of {end} instructions executed | cycle {} of {} ",
+            " {} | {line}{position} of {end} instructions executed | cycle {} of {} ",
             self.title,
             session.cycle(),
             session.pipeline().cycles()

@@ -55,12 +55,12 @@ impl Target {
                 _ => Err(wrong(format!("invalid range `{text}`"))),
             };
         }
-        let (name, place) = text.split_once('+').map_or((text, None), |(name, place)| (name, Some(place)));
+        let (name, words) = text.split_once('+').map_or((text, None), |(name, words)| (name, Some(words)));
         let symbol = program.symbol(name).ok_or_else(|| unknown(name, program))?;
-        let range = match place {
+        let range = match words {
             None => Some(0..symbol.words),
-            Some(place) => {
-                let (first, last) = place.split_once("..").unwrap_or((place, place));
+            Some(words) => {
+                let (first, last) = words.split_once("..").unwrap_or((words, words));
                 let number = |text: &str| text.parse::<u32>().ok();
                 number(first).zip(number(last)).map(|(first, last)| first..last.saturating_add(1))
             }

@@ -174,8 +174,8 @@ fn backwards_stops_where_forwards_does() {
     let mut session = session();
     let targets = Target::parse("v2", &session.source().program).unwrap();
     session.watches().extend(targets);
-    let places = "11".parse::<Location>().unwrap().resolve(session.source()).unwrap();
-    session.breakpoints().extend(places);
+    let indices = "11".parse::<Location>().unwrap().resolve(session.source()).unwrap();
+    session.breakpoints().extend(indices);
     let mut forwards = Vec::new();
     while session.resume() != Stop::End {
         forwards.push(session.position());

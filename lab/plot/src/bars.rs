@@ -89,8 +89,8 @@ pub(super) fn draw<DB: DrawingBackend>(
         let mut below = 0.0;
         for (number, bar) in series.iter().enumerate() {
             let Some(value) = value(bar, category) else { continue };
-            let place = if on_top { 0 } else { number };
-            let x = centre(category) - width * GROUP / 2.0 + place as f64 * bar_width;
+            let slot = if on_top { 0 } else { number };
+            let x = centre(category) - width * GROUP / 2.0 + slot as f64 * bar_width;
             let top = frame::height(plot, &axis, below + value);
             let foot = if on_top && below > 0.0 { frame::height(plot, &axis, below) } else { bottom };
             canvas.bar(Rect { x, y: top, width: bar_width, height: foot - top }, number)?;

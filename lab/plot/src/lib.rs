@@ -53,6 +53,8 @@ pub struct Chart {
     pub limits: Vec<Limit>,
     /// The meaning of marked points, in the legend.
     pub mark_label: String,
+    /// The meaning of dotted points, in the legend.
+    pub dot_label: String,
     /// Remarks below the legend.
     pub notes: Vec<String>,
     /// Whether the fronts are left out. All designs then have their short names only.
@@ -85,6 +87,8 @@ pub struct Point {
     pub short_name: String,
     /// Whether a ring marks it.
     pub marked: bool,
+    /// Whether its marker has a light dot.
+    pub dotted: bool,
     /// Whether it is pale: it cannot be on a front.
     pub pale: bool,
     /// The number of the front that it is on, if it is on one. A line joins the designs on a front.
@@ -387,6 +391,9 @@ mod tests {
         assert!(marked.contains("outside"));
         // One at the point, two in the legend.
         assert_eq!(marked.matches("<circle").count(), plain.matches("<circle").count() + 4);
+        (chart.series[0].points[1].dotted, chart.dot_label) = (true, "inside".into());
+        let dotted = svg(&chart).unwrap();
+        assert!(dotted.contains("inside") && !marked.contains("inside"));
     }
 
     #[test]

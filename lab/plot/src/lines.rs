@@ -64,14 +64,14 @@ pub(super) fn draw<DB: DrawingBackend>(
     let ticks = series[0].points.iter().map(|&(x, _)| (across(x), x.to_string()));
     frame::horizontal(canvas, plot, ticks)?;
 
-    let place = |&(x, y): &(f64, f64)| -> Pixel { (across(x), frame::height(plot, &y_axis, y)) };
+    let pixel = |&(x, y): &(f64, f64)| -> Pixel { (across(x), frame::height(plot, &y_axis, y)) };
     for (line, (color, _)) in series.iter().zip(MARKERS) {
-        let path: Vec<Pixel> = line.points.iter().map(place).collect();
+        let path: Vec<Pixel> = line.points.iter().map(pixel).collect();
         canvas.line(&path, color.mix(0.7), 1.6)?;
     }
     for (line, (color, shape)) in series.iter().zip(MARKERS) {
         for point in &line.points {
-            canvas.marker(shape, place(point), 4.2, color.to_rgba(), INK.to_rgba())?;
+            canvas.marker(shape, pixel(point), 4.2, color.to_rgba(), INK.to_rgba())?;
         }
     }
     Ok(())

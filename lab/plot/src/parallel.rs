@@ -67,8 +67,8 @@ impl Scale<'_> {
                 axis.ticks().into_iter().map(|tick| (axis.share(tick), axis.format_ext(&tick))).collect()
             }
             Self::Categories(names) => {
-                let place = |(i, name): (usize, &String)| (self.share(i as f64), name.clone());
-                names.iter().enumerate().map(place).collect()
+                let tick = |(i, name): (usize, &String)| (self.share(i as f64), name.clone());
+                names.iter().enumerate().map(tick).collect()
             }
         }
     }
@@ -122,10 +122,10 @@ pub(super) fn draw<DB: DrawingBackend>(
     let notes = Notes::new(canvas, region, &chart.notes)?;
     let (top, bottom) = (top + p(12.0), notes.top() - p(24.0));
     let step = (bottom - top) / (chart.axes.len() - 1) as f64;
-    let place =
+    let pixel =
         |axis: usize, share: f64| -> Pixel { (left + (right - left) * share, top + step * axis as f64) };
     let path = |line: &ParallelLine| -> Vec<Pixel> {
-        line.values.iter().zip(&scales).enumerate().map(|(i, (&v, scale))| place(i, scale.share(v))).collect()
+        line.values.iter().zip(&scales).enumerate().map(|(i, (&v, scale))| pixel(i, scale.share(v))).collect()
     };
     let few = (300.0 / chart.lines.len() as f64).clamp(0.06, 0.5);
     let behind = |pale: bool| chart.lines.iter().filter(move |line| !line.highlighted && line.pale == pale);
@@ -139,10 +139,10 @@ pub(super) fn draw<DB: DrawingBackend>(
         canvas.line(&path(line), FRONT.mix(0.75), 1.6)?;
     }
     for (i, (scale, axis)) in scales.iter().zip(&chart.axes).enumerate() {
-        let (_, y) = place(i, 0.0);
-        canvas.line(&[place(i, 0.0), place(i, 1.0)], INK.to_rgba(), 1.4)?;
+        let (_, y) = pixel(i, 0.0);
+        canvas.line(&[pixel(i, 0.0), pixel(i, 1.0)], INK.to_rgba(), 1.4)?;
         for (share, text) in scale.ticks() {
-            let (x, _) = place(i, share);
+            let (x, _) = pixel(i, share);
             let font = canvas.font(11.0);
             let (width, height) = canvas.size(&text, &font)?;
             // Lines pass behind the text.

@@ -135,6 +135,9 @@ pub(super) fn draw<DB: DrawingBackend>(
         let (color, shape) = marker(designs[i].series);
         canvas.marker(shape, designs[i].pixel, radius + 1.2, color.to_rgba(), INK.to_rgba())?;
     }
+    for design in designs.iter().filter(|design| design.point.dotted) {
+        canvas.marker(Shape::Circle, design.pixel, 0.4 * radius, WHITE.to_rgba(), WHITE.to_rgba())?;
+    }
     for reference in references() {
         canvas.marker(Shape::Star, pixel(reference.x, reference.y), 7.0, WHITE.mix(0.7), FRONT.to_rgba())?;
     }
@@ -168,8 +171,8 @@ pub(super) fn draw<DB: DrawingBackend>(
             return Ok(false);
         }
         let font = name_font.resize(canvas.pixels(size));
-        let place = page.place(at, canvas.size(text, &font)?, canvas.pixels(gap), farthest);
-        if let Some(Placement { rect, covers, leader }) = place {
+        let placement = page.place(at, canvas.size(text, &font)?, canvas.pixels(gap), farthest);
+        if let Some(Placement { rect, covers, leader }) = placement {
             if let Some(end) = leader {
                 // It begins at the edge of the marker.
                 let (across, down) = (end.0 - at.0, end.1 - at.1);
@@ -181,7 +184,7 @@ pub(super) fn draw<DB: DrawingBackend>(
             }
             canvas.text(text, (rect.x, rect.y + rect.height / 2.0), HPos::Left, font, color)?;
         }
-        Ok(place.is_some())
+        Ok(placement.is_some())
     };
     for reference in references() {
         name(&reference.label, pixel(reference.x, reference.y), REFERENCE)?;
@@ -256,6 +259,7 @@ enum Symbol {
     Reference,
     Limit,
     Ring,
+    Dot,
 }
 
 /// An entry of the legend.
@@ -322,8 +326,12 @@ fn entries<'c, DB: DrawingBackend>(
         entries.push(entry(Symbol::Reference, "reference".into()));
     }
     entries.extend(chart.limits.iter().map(|limit| entry(Symbol::Limit, (&limit.label).into())));
-    if chart.series.iter().flat_map(|series| &series.points).any(|point| point.marked) {
+    let points = || chart.series.iter().flat_map(|series| &series.points);
+    if points().any(|point| point.marked) {
         entries.push(entry(Symbol::Ring, (&chart.mark_label).into()));
+    }
+    if points().any(|point| point.dotted) {
+        entries.push(entry(Symbol::Dot, (&chart.dot_label).into()));
     }
     entries.extend(chart.notes.iter().map(|note| Entry {
         indent: HEADING,
@@ -382,6 +390,10 @@ impl<DB: DrawingBackend> Legend<'_, '_, DB> {
             Symbol::Ring => {
                 canvas.marker(Shape::Circle, at, 2.8, MUTED.to_rgba(), MUTED.to_rgba())?;
                 canvas.ring(at, 6.0, MUTED)?;
+            }
+            Symbol::Dot => {
+                canvas.marker(Shape::Circle, at, 4.6, MUTED.to_rgba(), INK.to_rgba())?;
+                canvas.marker(Shape::Circle, at, 1.9, WHITE.to_rgba(), WHITE.to_rgba())?;
             }
         }
         let x = self.x + canvas.pixels(entry.indent);

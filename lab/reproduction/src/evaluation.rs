@@ -5,7 +5,7 @@ use super::setting::PaperSetting;
 use b512_asm::{Pipe, Program};
 use codegen::{PlanChoice, Request};
 use lab_run::kernel::{ModulusSpec, RequestSpec};
-use lab_run::{ProgramFacts, RunReport, TimingReport};
+use lab_run::{Instructions, ProgramFacts, RunReport};
 use lab_sweep::{Definition, Status};
 use rayon::prelude::*;
 use sim::Machine;
@@ -73,7 +73,24 @@ pub(super) struct Run {
     /// The full report.
     pub report: RunReport,
     /// Its cycles.
-    pub timing: TimingReport,
+    pub timing: Cycles,
+}
+
+/// The results of the cycle model that claims are about.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Cycles {
+    pub cycles: u64,
+    pub frequency_ghz: f64,
+    pub time_us: f64,
+    pub instructions: Instructions,
+}
+
+impl Cycles {
+    fn of(report: &RunReport) -> Option<Self> {
+        let (time_us, cycles) = report.duration()?;
+        let (frequency_ghz, instructions) = (report.frequency_ghz?, report.instructions?);
+        Some(Self { cycles, frequency_ghz, time_us, instructions })
+    }
 }
 
 impl Run {
@@ -317,7 +334,7 @@ fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
         let (Status::Ok, Some(report)) = (record.status, record.report) else {
             return Err(failed(record.error.unwrap_or_default()));
         };
-        let timing = report.timing.clone().ok_or_else(|| failed("there is no timing".into()))?;
+        let timing = Cycles::of(&report).ok_or_else(|| failed("there is no timing".into()))?;
         let lab_sweep::Task::Kernel(kernel) = &point.task else {
             return Err(failed("a point has no kernel".into()));
         };
@@ -381,9 +398,10 @@ fn failed(n: u32, reason: String) -> Error {
 
 /// Runs a program through the cycle model.
 fn simulate(code: Code, n: u32, program: &Program, machine: &Machine) -> Run {
-    let timing = TimingReport::new(machine, &timing::simulate(machine, program));
+    let facts = ProgramFacts::of(program);
     let report =
-        RunReport { timing: Some(timing.clone()), ..RunReport::new(&ProgramFacts::of(program), machine) };
+        RunReport::new(&facts, machine).timed(&facts.events, &timing::simulate(machine, program), None);
+    let timing = Cycles::of(&report).expect("it has a timing");
     Run { code, n, report, timing }
 }
 

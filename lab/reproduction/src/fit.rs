@@ -16,7 +16,7 @@ mod file;
 
 pub use claims::{AreaClaim, Claims, EnergyClaim, FitError, Given, Macro, Printed, Shares, Tied};
 
-use constants::{AREA, DELAY, components};
+use constants::{AREA, DELAY, POWER, components};
 
 use codegen::PlanChoice;
 use diagnostic::Diagnostics;
@@ -24,7 +24,8 @@ use diagnostic::document::{Format, Schema};
 use lab_run::kernel::{ModulusSpec, RequestSpec};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, differentiate_numerically};
 use nalgebra::{DMatrix, DVector, Dyn, storage::Owned};
-use sim::tech::{AreaConstants, ClockPoint, DelayConstants, EnergyConstants, Technology};
+use serde::de::DeserializeOwned;
+use sim::tech::{AreaConstants, ClockPoint, EnergyConstants, Technology};
 use sim::{Area, Energy, Events, Machine};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -217,7 +218,8 @@ pub fn fit(claims: &Claims, events: &Events) -> Result<Fit, FitError> {
         node_nm: claims.node_nm,
         law_stages: claims.law_stages,
         clock: claims.clock.clone(),
-        delay: claims.delay_constants()?,
+        delay: Claims::given("delay", &DELAY, &claims.delay)?,
+        power: Claims::given("power", &POWER, &claims.power)?,
         area,
         energy,
     };
@@ -281,12 +283,19 @@ impl Designs {
 }
 
 impl Claims {
-    fn delay_constants(&self) -> Result<DelayConstants, FitError> {
-        let values = self.delay.iter().map(|(name, given)| (name.clone(), given.value.into()));
-        let table: toml::Table = values.collect();
-        table
-            .try_into()
-            .map_err(|error: toml::de::Error| FitError::Delays { message: error.message().into() })
+    /// The constants of a section that are not fitted.
+    fn given<T: DeserializeOwned>(
+        section: &'static str,
+        constants: &'static [(&'static str, &'static str)],
+        given: &BTreeMap<String, Given>,
+    ) -> Result<T, FitError> {
+        let table: toml::Table =
+            given.iter().map(|(name, given)| (name.clone(), given.value.into())).collect();
+        table.try_into().map_err(|error: toml::de::Error| FitError::Given {
+            section,
+            constants,
+            message: error.message().into(),
+        })
     }
 
     /// The sources of the constants that are not fitted, by name.
@@ -296,8 +305,9 @@ impl Claims {
             let Tied { to, times, source } = tied;
             (name.clone(), format!("{times} times {to}: {source}"))
         });
-        let delay = self.delay.iter().map(|(name, given)| (name.clone(), given.source.clone()));
-        given.chain(tied).chain(delay).collect()
+        let others =
+            self.delay.iter().chain(&self.power).map(|(name, given)| (name.clone(), given.source.clone()));
+        given.chain(tied).chain(others).collect()
     }
 
     /// The area claims compared with the constants, in the order of the file.

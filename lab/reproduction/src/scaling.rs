@@ -3,8 +3,10 @@
 use super::evaluation::{Code, Evaluation, Run, SIZES};
 use super::figure::Figure;
 use super::table::{Table, cell, significant, size};
+use lab_run::Bottleneck;
 use plot::{Bar, Bars, Panel, Stacking};
-use sim::hbm::{Bottleneck, Job, Stream, Traffic};
+use runtime::stream::{Repeated, stream};
+use sim::hbm::Traffic;
 
 /// The paper's theoretical latency of a run's transform on its machine: n log2 n / (HPLEs * clock), in
 /// us.
@@ -36,11 +38,18 @@ pub(super) fn transfer_us(run: &Run) -> f64 {
 /// the bottleneck.
 fn in_stream(run: &Run) -> (f64, &'static str) {
     const TOWERS: usize = 16;
-    let machine = &run.report.machine;
-    let hbm = &machine.hbm;
-    let jobs = Job::repeated(hbm, machine.instruction_set(), &traffic(run), run.timing.time_us * 1e3, TOWERS);
-    let stream = Stream::new(hbm, &jobs);
-    let side = match stream.bottleneck() {
+    let kernel = Repeated {
+        cycles: run.timing.cycles,
+        instructions: 0,
+        inputs: vec![run.n],
+        tables: vec![run.n],
+        outputs: vec![run.n],
+        scratch: 0,
+        parameter_bytes: 0,
+        may_work_in_place: true,
+    };
+    let stream = stream(&kernel, &run.report.machine, TOWERS).expect("the memories hold a transform");
+    let side = match Bottleneck::of(&stream) {
         Bottleneck::Compute => "compute",
         Bottleneck::Hbm => "hbm",
     };

@@ -6,7 +6,7 @@ mod composite;
 use crate::{Mode, Options, draw, run};
 use codegen::{PlanChoice, Request, generate};
 use ring_program::data::Words;
-use runtime::Runtime;
+use runtime::{Keys, Runtime};
 use sim::Machine;
 use std::error::Error;
 use thiserror::Error;
@@ -141,7 +141,7 @@ impl Witness for Simulator {
         let request = match task {
             Task::Operation(request) => request,
             Task::Composite(composite) => {
-                let runtime = Runtime::new(composite.program(), &self.machine)?;
+                let runtime = Runtime::new(composite.program(), &self.machine, Keys::Streamed)?;
                 let execute = |set: &Operands| Ok(concat(&runtime.execute(&composite.inputs(set)?)?));
                 return sets.iter().map(execute).collect();
             }
@@ -208,7 +208,7 @@ pub struct WitnessError {
 /// Returns for each witness whether it agrees.
 ///
 /// # Errors
-/// Returns an error if one of them cannot compute the task at all.
+/// Returns an error if a witness cannot compute the task at all.
 pub fn crosscheck(
     task: &Task,
     seed: u64,

@@ -72,7 +72,10 @@ impl RunReport {
     pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
         // The version first: documents of another version may have other keys.
         parse::<Head>(file, text)?;
-        parse(file, text)
+        let report: Self = parse(file, text)?;
+        let end = text.trim_end().len().saturating_sub(1);
+        let missing = |key| error_at(file, text, end, format!("the key `{key}` is missing"));
+        report.missing().map(missing).map_or(Ok(report), Err)
     }
 }
 
@@ -111,20 +114,20 @@ fn parse<'t, T: Deserialize<'t>>(file: &str, text: &'t str) -> Result<T, Diagnos
             Some(path) => format!("`{path}`: {what}"),
             None => what,
         };
-        let at = match error.line() {
-            // A rule for the whole document, which ends here.
-            0 => text.trim_end().len().saturating_sub(1),
-            line => {
-                let line_start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
-                (line_start + error.column().saturating_sub(1)).min(text.len())
-            }
-        };
-        let start = (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-        let end = start + text[start..].chars().next().map_or(0, char::len_utf8);
-        Diagnostic::new(message)
-            .at(file, text, start..end)
-            .with_help("expected the JSON document of a run, as this version writes it")
+        let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
+        let line_start: usize = lines.map(str::len).sum();
+        let at = (line_start + error.column().saturating_sub(1)).min(text.len());
+        error_at(file, text, at, message)
     })
+}
+
+/// An error at a character of a document.
+fn error_at(file: &str, text: &str, at: usize, message: String) -> Diagnostic {
+    let start = (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    let end = start + text[start..].chars().next().map_or(0, char::len_utf8);
+    Diagnostic::new(message)
+        .at(file, text, start..end)
+        .with_help("expected the JSON document of a run, as this version writes it")
 }
 
 impl Comparison {
@@ -133,7 +136,7 @@ impl Comparison {
     /// # Errors
     /// Returns an error if only one of the runs has cycles.
     pub fn new((file_a, a): (&str, &RunReport), (file_b, b): (&str, &RunReport)) -> Result<Self, Diagnostic> {
-        let without_cycles = match (&a.timing, &b.timing) {
+        let without_cycles = match (&a.cycles, &b.cycles) {
             (None, Some(_)) => Some(file_a),
             (Some(_), None) => Some(file_b),
             _ => None,
@@ -336,7 +339,7 @@ fn numbers(report: &RunReport) -> BTreeMap<String, Number> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bounds, Instructions, ProgramFacts, TimingReport, Utilisation, Waits};
+    use crate::{Bounds, Instructions, ProgramFacts, Utilisation, Waits};
     use b512_asm::{PerPipe, Program};
     use sim::{Machine, MachineFile, Override};
 
@@ -351,28 +354,28 @@ mod tests {
         pipes
     }
 
+    /// A report without cycles.
+    fn untimed(changes: &[&str]) -> RunReport {
+        let program = Program { name: "demo".into(), ..Program::default() };
+        let report = RunReport::new(&ProgramFacts::of(&program), &machine(changes));
+        RunReport { area_mm2: 20.5, energy_uj: 49.0, ..report }
+    }
+
     /// A report with arbitrary numbers.
     fn report(changes: &[&str], cycles: u64, issue: u64, conflicts: u64) -> RunReport {
-        let machine = machine(changes);
-        let program = Program { name: "demo".into(), ..Program::default() };
-        let mut report = RunReport::new(&ProgramFacts::of(&program), &machine);
-        (report.area_mm2, report.energy_uj) = (20.5, 49.0);
-        report.timing = Some(TimingReport {
-            cycles,
-            frequency_ghz: 2.0,
-            time_us: cycles as f64 / 2000.0,
-            instructions: Instructions { pipes: only_compute(4) },
-            bounds: Bounds { resource_cycles: 900, dependence_cycles: 20 },
-            bound_ratio: cycles as f64 / 900.0,
-            stalls: BTreeMap::from([
-                ("issue".into(), issue),
-                ("busy_compute".into(), cycles - issue),
-                ("drain".into(), 0),
-            ]),
-            utilisation: Utilisation { pipes: only_compute(16.0 / cycles as f64) },
-            waits: Waits { bank_conflict_cycles: conflicts, ..Waits::default() },
-        });
-        report
+        let stalls = [("issue", issue), ("busy_compute", cycles - issue), ("drain", 0)];
+        RunReport {
+            cycles: Some(cycles),
+            frequency_ghz: Some(2.0),
+            time_us: Some(cycles as f64 / 2000.0),
+            instructions: Some(Instructions { pipes: only_compute(4) }),
+            bounds: Some(Bounds { resource_cycles: 900, dependence_cycles: 20 }),
+            bound_ratio: Some(cycles as f64 / 900.0),
+            stalls: Some(stalls.map(|(cause, cycles)| (cause.to_owned(), cycles)).into()),
+            utilisation: Some(Utilisation { pipes: only_compute(16.0 / cycles as f64) }),
+            waits: Some(Waits { bank_conflict_cycles: conflicts, ..Waits::default() }),
+            ..untimed(changes)
+        }
     }
 
     fn text(report: &RunReport) -> String {
@@ -385,10 +388,9 @@ mod tests {
 
     #[test]
     fn a_document_is_read_as_it_was_written() {
-        let mut report = report(&["vdm.mapping=xor"], 1000, 4, 0);
-        assert_eq!(RunReport::parse("a.json", &text(&report)), Ok(report.clone()));
-        report.timing = None;
-        assert_eq!(RunReport::parse("a.json", &text(&report)), Ok(report));
+        for report in [report(&["vdm.mapping=xor"], 1000, 4, 0), untimed(&["vdm.mapping=xor"])] {
+            assert_eq!(RunReport::parse("a.json", &text(&report)), Ok(report));
+        }
     }
 
     #[test]
@@ -466,8 +468,7 @@ mod tests {
 
     #[test]
     fn runs_without_cycles_have_area_and_energy() {
-        let with = report(&[], 1000, 4, 0);
-        let without = RunReport { timing: None, ..with.clone() };
+        let (with, without) = (report(&[], 1000, 4, 0), untimed(&[]));
         let comparison = Comparison::new(("a.json", &without), ("b.json", &without)).unwrap();
         assert_eq!(comparison.values["area_mm2"].ratio, Some(1.0));
         assert!(comparison.table().contains("energy") && !comparison.table().contains("cycles"));

@@ -2,14 +2,14 @@
 
 use crate::inputs::{self, Drawn, InputError};
 use crate::program::ProgramFile;
-use crate::report::{ProgramFacts, RunReport, TimingReport};
+use crate::report::{ProgramFacts, RunReport};
 use crate::stream::StreamReport;
 use b512_asm::{Claim as ProgramClaim, InvalidProgram, Program, Role};
 use diagnostic::Diagnostics;
 use golden::GoldenError;
 use ring::cpu;
+use runtime::stream::StreamError;
 use sim::functional::{AccessError, ExecuteError, Executor, LoadError};
-use sim::hbm::BeyondHbm;
 use sim::timing::{self, Timing};
 use sim::{FitError, Machine, lint};
 use std::collections::BTreeMap;
@@ -65,9 +65,9 @@ pub enum RunError {
     /// The program is too large for the machine, or needs an extension.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// The data of a stream are too large for the machine.
+    /// A stream is too large for the machine.
     #[error(transparent)]
-    BeyondHbm(#[from] BeyondHbm),
+    Stream(#[from] StreamError),
     /// The program has defects.
     #[error("{0}")]
     Invalid(InvalidProgram),
@@ -109,7 +109,7 @@ impl RunError {
         matches!(self, Self::NoClaim).then_some("add a line such as `.computes y = ntt(x), n=1024, ...`")
     }
 
-    /// The defects of the program, or the fault of an instruction, with their places in the program's file;
+    /// The defects of the program, or the fault of an instruction, with their spans in the program's file;
     /// `None` for other errors.
     pub fn in_file(&self, file: &ProgramFile) -> Option<Diagnostics> {
         match self {
@@ -121,7 +121,7 @@ impl RunError {
             }
             Self::Execute(fault) => Some(file.fault(fault).into()),
             Self::Fit(_)
-            | Self::BeyondHbm(_)
+            | Self::Stream(_)
             | Self::Load(_)
             | Self::Input(_)
             | Self::Access(_)
@@ -171,18 +171,17 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
         let simulation = timing::simulate(machine, program);
         simulated += program.instructions.len();
         report.simulator.timing_wall_s = Some(begin.elapsed().as_secs_f64());
-        let times = TimingReport::new(machine, &simulation);
-        let stream = |runs| StreamReport::new(program, machine, times.time_us, runs);
-        report.hbm = options.stream.map(stream).transpose()?;
-        report.timing = Some(times);
+        let stream = |runs| StreamReport::new(program, machine, simulation.cycles.0, runs);
+        let stream = options.stream.map(stream).transpose()?;
+        report = report.timed(&facts.events, &simulation, stream);
         timing = Some(simulation);
     }
     report.simulator.finish(simulated as u64);
     Ok(Outcome { report, outputs, timing })
 }
 
-/// The words of every input of a run of `program` on `machine`: those that are `given`, else those of the
-/// program's image, else words drawn from `seed`.
+/// The words of every input of a run of `program` on `machine`: the `given` ones, else the program's image,
+/// else words drawn from `seed`.
 ///
 /// # Errors
 /// Returns an error if the program does not fit the machine, or a given input does not fit the program.
@@ -253,7 +252,7 @@ impl Execution {
         })
     }
 
-    /// Executes `program` on random values of all inputs that have claims, whatever initial data it has.
+    /// Executes `program` on random values of all inputs that have claims. They replace its initial data.
     pub fn random(program: &Program, machine: &Machine, seed: u64) -> Result<Self, RunError> {
         Self::with(program, machine, |executor| inputs::write_random(executor, program, seed))
     }

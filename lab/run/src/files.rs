@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// Writes a file by way of a temporary file beside it, see [`NewFile`].
+/// Writes a file by way of a temporary file in its folder, see [`NewFile`].
 ///
 /// # Errors
 /// Returns an error if the file cannot be written; `path` then keeps its old content.
@@ -48,7 +48,7 @@ impl NewFile {
         Ok(Self { path: path.into(), file: Target::Temporary(BufWriter::new(file)) })
     }
 
-    /// Ends the file and puts it in its place.
+    /// Closes the file and gives it its name.
     ///
     /// # Errors
     /// Returns an error if the rest cannot be written; the path then keeps its old content.

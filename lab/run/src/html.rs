@@ -113,6 +113,10 @@ pub fn part_label(name: &str) -> String {
         "sbar" => "shuffle crossbar".to_owned(),
         "vbar" => "vector crossbar".to_owned(),
         "vdm" | "vrf" => name.to_uppercase(),
+        "hbm" => "off-chip memory".to_owned(),
+        "hbm_phy" => "PHY of the HBM".to_owned(),
+        "keys" => "keys on chip".to_owned(),
+        "static" => "leakage and idle clocks".to_owned(),
         _ => name.replace('_', " "),
     }
 }

@@ -60,10 +60,9 @@ pub enum InputError {
 
 /// Draws `n` residues of `modulus`.
 ///
-/// The source is SplitMix64 with the state `seed + operand`; `operand` counts the inputs of a
-/// program from 0, in the order of their declaration. Each residue takes two outputs, `hi` and
-/// `lo`: it is `(hi * 2^64 + lo) mod modulus` for a modulus of more than 64 bits, and
-/// `lo mod modulus` otherwise.
+/// The source is SplitMix64 with the state `seed + operand`; `operand` counts the inputs of a program from 0,
+/// in the order of their declaration. Each residue consumes two outputs, `hi` and `lo`: it is `(hi * 2^64 +
+/// lo) mod modulus` for a modulus of more than 64 bits, and `lo mod modulus` otherwise.
 pub fn draw(seed: u64, operand: u64, n: usize, modulus: u128) -> Vec<u128> {
     let mut source = SplitMix64::from_seed(seed.wrapping_add(operand).to_le_bytes());
     let wide = modulus > u128::from(u64::MAX);

@@ -10,7 +10,6 @@
 
 pub mod crosscheck;
 mod diff;
-mod document;
 mod execute;
 pub mod files;
 pub mod html;
@@ -35,8 +34,8 @@ pub use execute::{
 pub use inputs::{InputError, draw, modulus_of_input};
 pub use page::page;
 pub use pipes::{Instructions, Utilisation, Waits, label};
-pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, TimingReport, program_blake3};
+pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, program_blake3};
 pub use ring_page::ring_page;
 pub use ring_timing::RingTiming;
-pub use stream::StreamReport;
+pub use stream::{Bottleneck, StreamReport};
 pub use table::table;

@@ -1,9 +1,9 @@
 //! The page of a run.
 
+use crate::RunReport;
 use crate::html::{Part, cause_label, key, names, part_label, shell, stack};
 use crate::pipes::label;
 use crate::table::{overrides, title};
-use crate::{RunReport, TimingReport};
 use b512_asm::Pipe;
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -30,15 +30,13 @@ pub fn page(report: &RunReport, trace: Option<&Trace<'_>>) -> String {
             ". "
             @if report.checked { "Every coefficient of the results was checked. " }
         }
-        @if let Some(timing) = &report.timing {
-            (facts(report, timing))
-            (causes(timing))
-            (pipes(timing))
-        }
-        @if let (Some(trace), Some(timing)) = (trace, &report.timing) {
+        (facts(report))
+        (causes(report))
+        (pipes(report))
+        @if let (Some(trace), Some(cycles)) = (trace, report.cycles) {
             h2 { "Pipeline" }
             p.static { "The busy share of each pipe over time." }
-            figure.static { (busy(trace, timing.cycles)) }
+            figure.static { (busy(trace, cycles)) }
             p.interactive {
                 "Bars are instructions in their pipes; the line below a bar is the latency of its result, the grey one its time in the queue. "
                 "In the row of the front end, grey is waiting. Wheel or + and − zoom, dragging moves."
@@ -47,47 +45,50 @@ pub fn page(report: &RunReport, trace: Option<&Trace<'_>>) -> String {
         }
         h2 { "Area and energy" }
         (breakdown("area", "mm²", report.area_mm2, labelled(&report.area_breakdown_mm2.components())))
-        (breakdown("energy", "µJ", report.energy_uj, labelled(&report.energy_breakdown_uj.components())))
+        (breakdown("energy", "µJ", report.energy_uj, labelled(&report.energy_parts_uj())))
         (machine(&report.machine))
         footer { "rpu " (report.simulator.version) ", model " (report.simulator.model_version) ", program " (report.program_blake3) }
     };
     shell(&title(report), &body, data.as_ref(), None).into_string()
 }
 
-fn facts(report: &RunReport, timing: &TimingReport) -> Markup {
+fn facts(report: &RunReport) -> Markup {
+    let Some(((time_us, cycles), bounds)) = report.duration().zip(report.bounds) else { return html! {} };
     let row = |name: &str, value: String| html! { tr { td.name { (name) } td { (value) } } };
     html! {
         table.narrow {
             tbody {
-                (row("time", format!("{:.3} µs, {} cycles at {} GHz", timing.time_us, timing.cycles, timing.frequency_ghz)))
-                (row("resource bound", format!("{} cycles", timing.bounds.resource_cycles)))
-                (row("dependence bound", format!("{} cycles", timing.bounds.dependence_cycles)))
-                (row("over the larger bound", format!("{:.2} times", timing.bound_ratio)))
+                (row("time", format!("{time_us:.3} µs, {cycles} cycles at {} GHz", report.machine.frequency_ghz())))
+                (row("resource bound", format!("{} cycles", bounds.resource_cycles)))
+                (row("dependence bound", format!("{} cycles", bounds.dependence_cycles)))
+                (row("over the larger bound", format!("{:.2} times", report.bound_ratio.unwrap_or(1.0))))
                 (row("area", format!("{:.2} mm²", report.area_mm2)))
                 (row("energy", format!("{:.2} µJ", report.energy_uj)))
+                @if let Some(power_w) = report.power_w { (row("power", format!("{power_w:.2} W"))) }
             }
         }
     }
 }
 
-fn causes(timing: &TimingReport) -> Markup {
+fn causes(report: &RunReport) -> Markup {
+    let Some((cycles, stalls)) = report.cycles.zip(report.stalls.as_ref()) else { return html! {} };
     let part = |cause: Cause| Part {
         name: cause_label(cause),
-        size: timing.stalls.get(cause.name()).map_or(0.0, |&cycles| cycles as f64),
+        size: stalls.get(cause.name()).map_or(0.0, |&cycles| cycles as f64),
     };
     let parts: Vec<Part> = Cause::all().map(part).collect();
     let names = names(std::iter::once(&parts[..]));
     html! {
         h2 { "Where the cycles go" }
         p { "Each cycle of the front end has one cause." }
-        (stack(&parts, &names, timing.cycles as f64))
+        (stack(&parts, &names, cycles as f64))
         (key(&names))
         table.sortable.narrow {
             thead { tr { th { "cause" } th { "cycles" } th { "share" } } }
             tbody {
                 @for name in &names {
                     @for part in parts.iter().filter(|part| part.name == *name) {
-                        tr { td.name { (name) } td { (part.size) } td { (format!("{:.1} %", 100.0 * part.size / timing.cycles.max(1) as f64)) } }
+                        tr { td.name { (name) } td { (part.size) } td { (format!("{:.1} %", 100.0 * part.size / cycles.max(1) as f64)) } }
                     }
                 }
             }
@@ -95,7 +96,12 @@ fn causes(timing: &TimingReport) -> Markup {
     }
 }
 
-fn pipes(timing: &TimingReport) -> Markup {
+fn pipes(report: &RunReport) -> Markup {
+    let (Some(instructions), Some(utilisation), Some(waits)) =
+        (&report.instructions, &report.utilisation, &report.waits)
+    else {
+        return html! {};
+    };
     html! {
         h2 { "Pipes" }
         table.sortable.narrow {
@@ -104,14 +110,14 @@ fn pipes(timing: &TimingReport) -> Markup {
                 @for pipe in Pipe::VECTOR {
                     tr {
                         td.name { (label(pipe)) }
-                        td { (timing.instructions.pipes[pipe]) }
-                        td { (format!("{:.1} %", 100.0 * timing.utilisation.pipes[pipe])) }
-                        td { (timing.waits.vrf_ports[pipe]) }
+                        td { (instructions.pipes[pipe]) }
+                        td { (format!("{:.1} %", 100.0 * utilisation.pipes[pipe])) }
+                        td { (waits.vrf_ports[pipe]) }
                     }
                 }
             }
         }
-        p { "Bank conflicts of the VDM: " (timing.waits.bank_conflict_cycles) " cycles. Waits overlap; the causes above contain their effect." }
+        p { "Bank conflicts of the VDM: " (waits.bank_conflict_cycles) " cycles. Waits overlap; the causes above contain their effect." }
     }
 }
 

@@ -106,7 +106,7 @@ impl<T: Copy + Default> Map<T> {
         self.0.get(key).copied().ok_or_else(|| E::custom(format_args!("missing field `{key}`")))
     }
 
-    /// The values of some pipes; the others have the default.
+    /// The values of some pipes; every other pipe has the default.
     fn of_each<E: Error>(&self, pipes: &[Pipe], key: impl Fn(Pipe) -> String) -> Result<PerPipe<T>, E> {
         let mut values = PerPipe::default();
         for &pipe in pipes {

@@ -5,18 +5,19 @@ use crate::pipes::{Instructions, Utilisation, Waits};
 use crate::ring_timing::RingTiming;
 use crate::stream::StreamReport;
 use b512_asm::{Claim as ProgramClaim, Program, Setting, object};
+use runtime::Report;
 use serde::{Deserialize, Serialize};
 use sim::timing::{Cause, Timing};
-use sim::{Area, Energy, Events, Machine};
+use sim::{Area, Energy, Events, Machine, RunEnergy, Work};
 use std::collections::BTreeMap;
 
 /// Version of the documents. It rises when the meaning of a key changes or a key is removed.
 pub const SCHEMA: u32 = 2;
 
-/// One run. Serialises to one JSON object; keys end in their units.
+/// One run, of a kernel or of a ring program, as one JSON object; keys end in their units.
 ///
 /// Everything except [`simulator`](Self::simulator) is determined by program, machine and seed.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunReport {
     /// [`SCHEMA`].
     pub schema: u32,
@@ -30,23 +31,56 @@ pub struct RunReport {
     pub seed: Option<u64>,
     /// Whether the outputs were compared with the golden model and agreed.
     pub checked: bool,
-    /// Cycles, and the results that follow from them; `None` after a functional run.
-    // Flattened for writing only: in reading, an error in a flattened option passes for its absence.
-    #[serde(flatten)]
-    pub timing: Option<TimingReport>,
+    /// Cycles from the start command to the completion of the last instruction. Of a ring program, the cycles of the
+    /// clock in its time, rounded up. `None` after a functional run, which has no timing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<u64>,
+    /// The clock, with a timing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frequency_ghz: Option<f64>,
+    /// Time of `cycles` at that clock; of a ring program, with all transfers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_us: Option<f64>,
+    /// Instructions by pipe. This and the following are there for a kernel with a timing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Instructions>,
+    /// Lower bounds on the cycles, for any order of the instructions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<Bounds>,
+    /// The ratio of the cycles to the larger bound; 1 for a run of no cycles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound_ratio: Option<f64>,
+    /// Cycles by cause; they add up to `cycles`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stalls: Option<BTreeMap<String, u64>>,
+    /// The busy share of each pipe.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub utilisation: Option<Utilisation>,
+    /// Delays of instructions after their dispatch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Waits>,
     /// A stream of such runs with their off-chip transfers, if one was simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hbm: Option<StreamReport>,
-    /// The timing of a ring program, which has no cycle model of its own; such a run has no other timing.
+    /// The parts of a ring program's timing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ring: Option<RingTiming>,
-    /// The area of the machine.
+    /// The area of the machine, with what the run uses beside it ([`Area::of_run`]).
     pub area_mm2: f64,
     /// The area of each component.
     pub area_breakdown_mm2: Area,
-    /// The energy of the run.
+    /// The energy of the run: the sum of the following three. Of a stream, the energy of one run in it.
     pub energy_uj: f64,
-    /// The energy of each component.
+    /// The energy of the instructions, which the paper prints.
+    pub energy_kernels_uj: f64,
+    /// The energy of the off-chip memory and its interface; 0 for a run that does not use it.
+    pub energy_hbm_uj: f64,
+    /// The energy of leakage and idle clocks; 0 without a timing.
+    pub energy_static_uj: f64,
+    /// The energy by the time, in W, with a timing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_w: Option<f64>,
+    /// The part of each component in `energy_kernels_uj`.
     pub energy_breakdown_uj: Energy,
     /// The machine, with every key.
     pub machine: Machine,
@@ -66,29 +100,6 @@ pub struct Claim {
     /// The settings. Numbers with names of one letter, such as the degree `n`, are numbers. Others
     /// are text in hexadecimal, such as the `modulus`.
     pub settings: BTreeMap<String, serde_json::Value>,
-}
-
-/// The results of the cycle model.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct TimingReport {
-    /// Cycles from the start command to the completion of the last instruction.
-    pub cycles: u64,
-    /// The clock.
-    pub frequency_ghz: f64,
-    /// Time of `cycles` at that clock.
-    pub time_us: f64,
-    /// Instructions by pipe.
-    pub instructions: Instructions,
-    /// Lower bounds on the cycles, for any order of the instructions.
-    pub bounds: Bounds,
-    /// The ratio of the cycles to the larger bound; 1 for a run of no cycles.
-    pub bound_ratio: f64,
-    /// Cycles by cause; they add up to `cycles`.
-    pub stalls: BTreeMap<String, u64>,
-    /// The busy share of each pipe.
-    pub utilisation: Utilisation,
-    /// Delays of instructions after their dispatch.
-    pub waits: Waits,
 }
 
 /// Lower bounds on the cycles, for any order of the program's instructions.
@@ -174,12 +185,24 @@ impl RunReport {
             computes: program.computes.clone(),
             seed: None,
             checked: false,
-            timing: None,
+            cycles: None,
+            frequency_ghz: None,
+            time_us: None,
+            instructions: None,
+            bounds: None,
+            bound_ratio: None,
+            stalls: None,
+            utilisation: None,
+            waits: None,
             hbm: None,
             ring: None,
             area_mm2: area.total(),
             area_breakdown_mm2: area,
             energy_uj: energy.total(),
+            energy_kernels_uj: energy.total(),
+            energy_hbm_uj: 0.0,
+            energy_static_uj: 0.0,
+            power_w: None,
             energy_breakdown_uj: energy,
             machine: machine.clone(),
             simulator: Simulator {
@@ -196,10 +219,108 @@ impl RunReport {
 }
 
 impl RunReport {
+    /// Name and energy of each component of the kernels, then of the off-chip memory and static energy where there is
+    /// some. They add up to `energy_uj`.
+    pub fn energy_parts_uj(&self) -> Vec<(&'static str, f64)> {
+        let others = [("hbm", self.energy_hbm_uj), ("static", self.energy_static_uj)];
+        let others = others.into_iter().filter(|(_, energy)| *energy > 0.0);
+        self.energy_breakdown_uj.components().into_iter().chain(others).collect()
+    }
+
     /// Time, in us, and cycles of the run; `None` after a functional run.
     pub fn duration(&self) -> Option<(f64, u64)> {
-        let of_ring = || self.ring.as_ref().map(|ring| (ring.time_us, ring.cycles));
-        self.timing.as_ref().map(|timing| (timing.time_us, timing.cycles)).or_else(of_ring)
+        self.time_us.zip(self.cycles)
+    }
+
+    /// The report with the result of the cycle model for a program of these events, and of a stream of its runs.
+    pub fn timed(self, events: &Events, timing: &Timing, stream: Option<StreamReport>) -> Self {
+        let (cycles, frequency_ghz) = (timing.cycles.0, self.machine.frequency_ghz());
+        let mut stalls: BTreeMap<String, u64> =
+            Cause::all().map(|cause| (cause.name().to_owned(), timing.stalls.get(cause))).collect();
+        stalls.insert("unattributed".into(), cycles.abs_diff(timing.stalls.total()));
+        let bounds = Bounds {
+            resource_cycles: timing.bounds.resource.0,
+            dependence_cycles: timing.bounds.dependence.0,
+        };
+        let time_us = cycles as f64 / frequency_ghz * 1e-3;
+        let work = match &stream {
+            None => Work { events, time_us, off_chip_bytes: None, key_bytes: 0 },
+            // One run, and its part of the stream.
+            Some(stream) => {
+                let runs = stream.runs.max(1);
+                let off_chip_bytes = Some(stream.hbm_bytes / runs as u64);
+                Work { events, time_us: stream.total_us / runs as f64, off_chip_bytes, key_bytes: 0 }
+            }
+        };
+        let area = Area::of_run(&self.machine, &work.usage());
+        let energy = RunEnergy::of(&self.machine, &work);
+        Self {
+            hbm: stream,
+            area_mm2: area.total(),
+            area_breakdown_mm2: area,
+            cycles: Some(cycles),
+            frequency_ghz: Some(frequency_ghz),
+            time_us: Some(time_us),
+            instructions: Some(Instructions { pipes: timing.instructions }),
+            bounds: Some(bounds),
+            bound_ratio: Some(if cycles == 0 { 1.0 } else { cycles as f64 / bounds.cycles() as f64 }),
+            stalls: Some(stalls),
+            utilisation: Some(Utilisation { pipes: timing.utilisation(&self.machine).pipes }),
+            waits: Some(Waits { vrf_ports: timing.port_wait, bank_conflict_cycles: timing.bank_conflicts }),
+            ..self.with_energy(&energy, work.time_us)
+        }
+    }
+
+    /// The report with the energy that some work takes in some time.
+    fn with_energy(self, energy: &RunEnergy, time_us: f64) -> Self {
+        Self {
+            energy_uj: energy.total(),
+            energy_kernels_uj: energy.kernels,
+            energy_hbm_uj: energy.hbm,
+            energy_static_uj: energy.idle(),
+            power_w: Some(if time_us > 0.0 { energy.total() / time_us } else { 0.0 }),
+            ..self
+        }
+    }
+
+    /// The report with the result of the runtime.
+    pub fn of_ring(self, report: &Report) -> Self {
+        let frequency_ghz = self.machine.frequency_ghz();
+        Self {
+            cycles: Some((report.time_us * 1e3 * frequency_ghz).ceil() as u64),
+            frequency_ghz: Some(frequency_ghz),
+            time_us: Some(report.time_us),
+            ring: Some(RingTiming::new(report)),
+            area_mm2: report.area_mm2,
+            area_breakdown_mm2: report.area_breakdown_mm2,
+            energy_uj: report.energy_uj,
+            energy_kernels_uj: report.energy_kernels_uj,
+            energy_hbm_uj: report.energy_hbm_uj,
+            energy_static_uj: report.energy_static_uj,
+            power_w: Some(report.power_w),
+            ..self
+        }
+    }
+
+    /// The first key that the document lacks: a timing has all its keys, or none.
+    pub(super) fn missing(&self) -> Option<&'static str> {
+        let of_all = [
+            ("cycles", self.cycles.is_some()),
+            ("frequency_ghz", self.frequency_ghz.is_some()),
+            ("time_us", self.time_us.is_some()),
+        ];
+        let of_kernel = [
+            ("instructions", self.instructions.is_some()),
+            ("bounds", self.bounds.is_some()),
+            ("bound_ratio", self.bound_ratio.is_some()),
+            ("stalls", self.stalls.is_some()),
+            ("utilisation", self.utilisation.is_some()),
+            ("waits", self.waits.is_some()),
+        ];
+        let of_kernel = of_kernel.iter().filter(|_| self.ring.is_none());
+        let needed = || of_all.iter().chain(of_kernel.clone());
+        let is_timed = self.ring.is_some() || needed().any(|(_, is_there)| *is_there);
+        needed().find(|(_, is_there)| is_timed && !is_there).map(|(key, _)| *key)
     }
 }
 
@@ -220,32 +341,6 @@ impl From<&ProgramClaim> for Claim {
             operation: claim.operation.clone(),
             inputs: claim.inputs.clone(),
             settings: claim.settings.iter().map(setting).collect(),
-        }
-    }
-}
-
-impl TimingReport {
-    /// Adds the result of the cycle model to a report.
-    pub fn new(machine: &Machine, timing: &Timing) -> Self {
-        let cycles = timing.cycles.0;
-        let frequency_ghz = machine.frequency_ghz();
-        let mut stalls: BTreeMap<String, u64> =
-            Cause::all().map(|cause| (cause.name().to_owned(), timing.stalls.get(cause))).collect();
-        stalls.insert("unattributed".into(), cycles.abs_diff(timing.stalls.total()));
-        let bounds = Bounds {
-            resource_cycles: timing.bounds.resource.0,
-            dependence_cycles: timing.bounds.dependence.0,
-        };
-        Self {
-            cycles,
-            frequency_ghz,
-            time_us: cycles as f64 / frequency_ghz * 1e-3,
-            instructions: Instructions { pipes: timing.instructions },
-            bounds,
-            bound_ratio: if cycles == 0 { 1.0 } else { cycles as f64 / bounds.cycles() as f64 },
-            stalls,
-            utilisation: Utilisation { pipes: timing.utilisation(machine).pipes },
-            waits: Waits { vrf_ports: timing.port_wait, bank_conflict_cycles: timing.bank_conflicts },
         }
     }
 }

@@ -55,8 +55,11 @@ fn facts(report: &Report) -> Markup {
                 (row("operations", format!("{}, {} fused or renamed", report.operations, report.lifted_operations)))
                 (row("kernels run", format!("{:.1} % of the time", 100.0 * report.compute.busy)))
                 (row("off-chip channel busy", format!("{:.1} % of the time", 100.0 * report.hbm.busy)))
-                (row("energy of kernels", format!("{:.2} µJ", report.energy_uj)))
-                (row("energy of the off-chip memory", format!("{:.2} µJ", report.hbm.energy_uj)))
+                (row("energy", format!("{:.2} µJ", report.energy_uj)))
+                (row("of kernels", format!("{:.2} µJ", report.energy_kernels_uj)))
+                (row("of the off-chip memory", format!("{:.2} µJ", report.energy_hbm_uj)))
+                (row("of leakage and idle clocks", format!("{:.2} µJ", report.energy_static_uj)))
+                (row("power", format!("{:.2} W", report.power_w)))
                 (row("area", format!("{:.2} mm²", report.area_mm2)))
             }
         }

@@ -1,9 +1,27 @@
 //! Many runs of a program and their off-chip transfers, in a run's document.
 
 use b512_asm::Program;
+use runtime::stream::{Repeated, Stream, StreamError, stream};
 use serde::{Deserialize, Serialize};
 use sim::Machine;
-use sim::hbm::{self, BeyondHbm, Bottleneck, Job, JobSpans, Stream, Traffic};
+use sim::hbm::Traffic;
+
+/// The side that limits the throughput of a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bottleneck {
+    /// The compute side: its occupancy is at least that of the channel.
+    Compute,
+    /// The channel: its occupancy is higher.
+    Hbm,
+}
+
+impl Bottleneck {
+    /// The bottleneck of a stream.
+    pub fn of(stream: &Stream) -> Self {
+        if stream.channel_ns > stream.compute_ns { Self::Hbm } else { Self::Compute }
+    }
+}
 
 /// A stream of runs of one program.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -12,9 +30,11 @@ pub struct StreamReport {
     pub runs: usize,
     /// Words transferred per run. Tables count for each run, whether or not the machine keeps them.
     pub words_per_run: Traffic,
+    /// The bytes of all transfers.
+    pub hbm_bytes: u64,
     /// Occupancy of the channel per run, in steady state.
     pub transfer_us_per_run: f64,
-    /// Compute time per run.
+    /// Compute time per run, with its launch.
     pub compute_us_per_run: f64,
     /// Time from the first word loaded to the last word stored.
     pub total_us: f64,
@@ -24,42 +44,39 @@ pub struct StreamReport {
     pub hbm_utilisation: f64,
     /// The busy share of the compute side, 0 to 1.
     pub compute_utilisation: f64,
-    /// VDM that the stream needs: transferred data once per buffer, and working memory once.
+    /// VDM that the stream needs: transferred data of each run that it holds at once, and working memory once.
     pub vdm_words_needed: u64,
-    /// VDM of the machine. If it is smaller, the stream assumes a larger one.
+    /// VDM of the machine.
     pub vdm_words: u64,
-    /// The times of each run's parts.
-    pub jobs: Vec<JobSpans>,
 }
 
 impl StreamReport {
-    /// The stream of `runs` runs of `program`, each with a compute time of `compute_us`.
+    /// The stream of `runs` runs of `program`, of `cycles` each.
     ///
     /// # Errors
-    /// Returns an error if the off-chip memory is too small for the words of all runs.
-    pub fn new(
-        program: &Program,
-        machine: &Machine,
-        compute_us: f64,
-        runs: usize,
-    ) -> Result<Self, BeyondHbm> {
+    /// Returns an error if the VDM is too small for the runs that it must hold at once, or the off-chip memory for the
+    /// words of all runs.
+    pub fn new(program: &Program, machine: &Machine, cycles: u64, runs: usize) -> Result<Self, StreamError> {
+        let repeated = Repeated::of(program, cycles);
+        let stream = stream(&repeated, machine, runs)?;
         let traffic = Traffic::of(program);
-        let jobs = Job::repeated(&machine.hbm, program.isa, &traffic, compute_us * 1e3, runs);
-        machine.hbm.check_fits(jobs.iter().map(|job| job.load_bytes + job.store_bytes).sum())?;
-        let stream = Stream::new(&machine.hbm, &jobs);
-        let bytes = jobs.last().map_or(0, |job| job.load_bytes + job.store_bytes);
+        let tables = if machine.hbm.reload_tables { traffic.tables } else { 0 };
+        let word_bytes = u64::from(program.isa.word_bytes());
+        let bytes = (traffic.inputs + tables + traffic.outputs) * word_bytes;
+        let kept_bytes = (traffic.tables - tables) * word_bytes;
+        let share = |part: f64| if stream.total_ns > 0.0 { part / stream.total_ns } else { 0.0 };
         Ok(Self {
             runs,
             words_per_run: traffic,
+            hbm_bytes: bytes * runs as u64 + kept_bytes,
             transfer_us_per_run: machine.hbm.occupancy_ns(bytes) * 1e-3,
-            compute_us_per_run: compute_us,
+            compute_us_per_run: stream.compute_ns * 1e-3 / runs.max(1) as f64,
             total_us: stream.total_ns * 1e-3,
-            bottleneck: stream.bottleneck(),
-            hbm_utilisation: stream.channel_utilisation(),
-            compute_utilisation: stream.compute_utilisation(),
-            vdm_words_needed: hbm::vdm_words_needed(program, &machine.hbm),
+            bottleneck: Bottleneck::of(&stream),
+            hbm_utilisation: share(stream.channel_ns),
+            compute_utilisation: share(stream.compute_ns),
+            vdm_words_needed: repeated.words_needed(machine, runs),
             vdm_words: machine.vdm_words().into(),
-            jobs: stream.jobs,
         })
     }
 }

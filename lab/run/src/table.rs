@@ -2,17 +2,16 @@
 
 use crate::html::{cause_label, part_label};
 use crate::pipes::label;
-use crate::{Claim, RunReport, StreamReport, TimingReport};
+use crate::{Bottleneck, Claim, RunReport, StreamReport};
 use b512_asm::Pipe;
 use diagnostic::counted;
 use sim::Machine;
-use sim::hbm::Bottleneck;
 use sim::timing::Cause;
 use std::fmt::{self, Write};
 
 /// Width of a full bar in characters.
 const BAR: usize = 32;
-/// Width of the names beside bars.
+/// Width of the names next to bars.
 const NAME: usize = 34;
 
 /// The report as some 30 lines of text without colour.
@@ -43,15 +42,13 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
         writeln!(f, "  checked: every coefficient agrees with the golden model")?;
     }
     writeln!(f)?;
-    if let Some(timing) = &report.timing {
-        write_timing(f, timing)?;
+    write_timing(f, report)?;
+    write_total(f, "area", report.area_mm2, "mm2", &report.area_breakdown_mm2.components())?;
+    write_total(f, "energy", report.energy_uj, "uJ", &report.energy_parts_uj())?;
+    if let Some(power_w) = report.power_w {
+        writeln!(f, "  {:<18}{power_w:>9.2} W", "power")?;
     }
-    let (area, energy) = (report.area_breakdown_mm2.components(), report.energy_breakdown_uj.components());
-    write_total(f, "area", report.area_mm2, "mm2", &area)?;
-    write_total(f, "energy", report.energy_uj, "uJ", &energy)?;
-    if let Some(timing) = &report.timing {
-        write_cycles(f, timing)?;
-    }
+    write_cycles(f, report)?;
     if let Some(stream) = &report.hbm {
         write_stream(f, stream, &report.machine)?;
     }
@@ -77,12 +74,12 @@ fn write_total(
 
 fn write_stream(f: &mut String, stream: &StreamReport, machine: &Machine) -> fmt::Result {
     let StreamReport { runs, words_per_run: words, .. } = stream;
-    writeln!(
-        f,
-        "\nA stream of {}, the words of {} at once in the VDM",
-        counted(*runs, "run", "runs"),
-        machine.hbm.buffers
-    )?;
+    let at_once = match machine.hbm.buffers {
+        0 => "as many as there is space for".to_owned(),
+        buffers => format!("those of {buffers}"),
+    };
+    let runs = counted(*runs, "run", "runs");
+    writeln!(f, "\nA stream of {runs}, the words of {at_once} at once in the VDM")?;
     writeln!(f, "  {:<18}{:>9.3} us", "total", stream.total_us)?;
     writeln!(f, "  {:<18}{:>9.3} us", "compute per run", stream.compute_us_per_run)?;
     writeln!(
@@ -101,15 +98,10 @@ fn write_stream(f: &mut String, stream: &StreamReport, machine: &Machine) -> fmt
         let bottleneck = if stream.bottleneck == which { "  the bottleneck" } else { "" };
         writeln!(f, "  {side:<17} {} {:>5.1} %{bottleneck}", bar(share, BAR), share * 100.0)?;
     }
-    if stream.vdm_words_needed > stream.vdm_words {
-        let mib = |words: u64| words as f64 * f64::from(machine.isa.word_bits / 8) / f64::from(1 << 20);
-        let (needed, there) = (mib(stream.vdm_words_needed), mib(stream.vdm_words));
-        writeln!(f, "  This needs {needed:.1} MiB of VDM; the machine has {there} (`vdm.size_mib`).")?;
-    }
     Ok(())
 }
 
-/// The keys in which the machine differs from the paper's, as overrides. A technology is one of them.
+/// The keys in which the machine differs from the paper's, as overrides, the technology included.
 pub(super) fn overrides(report: &RunReport) -> Vec<String> {
     let machine = &report.machine;
     let changes = machine.changes_from(&Machine::rpu_128x128()).into_iter();
@@ -136,33 +128,36 @@ pub(super) fn title(report: &RunReport) -> String {
     )
 }
 
-fn write_timing(f: &mut String, timing: &TimingReport) -> fmt::Result {
-    writeln!(f, "  {:<18}{:>9} cycles, {:.3} us", "time", grouped(timing.cycles), timing.time_us)?;
-    for (name, bound) in
-        [("resource", timing.bounds.resource_cycles), ("dependence", timing.bounds.dependence_cycles)]
-    {
-        let distance = timing.cycles as f64 / bound.max(1) as f64;
+fn write_timing(f: &mut String, report: &RunReport) -> fmt::Result {
+    let Some((time_us, cycles)) = report.duration() else { return Ok(()) };
+    writeln!(f, "  {:<18}{:>9} cycles, {time_us:.3} us", "time", grouped(cycles))?;
+    let Some(bounds) = &report.bounds else { return Ok(()) };
+    for (name, bound) in [("resource", bounds.resource_cycles), ("dependence", bounds.dependence_cycles)] {
+        let distance = cycles as f64 / bound.max(1) as f64;
         let name = format!("{name} bound");
         writeln!(f, "  {name:<18}{:>9} cycles; the run takes {distance:.2} times that", grouped(bound))?;
     }
     Ok(())
 }
 
-fn write_cycles(f: &mut String, timing: &TimingReport) -> fmt::Result {
-    let cycles = timing.cycles.max(1) as f64;
+fn write_cycles(f: &mut String, report: &RunReport) -> fmt::Result {
+    let Some((cycles, stalls)) = report.cycles.zip(report.stalls.as_ref()) else { return Ok(()) };
+    let all = cycles.max(1) as f64;
     writeln!(f, "\nWhere the cycles of the front end go")?;
-    let spent = |cause: Cause| (cause_label(cause), timing.stalls.get(cause.name()).copied().unwrap_or(0));
+    let spent = |cause: Cause| (cause_label(cause), stalls.get(cause.name()).copied().unwrap_or(0));
     let mut causes: Vec<_> = Cause::all().map(spent).filter(|&(_, cycles)| cycles > 0).collect();
     causes.sort_by_key(|(name, cycles)| (std::cmp::Reverse(*cycles), name.clone()));
     for (cause, spent) in causes {
-        row(f, &cause, spent as f64 / cycles, spent, ["cycle", "cycles"])?;
+        row(f, &cause, spent as f64 / all, spent, ["cycle", "cycles"])?;
     }
-    writeln!(f, "\nShare of the cycles in which each pipe is occupied")?;
-    for pipe in Pipe::VECTOR {
-        let (share, count) = (timing.utilisation.pipes[pipe], timing.instructions.pipes[pipe]);
-        row(f, &label(pipe), share, count, ["instruction", "instructions"])?;
+    if let Some((utilisation, instructions)) = report.utilisation.as_ref().zip(report.instructions.as_ref()) {
+        writeln!(f, "\nShare of the cycles in which each pipe is occupied")?;
+        for pipe in Pipe::VECTOR {
+            let (share, count) = (utilisation.pipes[pipe], instructions.pipes[pipe]);
+            row(f, &label(pipe), share, count, ["instruction", "instructions"])?;
+        }
     }
-    let waits = &timing.waits;
+    let Some(waits) = &report.waits else { return Ok(()) };
     let ports: u64 = waits.vrf_ports.values().sum();
     if ports + waits.bank_conflict_cycles > 0 {
         writeln!(f, "\nDelays after dispatch, in overlapping cycles")?;

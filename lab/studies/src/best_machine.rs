@@ -135,8 +135,8 @@ impl Search {
             line("energy, uJ", &|run| format!("{:.1}", run.energy_uj)),
             line("energy-delay, uJ ms", &|run| format!("{:.3}", run.energy_uj * time(run).0 / 1e3)),
         ];
-        if runs[0].timing.is_some() {
-            let ratio = |run: &RunReport| run.timing.as_ref().map_or(0.0, |timing| timing.bound_ratio);
+        if runs[0].bound_ratio.is_some() {
+            let ratio = |run: &RunReport| run.bound_ratio.unwrap_or(0.0);
             results.push(line("cycles over the bound", &|run| format!("{:.3}", ratio(run))));
         }
         let values = |title: &str, key: &str| {

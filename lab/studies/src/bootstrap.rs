@@ -3,7 +3,6 @@
 use crate::operations::{machine, machines, run};
 use crate::page::{Files, fill, lines, text};
 use ring_program::{Interface, read_file};
-use runtime::report::HBM_PJ_PER_BIT;
 use std::path::Path;
 
 const MACHINES: [&str; 3] = ["paper", "fast", "narrow"];
@@ -24,8 +23,8 @@ pub(crate) fn files() -> Files {
             100.0 * report.lifted_operations as f64 / report.operations as f64,
             bytes as f64 / f64::from(1 << 20),
             100.0 * report.hbm.busy,
-            report.energy_uj / 1000.0,
-            report.hbm.energy_uj / 1000.0
+            report.energy_kernels_uj / 1000.0,
+            report.energy_hbm_uj / 1000.0
         ));
         let of_resource = |(resource, share)| format!("| {name} | {resource} | {:.1}% |", 100.0 * share);
         shares.extend(report.binds.iter().map(of_resource));
@@ -34,7 +33,6 @@ pub(crate) fn files() -> Files {
         include_str!("bootstrap.md"),
         &[
             ("operations", &program.operations().len()),
-            ("pj", &HBM_PJ_PER_BIT),
             ("machines", &machines(&MACHINES)?),
             ("rows", &lines(rows)),
             ("shares", &lines(shares)),

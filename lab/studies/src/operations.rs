@@ -3,7 +3,6 @@
 use crate::page::{Fault, Files, fill, lines, repository, text};
 use programs::{Generator, Options, ParameterSet, find_dataflow, find_program, generate};
 use ring_program::RingProgram;
-use runtime::report::HBM_PJ_PER_BIT;
 use runtime::{Keys, Report, Runtime};
 use serde::Deserialize;
 use sim::{Machine, MachineBase, Override};
@@ -59,9 +58,11 @@ fn binding(report: &Report) -> String {
 
 /// A run, with streamed and resident keys.
 pub(crate) fn run(program: &RingProgram, machine: &Machine) -> Result<[Report; 2], Fault> {
-    let runtime = Runtime::new(program, machine)?;
-    let (streamed, resident) = (runtime.time(Keys::Streamed, false)?, runtime.time(Keys::Resident, false)?);
-    Ok([runtime.report(&streamed), runtime.report(&resident)])
+    let report = |keys| -> Result<Report, Fault> {
+        let runtime = Runtime::new(program, machine, keys)?;
+        Ok(runtime.report(&runtime.time(false)?))
+    };
+    Ok([report(Keys::Streamed)?, report(Keys::Resident)?])
 }
 
 /// The program in the dataflow that is fastest on the machine, with its name.
@@ -96,7 +97,6 @@ pub(crate) fn files() -> Files {
     let page = fill(
         include_str!("operations.md"),
         &[
-            ("pj", &HBM_PJ_PER_BIT),
             ("machines", &machines(&MACHINES.map(|(name, _)| name))?),
             ("sets", &lines(sets)),
             ("published", &published()?),
@@ -146,8 +146,8 @@ fn cells(program: &Generator, set: &ParameterSet, machine: &Machine) -> String {
                 streamed.compute.bound_ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
                 resident.time_us,
                 bytes as f64 / f64::from(1 << 20),
-                streamed.energy_uj / 1000.0,
-                streamed.hbm.energy_uj / 1000.0
+                streamed.energy_kernels_uj / 1000.0,
+                streamed.energy_hbm_uj / 1000.0
             )
         }
         Err(error) => {

@@ -23,7 +23,7 @@ struct Reading {
 impl Reading {
     fn new(points: &[Record]) -> Self {
         let reports: Vec<_> = points.iter().map(|point| point.report.as_ref().expect("a run")).collect();
-        let cycles = |report: &&RunReport| report.timing.as_ref().expect("a run in time").cycles as f64;
+        let cycles = |report: &&RunReport| report.cycles.expect("a run in time") as f64;
         let cycles: Vec<_> = reports.iter().map(cycles).collect();
         let machine = &reports[0].machine;
         let ideal_ports = !machine.sram_ports_are_limited();

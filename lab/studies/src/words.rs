@@ -30,18 +30,18 @@ impl Design {
     fn of(record: &Record) -> Self {
         let report =
             record.report.as_ref().unwrap_or_else(|| panic!("{:?}: {:?}", record.point, record.error));
-        let (machine, timing) = (&report.machine, report.timing.as_ref().expect("a run in time"));
+        let (machine, (time_us, cycles)) = (&report.machine, report.duration().expect("a run in time"));
         let towers = f64::from(towers(machine.isa.word_bits));
         let bytes = 3 * (1 << 16) * u64::from(machine.isa.word_bits / 8);
         Self {
             word_bits: machine.isa.word_bits,
             length: machine.isa.vector_length,
             hples: machine.hple.count,
-            cycles: timing.cycles,
-            ghz: timing.frequency_ghz,
+            cycles,
+            ghz: machine.frequency_ghz(),
             area_mm2: report.area_mm2,
             energy_uj: towers * report.energy_uj,
-            compute_us: towers * timing.time_us,
+            compute_us: towers * time_us,
             transfer_us: towers * machine.hbm.occupancy_ns(bytes) * 1e-3,
             extrapolated: !machine.extrapolated().is_empty(),
         }

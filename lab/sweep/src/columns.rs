@@ -1,10 +1,12 @@
 //! The columns of results: values of records by name, and which values are better.
 
+use super::measure::Measure;
 use super::quantity::Better;
 use super::record::Record;
-use super::view::{costs, extrapolated, timing};
+use super::value::whole;
+use super::view::extrapolated;
 use b512_asm::Pipe;
-use lab_run::{RunReport, TimingReport};
+use lab_run::RunReport;
 use serde_json::Value;
 use sim::timing::Cause;
 use sim::{Area, Energy};
@@ -13,6 +15,8 @@ use sim::{Area, Energy};
 pub(super) struct Column {
     /// The heading.
     pub(super) name: String,
+    /// Its measure, if it is one.
+    pub(super) measure: Option<Measure>,
     /// Its better values; `None` for text, and for counts and hashes, of which neither less nor more is better.
     pub(super) better: Option<Better>,
     value: Box<Read>,
@@ -27,25 +31,16 @@ impl Column {
         better: Option<Better>,
         value: impl Fn(&Record) -> Option<Value> + Send + Sync + 'static,
     ) -> Self {
-        Self { name: name.into(), better, value: Box::new(value) }
-    }
-
-    /// A column of successful runs in time.
-    fn of_timing<T: Into<Value>>(
-        name: impl Into<String>,
-        better: Option<Better>,
-        value: impl Fn(&TimingReport) -> T + Send + Sync + 'static,
-    ) -> Self {
-        Self::new(name, better, move |record| Some(value(timing(record)?).into()))
+        Self { name: name.into(), measure: None, better, value: Box::new(value) }
     }
 
     /// A column of successful runs.
     fn of_run<T: Into<Value>>(
         name: impl Into<String>,
         better: Option<Better>,
-        value: impl Fn(&RunReport) -> T + Send + Sync + 'static,
+        value: impl Fn(&RunReport) -> Option<T> + Send + Sync + 'static,
     ) -> Self {
-        Self::new(name, better, move |record| Some(value(record.report.as_ref()?).into()))
+        Self::new(name, better, move |record| Some(value(record.report.as_ref()?)?.into()))
     }
 
     /// The value in a record that has one.
@@ -60,58 +55,59 @@ const MORE: Option<Better> = Some(Better::More);
 
 /// The columns after those of the settings, in the order of the table.
 pub(super) fn columns() -> Vec<Column> {
-    let mut columns = vec![
-        Column::new("cycles", LESS, |r| Some(r.report.as_ref()?.duration()?.1.into())),
-        Column::of_run("frequency_ghz", MORE, |r| r.machine.frequency_ghz()),
-        Column::new("time_us", LESS, |r| Some(costs(r)?.0.into())),
-        Column::of_run("area_mm2", LESS, |r| r.area_mm2),
-        Column::of_run("energy_uj", LESS, |r| r.energy_uj),
-        Column::new("area_delay_mm2_us", LESS, |r| costs(r).map(|(time_us, area)| (area * time_us).into())),
-        Column::new("energy_delay_uj_us", LESS, |r| {
-            let (time_us, energy) = (costs(r)?.0, r.report.as_ref()?.energy_uj);
-            Some((energy * time_us).into())
-        }),
+    let measure = |&measure: &Measure| {
+        let value = move |record: &Record| number(measure, measure.of(&record.outcome().costs?));
+        Column { measure: Some(measure), ..Column::new(measure.name(), LESS, value) }
+    };
+    let mut columns: Vec<Column> = Measure::ALL.iter().map(measure).collect();
+    columns.extend([
+        Column::of_run("frequency_ghz", MORE, |r| Some(r.machine.frequency_ghz())),
         Column::new("extrapolated", None, |r| Some(extrapolated(r).join(" ").into())),
-    ];
+    ]);
     for pipe in Pipe::VECTOR {
         let name = format!("{}_instructions", pipe.name());
-        columns.push(Column::of_timing(name, None, move |t| t.instructions.pipes[pipe]));
+        columns.push(Column::of_run(name, None, move |r| Some(r.instructions.as_ref()?.pipes[pipe])));
     }
     columns.extend([
-        Column::of_timing("resource_bound_cycles", LESS, |t| t.bounds.resource_cycles),
-        Column::of_timing("dependence_bound_cycles", LESS, |t| t.bounds.dependence_cycles),
-        Column::of_timing("bound_ratio", LESS, |t| t.bound_ratio),
+        Column::of_run("resource_bound_cycles", LESS, |r| Some(r.bounds?.resource_cycles)),
+        Column::of_run("dependence_bound_cycles", LESS, |r| Some(r.bounds?.dependence_cycles)),
+        Column::of_run("bound_ratio", LESS, |r| r.bound_ratio),
     ]);
     for pipe in Pipe::VECTOR {
         let name = format!("{}_utilisation", pipe.name());
-        columns.push(Column::of_timing(name, MORE, move |t| t.utilisation.pipes[pipe]));
+        columns.push(Column::of_run(name, MORE, move |r| Some(r.utilisation.as_ref()?.pipes[pipe])));
     }
     columns.extend([
-        Column::of_run("checked", None, |r| r.checked),
+        Column::of_run("checked", None, |r| Some(r.checked)),
         Column::new("program_source", None, |r| r.program_source.clone().map(Value::from)),
         Column::new("recipes_tried", None, |r| r.recipes_tried.map(Value::from)),
-        Column::of_run("program_blake3", None, |r| r.program_blake3.clone()),
+        Column::of_run("program_blake3", None, |r| Some(r.program_blake3.clone())),
     ]);
     for (part, (name, _)) in Area::default().components().into_iter().enumerate() {
-        let value = move |r: &RunReport| r.area_breakdown_mm2.components()[part].1;
+        let value = move |r: &RunReport| Some(r.area_breakdown_mm2.components()[part].1);
         columns.push(Column::of_run(format!("{name}_mm2"), LESS, value));
     }
     for (part, (name, _)) in Energy::default().components().into_iter().enumerate() {
-        let value = move |r: &RunReport| r.energy_breakdown_uj.components()[part].1;
+        let value = move |r: &RunReport| Some(r.energy_breakdown_uj.components()[part].1);
         columns.push(Column::of_run(format!("{name}_uj"), LESS, value));
     }
     for cause in Cause::all() {
-        let value = move |r: &Record| timing(r)?.stalls.get(cause.name()).map(|&cycles| cycles.into());
-        columns.push(Column::new(format!("{}_cycles", cause.name()), LESS, value));
+        let value = move |r: &RunReport| r.stalls.as_ref()?.get(cause.name()).copied();
+        columns.push(Column::of_run(format!("{}_cycles", cause.name()), LESS, value));
     }
     for pipe in Pipe::VECTOR {
         let name = format!("wait_vrf_ports_{}_cycles", pipe.name());
-        columns.push(Column::of_timing(name, LESS, move |t| t.waits.vrf_ports[pipe]));
+        columns.push(Column::of_run(name, LESS, move |r| Some(r.waits.as_ref()?.vrf_ports[pipe])));
     }
-    columns.push(Column::of_timing("wait_bank_conflict_cycles", LESS, |t| t.waits.bank_conflict_cycles));
-    let stream = |r: &Record| r.report.as_ref()?.hbm.clone();
-    columns.push(Column::new("stream_us", LESS, move |r| Some(stream(r)?.total_us.into())));
+    let conflicts = |r: &RunReport| Some(r.waits.as_ref()?.bank_conflict_cycles);
+    columns.push(Column::of_run("wait_bank_conflict_cycles", LESS, conflicts));
+    let stream = |r: &RunReport| Some(r.hbm.as_ref()?.hbm_utilisation);
+    columns.push(Column::of_run("stream_hbm_utilisation", MORE, stream));
     columns
-        .push(Column::new("stream_hbm_utilisation", MORE, move |r| Some(stream(r)?.hbm_utilisation.into())));
-    columns
+}
+
+/// The value of a measure in a table; `None` if it is not a number.
+fn number(measure: Measure, value: f64) -> Option<Value> {
+    let whole = whole(value).filter(|_| measure.is_count());
+    whole.map(Value::from).or_else(|| serde_json::Number::from_f64(value).map(Value::from))
 }

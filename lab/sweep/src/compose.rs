@@ -7,18 +7,20 @@ pub use super::condition::Condition;
 pub use mark::Mark;
 pub use pool::Pool;
 
-use super::chart::{MAX_NAMED, PALE, tuple};
+use super::chart::PALE;
+use super::front;
 use super::journal::JournalError;
 use super::measure::Measure;
-use super::quantity::{Better, Quantity, names};
-use super::view::{EXTRAPOLATED, cost_notes};
+use super::quantity::{Better, Quantity};
+use super::scatter::Designs;
+use super::value::Text;
+use super::view::{EXTRAPOLATED, SEARCHED, cost_notes, efforts_differ, is_searched};
 use super::workload::Workload;
 use diagnostic::Diagnostic;
-use plot::pareto;
 use plot::{
-    Chart, Figure, Panel, Parallel, ParallelAxis, ParallelLine, PlotError, Point, Series, Tornado, TornadoBar,
+    Chart, Figure, Panel, Parallel, ParallelAxis, ParallelLine, PlotError, Point, Tornado, TornadoBar,
 };
-use pool::Row;
+use pool::{Row, Task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use thiserror::Error;
@@ -33,6 +35,24 @@ pub enum Form {
     Parallel,
     /// A tornado chart: the effect of each axis on one column.
     Tornado,
+}
+
+impl Form {
+    /// Every form.
+    pub const ALL: [Self; 3] = [Self::Scatter, Self::Parallel, Self::Tornado];
+
+    /// Its name, its meaning, and the parts of a composition that have no effect on it.
+    pub const fn row(self) -> (&'static str, &'static str, &'static [&'static str]) {
+        match self {
+            Self::Scatter => ("scatter", "Designs in two columns", &[]),
+            Self::Parallel => ("parallel", "Parallel coordinates", &["colour", "label", "mark", "limit"]),
+            Self::Tornado => (
+                "tornado",
+                "Effect of each axis on one column",
+                &["x", "front", "colour", "label", "mark", "limit"],
+            ),
+        }
+    }
 }
 
 /// Whether a chart has fronts.
@@ -111,7 +131,7 @@ pub enum ComposeError {
     #[error("no result in the chart meets the conditions of the mark `{0}`")]
     NoMark(String),
     /// A tornado chart of designs that have nothing in common.
-    #[error("no axis has designs with all of its values that differ in nothing else")]
+    #[error("no axis can be varied alone: no two results differ in one key only")]
     NoEffect,
     /// A facet with many values.
     #[error("the column `{name}` has {values} values; a chart has at most {MAX_FACETS} panels")]
@@ -232,7 +252,8 @@ impl Pool {
     /// The title of the only sweep, or what the points compute; and the columns, unless the sweep's own charts
     /// have these.
     fn title(&self, composition: &Composition, points: &[&Row]) -> String {
-        let workloads: BTreeSet<String> = points.iter().map(|row| row.workload().to_string()).collect();
+        let workloads: BTreeMap<Task, String> =
+            points.iter().map(|row| (row.task(), row.workload().to_string())).collect();
         let columns = |axes: [&str; 2]| {
             let [x, y] = axes.map(|column| Quantity::of(column).name);
             format!(": {y} against {x}")
@@ -241,7 +262,7 @@ impl Pool {
         let of = match (&self.title, workloads.len()) {
             (Some(title), _) if composition.form == Form::Scatter && own == wanted => return title.clone(),
             (Some(title), _) => title.trim_end_matches(&columns(own)).to_owned(),
-            (None, 1) => workloads.into_iter().next().unwrap_or_default(),
+            (None, 1) => workloads.into_values().next().unwrap_or_default(),
             (None, count) => format!("{count} tasks"),
         };
         match composition.form {
@@ -251,25 +272,6 @@ impl Pool {
                 format!("{of}: effect of each axis on the {}", Quantity::of(&composition.y).name)
             }
         }
-    }
-}
-
-/// Text in the order of its number, if it is one.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Text(String);
-
-impl Ord for Text {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        match (self.0.parse::<f64>(), other.0.parse::<f64>()) {
-            (Ok(a), Ok(b)) => a.total_cmp(&b).then_with(|| self.0.cmp(&other.0)),
-            (a, b) => b.is_ok().cmp(&a.is_ok()).then_with(|| self.0.cmp(&other.0)),
-        }
-    }
-}
-
-impl PartialOrd for Text {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
     }
 }
 
@@ -299,83 +301,51 @@ impl Group<'_> {
         varying.filter(|key| Some(*key) != facet && self.values(key).len() > 1).collect()
     }
 
-    /// The points in the order in which a line may join those of a series, and whether one may: if they differ in
-    /// one key with numbers, in the order of its values.
-    fn in_order(&self, keys: &[&str]) -> (Vec<(usize, &Row)>, bool) {
-        let mut points: Vec<(usize, &Row)> = self.points.iter().copied().enumerate().collect();
-        let [key] = keys else { return (points, false) };
-        let joined = points.iter().all(|(_, point)| self.text(point, key).parse::<f64>().is_ok());
-        if joined {
-            points.sort_by_cached_key(|(_, point)| Text(self.text(point, key)));
-        }
-        (points, joined)
-    }
-
     fn scatter(&self) -> Result<Panel, ComposeError> {
         let Composition { x, y, colour, label, .. } = self.composition;
-        let varying = self.varying();
-        let few = |key: &&&str| (2..=plot::MAX_SERIES).contains(&self.values(key).len());
-        let colour = colour.as_deref().or_else(|| varying.iter().rfind(few).copied());
-        // The keys of a design's full name, and of the short one, which leaves out the series.
-        let keys: Vec<&str> = match label {
-            Some(label) => vec![label],
-            None if varying.len() <= MAX_NAMED => varying.clone(),
-            None => Vec::new(),
+        let designs = Designs {
+            all: self.points,
+            text: &|point, column| self.text(point, column),
+            varying: self.varying(),
+            colour: colour.as_deref(),
+            label: label.as_deref(),
         };
-        let is_short = |key: &&&str| label.is_some() || Some(**key) != colour;
-        let short_keys: Vec<&str> = keys.iter().filter(is_short).copied().collect();
-        let name = |point: &Row, keys: &[&str]| {
-            keys.iter().map(|key| self.text(point, key)).collect::<Vec<_>>().join(", ")
-        };
-        let fronts = self.fronts()?;
-        let series_values = colour.map_or(vec![String::new()], |colour| self.values(colour));
-        if let Some(name) = colour.filter(|_| series_values.len() > plot::MAX_SERIES) {
-            return Err(ComposeError::Colours { name: name.into(), values: series_values.len() });
+        let values = colour.as_ref().map_or(0, |colour| designs.values(colour).len());
+        if let Some(name) = colour.clone().filter(|_| values > plot::MAX_SERIES) {
+            return Err(ComposeError::Colours { name, values });
         }
-        let mut series: Vec<Series> =
-            series_values.iter().map(|label| Series { label: label.clone(), ..Series::default() }).collect();
-        let others: Vec<&str> = varying.iter().copied().filter(|key| Some(*key) != colour).collect();
-        let (points, joined) = self.in_order(&others);
-        series.iter_mut().for_each(|series| series.joined = joined);
-        for (i, point) in points {
-            let value = colour.map_or(String::new(), |colour| self.text(point, colour));
-            let place = series_values.iter().position(|known| *known == value).unwrap_or(0);
-            series[place].points.push(Point {
+        let fronts = self.fronts()?;
+        let searched = efforts_differ(self.points.iter().map(|point| point.source_of_program()));
+        let chart = designs.scatter(|i, point| -> Result<Option<Point>, ComposeError> {
+            Ok(Some(Point {
                 x: self.pool.number(point, x)?,
                 y: self.pool.number(point, y)?,
-                name: tuple(name(point, &keys), keys.len()),
-                short_name: name(point, &short_keys),
                 marked: point.is_extrapolated(),
+                dotted: searched && is_searched(point.source_of_program()),
                 pale: !point.is_allowed(),
                 front: fronts.as_ref().and_then(|fronts| fronts.iter().position(|front| front.contains(&i))),
-            });
-        }
+                ..Point::default()
+            }))
+        })?;
+        let limit = |limit: &Condition| -> Result<plot::Limit, ComposeError> {
+            let (value, quantity) = (limit.limit()?, Quantity::of(&limit.column));
+            let amount = quantity.amount(&value.to_string());
+            let label = format!("{} {} {amount}", quantity.name, limit.comparison.sign());
+            Ok(plot::Limit { vertical: limit.column == *y, value, label })
+        };
+        let one_each = fronts.as_ref().is_some_and(|fronts| fronts.len() > 1);
+        let one_each = one_each.then(|| "One front for each task".to_owned()).into_iter();
         Ok(Panel::Scatter(Chart {
             title: self.title.clone(),
             x_label: Quantity::of(x).label(),
             y_label: Quantity::of(y).label(),
-            series_label: colour.map(|key| Quantity::of(key).with_unit()).unwrap_or_default(),
-            name_label: names(keys),
-            short_name_label: names(short_keys),
-            series,
             references: self.references()?,
-            limits: {
-                let limit = |limit: &Condition| -> Result<plot::Limit, ComposeError> {
-                    let (value, Quantity { name, unit }) = (limit.limit()?, Quantity::of(&limit.column));
-                    let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
-                    let label = format!("{name} {} {value}{unit}", limit.comparison.sign());
-                    Ok(plot::Limit { vertical: limit.column == *y, value, label })
-                };
-                self.composition.limits.iter().map(limit).collect::<Result<_, _>>()?
-            },
+            limits: self.composition.limits.iter().map(limit).collect::<Result<_, _>>()?,
             mark_label: EXTRAPOLATED.into(),
-            notes: {
-                let one_each = fronts.as_ref().is_some_and(|fronts| fronts.len() > 1);
-                let one_each = one_each.then(|| "One front for each task".to_owned());
-                one_each.into_iter().chain(self.cost_notes()).chain(self.pale_note()).collect()
-            },
+            dot_label: SEARCHED.into(),
+            notes: one_each.chain(self.cost_notes()).chain(self.pale_note()).collect(),
             without_front: fronts.is_none(),
-            scattered_front: false,
+            ..chart
         }))
     }
 
@@ -392,8 +362,7 @@ impl Group<'_> {
                 references.push(plot::Reference { x, y, label: mark.label.clone() });
             }
         }
-        let measure = |name: &str| Measure::ALL.into_iter().find(|measure| measure.name() == name);
-        let Some((x, y)) = measure(x).zip(measure(y)) else { return Ok(references) };
+        let Some((x, y)) = Measure::find(x).zip(Measure::find(y)) else { return Ok(references) };
         let workloads: BTreeSet<Workload> = self.points.iter().map(|point| point.workload()).collect();
         for published in &self.pool.references {
             let is_wanted = workloads.iter().any(|workload| published.is_about(workload));
@@ -441,15 +410,14 @@ impl Group<'_> {
     fn fronts(&self) -> Result<Option<Vec<Vec<usize>>>, ComposeError> {
         let Some(better) = self.better()? else { return Ok(None) };
         let Composition { x, y, .. } = self.composition;
-        let mut tasks: BTreeMap<Workload, (Vec<usize>, Vec<[f64; 2]>)> = BTreeMap::new();
+        let mut tasks: BTreeMap<Task, Vec<(usize, [f64; 2])>> = BTreeMap::new();
         for (i, point) in self.points.iter().enumerate().filter(|(_, point)| point.is_allowed()) {
             let [x, y] = [self.pool.number(point, x)?, self.pool.number(point, y)?];
-            let (members, costs) = tasks.entry(point.workload()).or_default();
-            members.push(i);
-            costs.push([better[0].cost(x), better[1].cost(y)]);
+            tasks.entry(point.task()).or_default().push((i, [better[0].cost(x), better[1].cost(y)]));
         }
-        let front = |(members, costs): &(Vec<usize>, Vec<[f64; 2]>)| {
-            pareto::front(costs).into_iter().map(|place| members[place]).collect()
+        let front = |members: &Vec<(usize, [f64; 2])>| {
+            let is_ideal = |(i, _): &(usize, [f64; 2])| self.points[*i].is_ideal();
+            front::front(members, |(_, costs)| *costs, is_ideal).into_iter().map(|at| members[at].0).collect()
         };
         Ok(Some(tasks.values().map(front).collect()))
     }
@@ -499,7 +467,7 @@ impl Group<'_> {
             for point in self.points {
                 let others = varying.iter().filter(|other| *other != key);
                 let mut context: Vec<String> = others.map(|other| self.text(point, other)).collect();
-                context.push(format!("{} {}", point.source(), point.workload()));
+                context.push(format!("{} {:?}", point.source(), point.task()));
                 let logarithm = self.pool.number(point, y)?.ln();
                 contexts.entry(context).or_default().push((self.text(point, key), logarithm));
             }

@@ -12,8 +12,9 @@
 //! Pages read the same grammar by a script, `lab/run/src/html/condition.js`. The cases in `tests/pages/conditions.json`
 //! are for both.
 
-use crate::quantity::{Quantity, UnknownName, find};
-use crate::view::plain;
+use crate::names::{UnknownName, find, typed};
+use crate::quantity::Quantity;
+use crate::value::plain;
 use diagnostic::{Diagnostic, Span};
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_while, take_while1};
@@ -180,7 +181,7 @@ impl Condition {
             return Err(self.error(&self.operand_span, message, NUMBERS));
         };
         let quantity = Quantity::of(&self.column);
-        if unit.is_empty() || plain_unit(unit) == plain_unit(quantity.unit_name()) {
+        if unit.is_empty() || typed(unit) == typed(quantity.unit_name()) {
             return Ok(*number);
         }
         let message = format!("`{unit}` is not the unit of `{}`", self.column);
@@ -212,18 +213,6 @@ impl Condition {
 }
 
 const NUMBERS: &str = "write digits without commas, and a unit after them if you like";
-
-/// A unit as it can be typed: `mm2*us` for `mm² µs`.
-fn plain_unit(unit: &str) -> String {
-    let plain = |c: char| match c {
-        'µ' | 'μ' => Some('u'),
-        '²' => Some('2'),
-        '*' | '×' | '·' => None,
-        c if c.is_whitespace() => None,
-        c => Some(c),
-    };
-    unit.chars().filter_map(plain).collect()
-}
 
 /// The place where the grammar is left, and what it allows there; empty in an alternative that fails.
 struct Fault<'t> {
@@ -331,7 +320,7 @@ fn is_of_word(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quantity::short_name;
+    use crate::names::short_name;
     use serde_json::json;
 
     /// A table for both readers of the grammar: each text with the rows that meet it, or with its error.

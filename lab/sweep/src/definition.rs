@@ -53,9 +53,8 @@
 mod checks;
 mod read;
 
-use super::goals::Exploration;
+use super::front::{Constraint, Exploration};
 use super::manifest::{Reference, Source};
-use super::measure::Constraint;
 use super::parameter::{self, Setting, Settings, is_parameter};
 use diagnostic::document::{Document, Field, Item};
 use diagnostic::{Code, Diagnostic, Diagnostics};

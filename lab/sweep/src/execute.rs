@@ -9,10 +9,7 @@ use super::record::{Record, Status};
 use super::task::{GivenProgram, KernelTask, RingTask, Task};
 use b512_asm::Program;
 use codegen::{Origin, PlanChoice, Request, choose, compile};
-use lab_run::{
-    ProgramFacts, RingTiming, RunReport, StreamReport, TimingReport, check_defects, check_on_random_data,
-    random_seeds,
-};
+use lab_run::{ProgramFacts, RunReport, StreamReport, check_defects, check_on_random_data, random_seeds};
 use rayon::prelude::*;
 use runtime::Runtime;
 use sim::timing::{self, DecodedProgram, Timing};
@@ -197,16 +194,15 @@ fn by_class(points: &[usize], class: impl Fn(usize) -> u128) -> Vec<Vec<usize>> 
 
 /// Times a ring program on a machine. It is not run on data.
 fn time(task: &RingTask, machine: &Machine) -> Result<RunReport, String> {
-    let runtime = Runtime::new(&task.program, machine).map_err(|error| error.to_string())?;
-    let timeline = runtime.time(task.keys, false).map_err(|error| error.to_string())?;
+    let runtime = Runtime::new(&task.program, machine, task.keys).map_err(|error| error.to_string())?;
+    let timeline = runtime.time(false).map_err(|error| error.to_string())?;
     let facts = ProgramFacts {
         name: task.name.clone(),
         blake3: task.blake3.clone(),
         computes: Vec::new(),
         events: runtime.events(),
     };
-    let ring = RingTiming::new(&runtime.report(&timeline));
-    Ok(RunReport { ring: Some(ring), ..RunReport::new(&facts, machine) })
+    Ok(RunReport::new(&facts, machine).of_ring(&runtime.report(&timeline)))
 }
 
 /// The report of a program on the machine of a point. `shared` is the timing on all machines of its class.
@@ -222,11 +218,9 @@ fn simulate<T>(
     if let Some(defect) = lint::overtaking(&job.program, machine, timing) {
         return Err(defect.to_string());
     }
-    let timing = TimingReport::new(machine, timing);
-    let stream = |runs| StreamReport::new(&job.program, machine, timing.time_us, runs as usize);
-    let hbm = point.stream.map(stream).transpose().map_err(|error| error.to_string())?;
-    let report = RunReport::new(&job.facts, machine);
-    Ok(RunReport { timing: Some(timing), hbm, ..report })
+    let stream = |runs| StreamReport::new(&job.program, machine, timing.cycles.0, runs as usize);
+    let stream = point.stream.map(stream).transpose().map_err(|error| error.to_string())?;
+    Ok(RunReport::new(&job.facts, machine).timed(&job.facts.events, timing, stream))
 }
 
 #[cfg(test)]

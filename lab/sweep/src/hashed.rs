@@ -46,7 +46,7 @@ impl Sections {
     fn hashes_of(&self, machine: &Machine) -> Vec<PointKey> {
         hashes!(
             machine, self.base, self.hashes;
-            name, technology, isa, law, frontend, scalar, hple, vrf, sbar, vbar, vdm, sdm, hbm, ideal
+            name, technology, isa, law, frontend, scalar, hple, vrf, sbar, vbar, vdm, sdm, launch, hbm, ideal
         )
     }
 }

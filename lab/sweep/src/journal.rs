@@ -6,8 +6,9 @@
 
 use super::key::PointKey;
 use super::manifest::{FORMAT, Manifest};
+use super::measure::Costs;
 use super::plan::Plan;
-use super::record::{Costs, Outcome, Record, Status};
+use super::record::{Outcome, Record, Status};
 use super::shard::Shard;
 use diagnostic::input;
 use lab_run::files::NewFile;

@@ -1,8 +1,8 @@
 //! The manifest of a sweep's folder.
 
-use super::goals::Goals;
+use super::front::Goals;
 use super::key::PointKey;
-use super::measure::Measure;
+use super::measure::{Costs, Measure};
 use super::parameter::Settings;
 use super::points::Points;
 use super::workload::Workload;
@@ -117,12 +117,10 @@ fn positive<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
 impl Reference {
     /// Its value of a measure, if it is published.
     pub(super) fn value(&self, measure: Measure) -> Option<f64> {
-        match measure {
-            Measure::TimeUs => Some(self.time_us),
-            Measure::AreaMm2 => Some(self.area_mm2),
-            Measure::AreaDelay => Some(self.area_mm2 * self.time_us),
-            Measure::Cycles | Measure::StreamUs | Measure::EnergyUj | Measure::EnergyDelay => None,
-        }
+        let mut costs = Costs::UNKNOWN;
+        costs.set(Measure::TimeUs, self.time_us);
+        costs.set(Measure::AreaMm2, self.area_mm2);
+        Some(measure.of(&costs)).filter(|value| value.is_finite())
     }
 
     /// Whether it is comparable with results of a workload.

@@ -2,16 +2,19 @@
 
 use super::chart::chart;
 use super::columns::{Column, columns};
-use super::goals::Goals;
+use super::front::{Design, Goals, is_ideal};
 use super::journal::JournalError;
 use super::manifest::Manifest;
 use super::measure::Measure;
+use super::names::typed;
 use super::page::page;
 use super::parameter;
 use super::quantity::Quantity;
 use super::record::Record;
 use super::results::Results;
-use super::view::{EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, extrapolated, extrapolates, setting, text};
+use super::view::{
+    EXTRAPOLATED, MAX_SHOWN, SAMPLE, View, efforts_differ, extrapolated, extrapolates, setting, text,
+};
 use super::workload::Workload;
 use diagnostic::printable;
 use lab_run::files::{self, NewFile};
@@ -74,9 +77,15 @@ struct Group {
 
 impl Group {
     fn new(results: &Results, workload: Workload, members: Vec<usize>) -> Self {
-        let goals = results.manifest.goals.clone().unwrap_or_else(|| Goals::of(&workload));
-        let designs = || members.iter().filter_map(|&point| Some((point, results.costs(point)?)));
-        let (ran, beyond) = (designs().count(), designs().filter(|(_, costs)| !goals.allow(costs)).count());
+        let goals = results.manifest.goals.clone().unwrap_or_else(|| Goals::of_sweep(workload.time()));
+        let has_ideal = results.manifest.points.names().any(|name| is_ideal(name, &Value::Null));
+        let designs = || {
+            members.iter().filter_map(|&point| {
+                let is_ideal = has_ideal && results.manifest.points.any_setting(point, is_ideal);
+                Some(Design { id: point, costs: results.costs(point)?, is_ideal })
+            })
+        };
+        let (ran, beyond) = (designs().count(), designs().filter(|of| !goals.allow(&of.costs)).count());
         let front: Vec<usize> = goals.front(designs());
         let mut shown = members.clone();
         if results.points() > MAX_SHOWN {
@@ -294,6 +303,7 @@ impl<'r> Outputs<'r> {
         } else {
             format!("{}: {}", manifest.title, group.workload)
         };
+        let records: Vec<&Record> = group.shown.iter().filter_map(|point| shown.get(point)).collect();
         View {
             title,
             manifest,
@@ -303,7 +313,8 @@ impl<'r> Outputs<'r> {
             beyond: group.beyond,
             varying: manifest.varying.iter().map(String::as_str).filter(|key| !said(key)).collect(),
             points: group.members.len(),
-            records: group.shown.iter().filter_map(|point| shown.get(point)).collect(),
+            efforts_differ: efforts_differ(records.iter().map(|record| record.program_source.as_deref())),
+            records,
             front: group.front.iter().map(|&point| manifest.points.key(point)).collect(),
         }
     }
@@ -316,7 +327,7 @@ fn front_table(view: &View<'_>, front: &[(usize, String, Record)]) -> String {
         Some((record, record.outcome().costs?, report.machine.frequency_ghz()))
     });
     let ran: Vec<_> = ran.collect();
-    let measures = view.goals.measures(view.workload);
+    let measures = view.goals.measures(view.workload.time());
     let clocks_differ = ran.iter().any(|(.., clock)| *clock != ran[0].2);
     let mut columns: Vec<Vec<String>> = Vec::new();
     for key in &view.varying {
@@ -325,7 +336,7 @@ fn front_table(view: &View<'_>, front: &[(usize, String, Record)]) -> String {
     }
     for measure in measures {
         let values = ran.iter().map(|(_, costs, _)| short(measure, measure.of(costs)));
-        columns.push([measure.heading()].into_iter().chain(values).collect());
+        columns.push([heading(measure)].into_iter().chain(values).collect());
     }
     if clocks_differ {
         let values = ran.iter().map(|(.., clock)| format!("{clock:.3}"));
@@ -345,19 +356,18 @@ fn front_table(view: &View<'_>, front: &[(usize, String, Record)]) -> String {
     text
 }
 
-/// The value of a measure in a table: two digits after the point, or three in all if it is below 1.
+/// The heading of a measure in a table of text: `latency (us)`.
+fn heading(measure: Measure) -> String {
+    let Quantity { name, unit } = Quantity::of(measure.name());
+    unit.map_or_else(|| name.clone(), |unit| format!("{name} ({})", typed(&unit)))
+}
+
+/// The value of a measure in a table: two digits after the point, or three in all if it is below 1; none of a count.
 fn short(measure: Measure, value: f64) -> String {
-    let digits = match measure {
-        Measure::Cycles => 0,
-        Measure::TimeUs
-        | Measure::StreamUs
-        | Measure::AreaMm2
-        | Measure::EnergyUj
-        | Measure::AreaDelay
-        | Measure::EnergyDelay => match value {
-            small if small > 0.0 && small < 1.0 => (2 - small.log10().floor() as i32).clamp(2, 12) as usize,
-            _ => 2,
-        },
+    let digits = match value {
+        _ if measure.is_count() => 0,
+        small if small > 0.0 && small < 1.0 => (2 - small.log10().floor() as i32).clamp(2, 12) as usize,
+        _ => 2,
     };
     format!("{value:.digits$}")
 }

@@ -1,13 +1,16 @@
 //! The page of a sweep.
 
-use super::chart::tuple;
+use super::chart::designs;
 use super::columns::{Column, columns};
 use super::manifest::Manifest;
 use super::measure::Measure;
-use super::quantity::{Better, Quantity, names, short_name};
+use super::names::short_name;
+use super::quantity::{Better, Quantity, names};
 use super::record::Record;
 use super::results::Results;
-use super::view::{EXTRAPOLATED, View, costs, extrapolated, plain, setting, text, timing};
+use super::scatter::tuple;
+use super::value::plain;
+use super::view::{EXTRAPOLATED, SEARCHED, View, extrapolated, setting, text};
 use b512_asm::Pipe;
 use diagnostic::counted;
 use lab_run::html::{Part, cause_label, key, names as part_names, part_label, shell, stack};
@@ -15,6 +18,7 @@ use lab_run::label;
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Value, json};
 use sim::timing::Cause;
+use sim::{Area, Energy};
 use std::borrow::Cow;
 
 /// The most points of a workload that the interactive chart has: more make a page too large for a browser.
@@ -51,6 +55,9 @@ pub(super) fn page(results: &Results, sections: &[(View<'_>, Option<&str>)], sta
                 p { "Charts and table show the front and " (shown) " of " (all) " other points; results.csv has all." }
             } @else if view.points > MAX_CHART_POINTS {
                 p { "The interactive chart shows the front and " (MAX_CHART_POINTS) " other points; results.csv has all." }
+            }
+            @if view.efforts_differ {
+                p { "A light dot: " (SEARCHED) "; the others are the library's." }
             }
             (front_stacks(view))
             h3 { @if view.hidden() > 0 { "The front, and a sample of the other points" } @else { "All points" } }
@@ -92,7 +99,7 @@ fn data(manifest: &Manifest, sections: &[(View<'_>, Option<&str>)]) -> Value {
         let labels = names(view.varying.iter().copied());
         let objectives: Vec<&str> = view.goals.objectives.iter().map(|objective| objective.name()).collect();
         json!({
-            "colour": super::chart::series_key(view),
+            "colour": designs(view).series_key(),
             "labels": labels,
             "objectives": objectives,
             "points": points,
@@ -121,23 +128,35 @@ fn of_name(name: &str) -> Value {
 
 fn of_column(column: &Column) -> Value {
     let name = column.name.as_str();
-    let cause = Cause::all().find(|cause| name.strip_suffix("_cycles") == Some(cause.name()));
-    let part = match cause {
-        Some(cause) => cause_label(cause),
-        None => part_label(name.trim_end_matches("_mm2").trim_end_matches("_uj")),
+    let stem = short_name(name);
+    let has = |parts: &[(&str, f64)]| parts.iter().any(|(part, _)| *part == stem);
+    // The bars of a design: where its cycles, its area and its energy go.
+    let part = match Cause::all().find(|cause| cause.name() == stem) {
+        Some(cause) if name.ends_with("_cycles") => Some(("cycles", cause_label(cause))),
+        _ if name.ends_with("_mm2") && has(&Area::default().components()) => Some(("area", part_label(stem))),
+        _ if name.ends_with("_uj") && has(&Energy::default().components()) => {
+            Some(("energy", part_label(stem)))
+        }
+        _ => None,
     };
+    let (of, part) = part.unzip();
     let mut data = of_name(name);
+    data["of"] = of.into();
     data["part"] = part.into();
-    data["cause"] = cause.is_some().into();
+    // What the details of a design list.
+    data["shown"] = (column.measure.is_some() || SHOWN.contains(&name)).into();
     // A front needs two columns with better values.
     data["better"] = column.better.map(Better::name).into();
     data
 }
 
+/// The results beside the measures that the details of a design list.
+const SHOWN: [&str; 3] = ["frequency_ghz", "bound_ratio", "program_source"];
+
 fn point(manifest: &Manifest, view: &View<'_>, results: &[Column], record: &Record) -> Value {
     let name: Vec<String> = view.varying.iter().map(|key| text(record, key)).collect();
     // The chart and the marked rows must agree on the front.
-    let is_exact = |column: &Column| Measure::ALL.iter().any(|measure| measure.name() == column.name);
+    let is_exact = |column: &Column| column.measure.is_some();
     let rounded = |column: &Column, value: Value| match value.as_f64() {
         // Six digits are enough for a chart, and a third of the page. They are too few for a front.
         Some(number) if value.is_f64() && !is_exact(column) => {
@@ -153,6 +172,8 @@ fn point(manifest: &Manifest, view: &View<'_>, results: &[Column], record: &Reco
         "key": record.key,
         "name": tuple(name.join(", "), view.varying.len()),
         "beyond": view.is_beyond(record),
+        "ideal": record.is_ideal(),
+        "searched": view.is_searched(record),
         "values": settings.chain(values).collect::<Vec<_>>(),
     })
 }
@@ -164,10 +185,12 @@ fn front_stacks(view: &View<'_>) -> Markup {
     let first = |record: &Record| View::value(record, view.goals.axes()[0]).unwrap_or_default();
     front.sort_by(|a, b| first(a).total_cmp(&first(b)));
     let parts = |record: &&Record| -> Vec<Part> {
-        let Some(timing) = timing(record) else { return Vec::new() };
+        let Some(stalls) = record.report.as_ref().and_then(|run| run.stalls.as_ref()) else {
+            return Vec::new();
+        };
         let part = |cause: Cause| Part {
             name: cause_label(cause),
-            size: timing.stalls.get(cause.name()).map_or(0.0, |&cycles| cycles as f64),
+            size: stalls.get(cause.name()).map_or(0.0, |&cycles| cycles as f64),
         };
         Cause::all().map(part).collect()
     };
@@ -222,21 +245,17 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                     @for record in &view.records {
                         tr.front[view.front.contains(&record.key)].beyond[view.is_beyond(record)] data-key=(record.key) {
                             @for column in columns { td { (text(record, column)) } }
-                            @if let (Some((time_us, area)), Some(report)) = (costs(record), &record.report) {
-                                td { (report.duration().map_or(0, |(_, cycles)| cycles)) }
+                            @if let (Some(costs), Some(report)) = (record.outcome().costs, &record.report) {
+                                @let value = |measure: Measure| measure.of(&costs);
+                                td { (value(Measure::Cycles)) }
                                 td { (report.machine.frequency_ghz()) }
-                                td { (format!("{time_us:.3}")) }
-                                @if has_stream {
-                                    td { (format!("{:.3}", View::value(record, Measure::StreamUs).unwrap_or(f64::NAN))) }
-                                }
-                                td { (format!("{area:.2}")) @if !extrapolated(record).is_empty() { " *" } }
-                                td { (format!("{:.2}", report.energy_uj)) }
-                                @let timing = timing(record);
-                                td { @if let Some(timing) = timing {
-                                    (timing.bounds.resource_cycles.max(timing.bounds.dependence_cycles))
-                                } }
+                                td { (format!("{:.3}", value(Measure::TimeUs))) }
+                                @if has_stream { td { (format!("{:.3}", value(Measure::StreamUs))) } }
+                                td { (format!("{:.2}", value(Measure::AreaMm2))) @if !extrapolated(record).is_empty() { " *" } }
+                                td { (format!("{:.2}", value(Measure::EnergyUj))) }
+                                td { @if let Some(bounds) = report.bounds { (bounds.resource_cycles.max(bounds.dependence_cycles)) } }
                                 @for pipe in Pipe::VECTOR {
-                                    td { @if let Some(timing) = timing { (percent(timing.utilisation.pipes[pipe])) } }
+                                    td { @if let Some(utilisation) = &report.utilisation { (percent(utilisation.pipes[pipe])) } }
                                 }
                             } @else {
                                 td.failed colspan=(results) { (record.error.as_deref().unwrap_or("failed")) }

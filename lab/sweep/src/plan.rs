@@ -5,7 +5,7 @@
 
 use super::data::Data;
 use super::definition::Definition;
-use super::goals::Goals;
+use super::front::Goals;
 use super::key::PointKey;
 use super::manifest::{FORMAT, Manifest};
 use super::parameter::{self, PARAMETERS};
@@ -74,7 +74,7 @@ impl Plan {
         points.shrink();
         let title = numbers.first().map_or(Ok(definition.name.clone()), |&first| {
             let first = resolver.point(&definition.digits(first));
-            first.map(|first| title(definition, &first, &points, &Goals::of(&first.workload())))
+            first.map(|first| title(definition, &first, &points, &Goals::of_sweep(first.workload().time())))
         })?;
         let manifest = manifest(definition, title, points);
         Ok(Self { resolver, numbers, repeated, manifest })

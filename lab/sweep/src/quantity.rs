@@ -1,10 +1,10 @@
 //! Columns as quantities: the names that people use, with units.
 
+use crate::measure::Measure;
+use crate::names::without_units;
 use lab_run::html::{cause_label, part_label};
 use sim::timing::Cause;
 use sim::{Area, Energy};
-use std::collections::BTreeSet;
-use thiserror::Error;
 
 /// The quantity of a column.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,7 +12,7 @@ pub(super) struct Quantity {
     /// The name, as within a sentence.
     pub(super) name: String,
     /// The unit, if it has one.
-    pub(super) unit: Option<&'static str>,
+    pub(super) unit: Option<String>,
 }
 
 /// The better values of a quantity.
@@ -40,36 +40,14 @@ impl Better {
     }
 }
 
-/// Columns whose names do not follow from their words, with units.
-const NAMES: [(&str, &str, Option<&str>); 10] = [
-    ("time_us", "latency", Some("µs")),
-    ("stream_us", "time of the stream", Some("µs")),
-    ("frequency_ghz", "clock", Some("GHz")),
-    ("area_delay_mm2_us", "area × delay", Some("mm² µs")),
-    ("energy_delay_uj_us", "energy × delay", Some("µJ µs")),
+/// Columns that are no measures and whose names do not follow from their words, with units that do not follow either.
+const NAMES: [(&str, &str, Option<&str>); 6] = [
+    ("frequency_ghz", "clock", None),
     ("bound_ratio", "cycles over the larger bound", None),
     ("n", "ring degree", None),
     ("hple.count", "HPLEs", None),
     ("hbm.gb_per_s", "HBM bandwidth", Some("GB/s")),
-    ("isa.word_bits", "word width", Some("bits")),
-];
-
-/// The ends of names that state a unit.
-const UNITS: [(&str, &str); 14] = [
-    ("_um2", "µm²"),
-    ("_mm2", "mm²"),
-    ("_pj", "pJ"),
-    ("_uj", "µJ"),
-    ("_ps", "ps"),
-    ("_ns", "ns"),
-    ("_us", "µs"),
-    ("_ghz", "GHz"),
-    ("_nm", "nm"),
-    ("_kib", "KiB"),
-    ("_mib", "MiB"),
-    ("_bits", "bits"),
-    ("_w", "W"),
-    ("_cycles", "cycles"),
+    ("isa.word_bits", "word width", None),
 ];
 
 /// Words that are not written as they are.
@@ -92,14 +70,16 @@ const WORDS: [(&str, &str); 13] = [
 impl Quantity {
     /// The quantity of a column of results or of a machine key.
     pub(super) fn of(column: &str) -> Self {
-        if let Some((_, name, unit)) = NAMES.iter().find(|(known, ..)| *known == column) {
-            return Self { name: (*name).to_owned(), unit: *unit };
+        let (stem, unit) = without_units(column);
+        let known = NAMES.iter().find(|(known, ..)| *known == column);
+        let label = Measure::find(column).map(Measure::label).or_else(|| known.map(|(_, name, _)| *name));
+        if let Some(label) = label {
+            let own = known.and_then(|(.., unit)| *unit).map(str::to_owned);
+            return Self { name: label.to_owned(), unit: own.or(unit) };
         }
-        let with_unit = UNITS.iter().find_map(|(end, unit)| Some((column.strip_suffix(end)?, *unit)));
-        let (stem, unit) = with_unit.map_or((column, None), |(stem, unit)| (stem, Some(unit)));
         let is_area = Area::default().components().iter().any(|(part, _)| *part == stem);
         let is_energy = Energy::default().components().iter().any(|(part, _)| *part == stem);
-        let name = match (unit, Cause::all().find(|cause| cause.name() == stem)) {
+        let name = match (unit.as_deref(), Cause::all().find(|cause| cause.name() == stem)) {
             (Some("cycles"), Some(cause)) => cause_label(cause),
             (Some("mm²"), _) if is_area => format!("area of {}", part_label(stem)),
             (Some("µJ"), _) if is_energy => format!("energy of {}", part_label(stem)),
@@ -110,12 +90,12 @@ impl Quantity {
 
     /// The unit; the name of a quantity without one, as in `9000 cycles`.
     pub(super) fn unit_name(&self) -> &str {
-        self.unit.unwrap_or(&self.name)
+        self.unit.as_ref().unwrap_or(&self.name)
     }
 
     /// Name and unit: `area (mm²)`.
     pub(super) fn with_unit(&self) -> String {
-        self.unit.map_or_else(|| self.name.clone(), |unit| format!("{} ({unit})", self.name))
+        self.unit.as_ref().map_or_else(|| self.name.clone(), |unit| format!("{} ({unit})", self.name))
     }
 
     /// Name and unit with a capital, for an axis: `Area (mm²)`.
@@ -127,55 +107,13 @@ impl Quantity {
 
     /// The quantity with a value: `modulus 60 bits`.
     pub(super) fn with_value(&self, value: &str) -> String {
-        let unit = self.unit.map_or_else(String::new, |unit| format!(" {unit}"));
-        format!("{} {value}{unit}", self.name)
+        format!("{} {}", self.name, self.amount(value))
     }
-}
 
-/// A column's name without its units: `area` for `area_mm2`.
-pub(super) fn short_name(column: &str) -> &str {
-    UNITS.iter().find_map(|(end, _)| column.strip_suffix(end)).map_or(column, short_name)
-}
-
-/// A name that no column has, or a short name of several.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("unknown column `{name}`")]
-pub(super) struct UnknownName {
-    name: String,
-    /// The columns that may be meant.
-    near: Vec<String>,
-}
-
-impl UnknownName {
-    /// The remedy, if `known` lists the columns.
-    pub(super) fn help(&self, known: &str) -> String {
-        if self.near.is_empty() {
-            return format!("the columns are {known}");
-        }
-        let near: Vec<String> = self.near.iter().map(|column| format!("`{column}`")).collect();
-        format!("did you mean {}?", near.join(" or "))
+    /// A value with the unit: `60 bits`.
+    pub(super) fn amount(&self, value: &str) -> String {
+        self.unit.as_ref().map_or_else(|| value.to_owned(), |unit| format!("{value} {unit}"))
     }
-}
-
-/// The column with a name, or with a short name that only one column has.
-pub(super) fn find<'n>(name: &str, columns: &[&'n str]) -> Result<&'n str, UnknownName> {
-    if let Some(column) = columns.iter().find(|column| **column == name) {
-        return Ok(column);
-    }
-    let columns = || columns.iter().copied();
-    let mut near: BTreeSet<&str> = columns().filter(|column| short_name(column) == name).collect();
-    if let (1, Some(column)) = (near.len(), near.first()) {
-        return Ok(column);
-    }
-    if near.is_empty() {
-        let end =
-            |column: &str| column.rsplit('.').next().is_some_and(|end| short_name(end) == short_name(name));
-        near = columns().filter(|column| end(column)).collect();
-    }
-    if near.is_empty() {
-        near.extend(diagnostic::nearest(name, columns()));
-    }
-    Err(UnknownName { name: name.to_owned(), near: near.into_iter().map(str::to_owned).collect() })
 }
 
 /// The names of several columns, in a list.
@@ -202,6 +140,8 @@ mod tests {
             ("area_mm2", "Area (mm²)"),
             ("time_us", "Latency (µs)"),
             ("energy_delay_uj_us", "Energy × delay (µJ µs)"),
+            ("frequency_ghz", "Clock (GHz)"),
+            ("hbm.gb_per_s", "HBM bandwidth (GB/s)"),
             ("vdm_mm2", "Area of VDM (mm²)"),
             ("sbar_uj", "Energy of shuffle crossbar (µJ)"),
             ("busy_load_store_cycles", "Waits for load/store's registers (cycles)"),
@@ -218,24 +158,6 @@ mod tests {
             assert_eq!(Quantity::of(column).label(), label);
         }
         assert_eq!(names(["hple.count", "hple.initiation_interval"]), "HPLEs, HPLE initiation interval");
-    }
-
-    #[test]
-    fn columns_have_short_names_and_unknown_ones_a_remedy() {
-        let columns = ["area_mm2", "area_delay_mm2_us", "vdm_mm2", "vdm_uj", "vdm.banks", "vdm.size_mib"];
-        let found =
-            |name: &str| find(name, &columns).map_err(|error| format!("{error}; {}", error.help("a, b")));
-        for (name, column) in [
-            ("area", Ok("area_mm2")),
-            ("area_delay", Ok("area_delay_mm2_us")),
-            ("vdm.size", Ok("vdm.size_mib")),
-            ("vdm", Err("unknown column `vdm`; did you mean `vdm_mm2` or `vdm_uj`?")),
-            ("banks", Err("unknown column `banks`; did you mean `vdm.banks`?")),
-            ("vdm.bank", Err("unknown column `vdm.bank`; did you mean `vdm.banks`?")),
-            ("nonsense", Err("unknown column `nonsense`; the columns are a, b")),
-        ] {
-            assert_eq!(found(name), column.map_err(str::to_owned));
-        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The result of a point.
 
+use super::front::is_ideal;
 use super::key::PointKey;
+use super::measure::Costs;
 use super::parameter::Settings;
 use lab_run::RunReport;
 use serde::{Deserialize, Serialize};
@@ -31,14 +33,12 @@ pub struct Record {
 
 impl Record {
     pub(super) fn outcome(&self) -> Outcome {
-        let costs = || {
-            let report = self.report.as_ref()?;
-            let (time_us, cycles) = report.duration()?;
-            let stream_us = report.hbm.as_ref().map(|stream| stream.total_us);
-            let (area_mm2, energy_uj) = (report.area_mm2, report.energy_uj);
-            Some(Costs { cycles, time_us, stream_us, area_mm2, energy_uj })
-        };
-        Outcome { status: self.status, costs: costs() }
+        Outcome { status: self.status, costs: self.report.as_ref().and_then(Costs::of) }
+    }
+
+    /// Whether its machine is ideal by a setting.
+    pub(super) fn is_ideal(&self) -> bool {
+        self.point.iter().any(|(key, value)| is_ideal(key, value))
     }
 }
 
@@ -60,17 +60,6 @@ impl Status {
             Self::Failed => "failed",
         }
     }
-}
-
-/// The costs of a simulated point.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Costs {
-    pub(super) cycles: u64,
-    pub(super) time_us: f64,
-    /// The time of a stream of runs, if the point has one.
-    pub(super) stream_us: Option<f64>,
-    pub(super) area_mm2: f64,
-    pub(super) energy_uj: f64,
 }
 
 /// The status of a point, and its costs if it succeeded.

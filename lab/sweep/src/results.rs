@@ -5,8 +5,9 @@
 use super::journal::{self, Entry, JournalError};
 use super::key::PointKey;
 use super::manifest::Manifest;
+use super::measure::Costs;
 use super::parameter::Settings;
-use super::record::{Costs, Record, Status};
+use super::record::{Record, Status};
 use diagnostic::input;
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -74,7 +75,7 @@ fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
 /// The numbers of keys: those of points are their places, others follow.
 struct Numbers<'p> {
     points: &'p [PointKey],
-    /// The places of the points, in the order of their keys: a tenth of the memory of a map.
+    /// Point numbers sorted by key; a tenth of the memory of a `HashMap`.
     order: Vec<u32>,
     others: HashMap<PointKey, u32>,
 }

@@ -134,7 +134,7 @@ fn insert(root: &mut Value, path: &str, prefix: &str, schema: Value) {
 
 /// The schema of a key's value, with its meaning, origin and effects.
 fn of_key(key: &Key) -> Value {
-    let mut schema = of_kind(key.kind);
+    let mut schema = key.kind.schema();
     let mut description = key.doc.join("").trim().to_owned();
     if let Kind::Choice(choices) = key.kind {
         for choice in choices {
@@ -151,39 +151,6 @@ fn of_key(key: &Key) -> Value {
     }
     schema["description"] = description.into();
     schema
-}
-
-/// The schema of the values that a kind of key accepts.
-fn of_kind(kind: Kind) -> Value {
-    match kind {
-        Kind::Text => json!({ "type": "string", "minLength": 1 }),
-        Kind::Bool => json!({ "type": "boolean" }),
-        Kind::Int(min, max) => json!({ "type": "integer", "minimum": min, "maximum": max }),
-        Kind::PowerOfTwo(min, max) => {
-            let powers: Vec<u32> =
-                (0..32).map(|log2| 1 << log2).filter(|n| (min..=max).contains(n)).collect();
-            json!({ "enum": powers })
-        }
-        Kind::Positive => json!({ "type": "number", "minimum": Kind::LEAST, "maximum": Kind::MOST }),
-        Kind::Share => json!({ "type": "number", "minimum": Kind::LEAST, "maximum": 1 }),
-        Kind::NotNegative => json!({ "type": "number", "minimum": 0, "maximum": Kind::MOST }),
-        Kind::Choice(choices) => {
-            json!({ "enum": choices.iter().map(|choice| choice.text).collect::<Vec<_>>() })
-        }
-        Kind::Clock => json!({
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "additionalProperties": false,
-                "required": ["banks", "ghz"],
-                "properties": {
-                    "banks": { "type": "integer", "minimum": 1 },
-                    "ghz": { "type": "number", "exclusiveMinimum": 0 },
-                },
-            },
-        }),
-    }
 }
 
 /// The machine keys as nested objects whose leaves are `of` their values' schemas.

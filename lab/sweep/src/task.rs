@@ -333,7 +333,7 @@ impl Reader<'_> {
         let effort = TUNES.iter().position(|known| *known == text(tune));
         Ok(match (choice, effort) {
             (PlanChoice::Best, Some(0)) => PlanChoice::Known,
-            (PlanChoice::Best, Some(2)) => PlanChoice::Tuned(Effort::DEFAULT),
+            (PlanChoice::Best, Some(2)) => PlanChoice::Tuned(Effort::FULL),
             (choice, _) => choice,
         })
     }

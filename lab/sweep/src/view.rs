@@ -1,12 +1,12 @@
 //! The presentation of a sweep: its values and their names.
 
-use super::goals::Goals;
+use super::front::Goals;
 use super::key::PointKey;
 use super::manifest::Manifest;
 use super::measure::Measure;
 use super::record::Record;
+use super::value::{ABSENT, plain};
 use super::workload::Workload;
-use lab_run::TimingReport;
 use serde_json::Value;
 use sim::machine::table::{Effect, Key, Rest};
 use std::borrow::Cow;
@@ -30,6 +30,8 @@ pub(super) struct View<'v> {
     pub(super) records: Vec<&'v Record>,
     /// The keys of the points on the front.
     pub(super) front: HashSet<PointKey>,
+    /// See [`efforts_differ`].
+    pub(super) efforts_differ: bool,
 }
 
 /// The most points of a sweep that its charts and its page show. Of more, they show the front and about
@@ -57,6 +59,11 @@ impl View<'_> {
     /// Whether a record exceeds a constraint.
     pub(super) fn is_beyond(&self, record: &Record) -> bool {
         record.outcome().costs.is_some_and(|costs| !self.goals.allow(&costs))
+    }
+
+    /// Whether the program of a record was searched for with less effort than others of the chart.
+    pub(super) fn is_searched(&self, record: &Record) -> bool {
+        self.efforts_differ && is_searched(record.program_source.as_deref())
     }
 
     /// The value of a measure in a record that has one.
@@ -98,16 +105,19 @@ pub(super) fn extrapolates(path: &str, value: &Value) -> bool {
 /// The meaning of the mark of such records.
 pub(super) const EXTRAPOLATED: &str = "costs extrapolated";
 
-/// The time, in us, and the area, in mm2, of a record that has them.
-pub(super) fn costs(record: &Record) -> Option<(f64, f64)> {
-    let report = record.report.as_ref()?;
-    Some((report.duration()?.0, report.area_mm2))
+/// Whether a program was found by a quick search: the library's come from long ones, others are as they were given.
+pub(super) fn is_searched(source: Option<&str>) -> bool {
+    matches!(source, Some("neighbour" | "tuned"))
 }
 
-/// The results of the cycle model in a record that has them.
-pub(super) fn timing(record: &Record) -> Option<&TimingReport> {
-    record.report.as_ref()?.timing.as_ref()
+/// Whether some programs are from the library and some from quick searches: a part of the difference between
+/// their designs is that of the effort.
+pub(super) fn efforts_differ<'s>(sources: impl Iterator<Item = Option<&'s str>> + Clone) -> bool {
+    sources.clone().any(|source| source == Some("library")) && sources.into_iter().any(is_searched)
 }
+
+/// The meaning of the dot in such designs.
+pub(super) const SEARCHED: &str = "program of a quick search";
 
 /// The value of a key in a record: the point's setting, or else the machine's value.
 pub(super) fn setting<'r>(record: &'r Record, key: &str) -> Option<Cow<'r, Value>> {
@@ -123,25 +133,4 @@ pub(super) fn setting<'r>(record: &'r Record, key: &str) -> Option<Cow<'r, Value
 /// The display text of a key's value in a record; a dash if there is none, since an empty text would leave a gap in a list.
 pub(super) fn text(record: &Record, key: &str) -> String {
     setting(record, key).map_or_else(|| ABSENT.to_owned(), |value| plain(Some(&value)))
-}
-
-/// The display text of a missing value.
-pub(super) const ABSENT: &str = "-";
-
-/// The display text of a value: without quotes around text. Equal numbers have the same text, such as 512 for 512.0.
-pub(super) fn plain(value: Option<&Value>) -> String {
-    match value {
-        None => String::new(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => match other.as_f64().filter(|_| other.is_f64()).and_then(whole) {
-            Some(number) => number.to_string(),
-            None => other.to_string(),
-        },
-    }
-}
-
-/// A number as an integer, if it is one that both types hold exactly.
-pub(super) fn whole(number: f64) -> Option<i64> {
-    const EXACT: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
-    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
 }

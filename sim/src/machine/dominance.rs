@@ -69,12 +69,8 @@ impl Speed {
 
 impl Rank {
     fn new(key: &Key, value: &Value) -> Self {
-        let number = match value {
-            Value::String(text) => key.kind.number(text).and_then(|number| i64::try_from(number).ok()),
-            Value::Boolean(value) => Some(i64::from(*value)),
-            value => value.as_integer(),
-        };
-        let number = number.expect("a key that affects cycles is a whole number, a switch or a choice");
+        let number =
+            key.number(value).expect("a key that affects cycles is a whole number, a switch or a choice");
         match key.faster {
             Some(Faster::Larger) => Self::Of(number),
             Some(Faster::Smaller) => Self::Of(-number),

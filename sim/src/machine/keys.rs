@@ -1,10 +1,11 @@
 //! The keys of a machine, in one table.
 //!
 //! A row gives a key's meaning, type, accepted values, value in the paper's machine, origin of that
-//! value, and values in random machines. From the rows follow the structures below, the checks of
+//! value, values in random machines, and its weight in the choice of recipes. From the rows follow the structures below, the checks of
 //! machine files, `configs/machines/rpu-128x128.toml`, `docs/machine.md`, and the strategy for random
 //! machines. A new key is a row here, the code that uses it, and the two generated files.
 
+use super::table::Distance::{Another, Doublings, DoublingsPer, Units};
 use super::table::Kind::{Bool, Clock, Int, NotNegative, Positive, PowerOfTwo, Share, Text};
 use super::table::Sample::{Any, Between, Cycles, Fixed, Seldom};
 use super::table::{Kind, choices, sections};
@@ -122,6 +123,8 @@ sections! {
         vdm: Vdm,
         /// The scalar data memory.
         sdm: Sdm,
+        /// Launches of kernels.
+        launch: Launch,
         /// The off-chip memory.
         hbm: Hbm,
         /// Limits that are switched off to prove a bottleneck.
@@ -147,6 +150,8 @@ sections! {
         area: AreaConstants,
         /// Energies of events.
         energy: EnergyConstants,
+        /// Power that does not depend on events.
+        power: PowerConstants,
     }
 
     /// Delays of logic and wires.
@@ -214,17 +219,26 @@ sections! {
         instruction_pj: f64 => NotNegative, [Energy];
     }
 
+    /// Power that does not depend on events. The paper's energy contains none of it.
+    PowerConstants [technology.power] {
+        /// The leakage of each mm2 on the chip, in mW.
+        leakage_mw_per_mm2: f64 => NotNegative, [Energy];
+        /// The energy of a LAW engine in a cycle without a multiplication, as a part of that of a multiplication: its
+        /// clocked registers.
+        idle_share: f64 => NotNegative, [Energy];
+    }
+
     /// The instruction set: vector length, word width and extensions.
     Isa [isa] {
         /// Elements of a vector register, also called lanes: the vector length L. Programs for
         /// other lengths than 512 declare theirs with `.isa`; 512 is B512.
-        vector_length: u32 => PowerOfTwo(64, 4096), "512", Paper "", Any,
+        vector_length: u32 => PowerOfTwo(64, 4096), "512", Paper "", Any, recipes "vector_length" Doublings(1024),
             [Cycles Clock Area Energy] "macros of the VRF with `vector_length` * 4 / HPLEs words", 512..=512;
         /// Bits of an element, and of a word of the VDM and the SDM. Moduli fit a word.
         word_bits: u32 => PowerOfTwo(32, 128), "128", Paper "", Any,
             [Clock Area Energy] "multiplications grow with its square; all memories, crossbars and registers in proportion", 32..=128;
         /// The Gentleman-Sande butterfly, `gsbfly`, in the spare encoding space.
-        gs_butterfly: bool => Bool, "false", Paper "it has none", Fixed,
+        gs_butterfly: bool => Bool, "false", Paper "it has none", Fixed, recipes "gs_butterfly" Another(128),
             [Area Energy] "three multiplexers of a word in the LAW engine" Free "multiplexers at a stage's end, within the margin of its registers";
         /// The lane permuter, `vaff`, in the spare encoding space: an affine map of the lanes of a vector.
         lane_permuter: bool => Bool, "false", Paper "it has none", Fixed,
@@ -248,7 +262,7 @@ sections! {
         cycles_per_instruction: u32 => Int(1, INTERVAL), "1", Paper "\"the front-end fetches and decodes instructions in-order\", and no rate is printed", Between(1, 3),
             [Cycles(Smaller) Clock] "the check of the busyboard may take as long" Free "the same logic, with less to do in a cycle";
         /// The uses of a register by in-flight instructions that stall a later instruction.
-        busyboard: Busyboard => Kind::Choice(Busyboard::CHOICES), "\"strict\"", Paper "read literally: \"a bit array that tracks all the vector registers being used by all in-flight instructions ... whenever a decoded instruction register is busy, the entire front-end stalls\"", Any,
+        busyboard: Busyboard => Kind::Choice(Busyboard::CHOICES), "\"strict\"", Paper "read literally: \"a bit array that tracks all the vector registers being used by all in-flight instructions ... whenever a decoded instruction register is busy, the entire front-end stalls\"", Any, recipes "busyboard" Another(1),
             [Cycles(Larger) Clock Area Energy] "a counter of readers for each register";
         /// The time at which a source register stops being busy.
         source_release: SourceRelease => Kind::Choice(SourceRelease::CHOICES), "\"read\"", Fitted "the two unpacks of a stage read the same registers, and a 1K transform in 309 cycles leaves no time to run them one after the other. The paper tracks registers \"being used\"; \"read\" takes that literally", Any,
@@ -277,10 +291,10 @@ sections! {
     /// The High-Performance LAW Engines.
     Hple [hple] {
         /// Number of HPLEs, at most one per lane.
-        count: u32 => PowerOfTwo(1, 4096), "128", Paper "", Between(4, 4096),
+        count: u32 => PowerOfTwo(1, 4096), "128", Paper "", Between(4, 4096), recipes "hples" Doublings(16),
             [Cycles(Larger) Clock Area Energy] "LAW engines in proportion; macros of the VRF with fewer words; fitted growth of both crossbars", 4..=256;
         /// Stages of the modular multiplier. Latency of `vmul` and `vmuls`.
-        multiplier_latency_cycles: u32 => Int(1, LATENCY), "11", Public "the RTL of a 128-bit Barrett multiplier by co-authors of the paper", Cycles(1),
+        multiplier_latency_cycles: u32 => Int(1, LATENCY), "11", Public "the RTL of a 128-bit Barrett multiplier by co-authors of the paper", Cycles(1), recipes "multiplier_latency" Units(2),
             [Cycles(Smaller) Clock Area Energy] "registers of four words a stage; the delay of three multiplications, spread over the stages", 4..=22;
         /// Cycles between two operations of one HPLE, additions too.
         initiation_interval: u32 => Int(1, INTERVAL), "1", Paper "Fig. 8 varies it from 1", Between(1, 4),
@@ -307,7 +321,7 @@ sections! {
     /// The shuffle crossbar.
     Sbar [sbar] {
         /// Stages.
-        latency_cycles: u32 => Int(1, LATENCY), "4", Fitted "the 1K transform in 309 cycles", Cycles(1),
+        latency_cycles: u32 => Int(1, LATENCY), "4", Fitted "the 1K transform in 309 cycles", Cycles(1), recipes "sbar_latency" Units(2),
             [Cycles(Smaller) Clock Area Energy] "registers of a word for each HPLE and stage; multiplexers and wires, spread over the stages", 1..=8;
         /// Cycles between two beats of one element per HPLE.
         initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4),
@@ -317,7 +331,7 @@ sections! {
     /// The vector crossbar.
     Vbar [vbar] {
         /// Stages between VDM and VRF, for loads and stores alike.
-        latency_cycles: u32 => Int(1, LATENCY), "4", Assumed "within the paper's 4 to 10", Cycles(1),
+        latency_cycles: u32 => Int(1, LATENCY), "4", Assumed "within the paper's 4 to 10", Cycles(1), recipes "vbar_latency" Units(2),
             [Cycles(Smaller) Clock Area Energy] "registers of a word for each HPLE, bank and stage; multiplexers and wires, spread over the stages", 1..=8;
         /// Cycles between two beats of min(HPLEs, banks) elements.
         initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4),
@@ -330,17 +344,17 @@ sections! {
     /// The vector data memory.
     Vdm [vdm] {
         /// Number of banks.
-        banks: u32 => PowerOfTwo(1, 4096), "128", Paper "", Any,
+        banks: u32 => PowerOfTwo(1, 4096), "128", Paper "", Any, recipes "banks" DoublingsPer("hple.count", 32),
             [Cycles(Larger) Clock Area Energy] "the printed clock of banks of this size; macros; fitted wires and crossbar", 32..=256;
         /// The bank of a word.
-        mapping: BankMapping => Kind::Choice(BankMapping::CHOICES), "\"interleaved\"", Assumed "", Any,
+        mapping: BankMapping => Kind::Choice(BankMapping::CHOICES), "\"interleaved\"", Assumed "", Any, recipes "mapping" Another(128),
             [Cycles Area] "exclusive ors of address bits for each lane" Free "they work on a few bits beside a word, in the stage of the address";
         /// Accesses per bank and cycle.
         ports: u32 => Int(1, 2), "1", Assumed "", Any,
             [Cycles(Larger) Clock Area Energy] "macros with two ports", 1..=1;
         /// Whether lanes of a load that read the same word share its access to the bank. If not,
         /// every lane makes its own access. Energy counts lanes either way.
-        multicast: bool => Bool, "true", Assumed "", Any,
+        multicast: bool => Bool, "true", Assumed "", Any, recipes "multicast" Another(3),
             [Cycles(Larger) Area] "a comparison of addresses for each lane" Free "it works on a few bits beside a word, in the stage of the address";
         /// Size, in MiB.
         size_mib: u32 => Int(1, 32), "4", Paper "", Fixed,
@@ -354,11 +368,35 @@ sections! {
             [Area] "an SRAM macro" Free "scalar loads are few, and the SDM is smaller than a bank of the VDM", 32..=32;
     }
 
+    /// Launches of kernels.
+    Launch [launch] {
+        /// Cycles of each run of a kernel before its own: from the arrival of all that it needs to the start command. Its own
+        /// cycles include the filling and draining of pipes. Runs of a single program on its own have none.
+        cycles: u32 => Int(0, 1 << 20), "16", Assumed "a queue of launches beside the front end reads the next descriptor and sets registers. A doorbell of a host takes about 1 us, 1,000 to 2,000 cycles", Fixed,
+            [Stream] "" NotModelled "the paper has no control of launches";
+    }
+
     /// The off-chip memory.
     Hbm [hbm] {
         /// Bandwidth, in 1e9 bytes a second.
         gb_per_s: f64 => Positive, "512.0", Paper "\"We assume a 512GB/s HBM2\"", Fixed,
-            [Stream] "" NotModelled "the paper excludes the off-chip memory and its interface";
+            [Stream Area Energy] "interfaces and background power of as many stacks" Free "the interface has a clock of its own";
+        /// Bandwidth of a stack, in 1e9 bytes a second. The memory has as many stacks as its bandwidth takes.
+        stack_gb_per_s: f64 => Positive, "256.0", Public "a stack of HBM2 has 1,024 pins of 2 Gb/s", Fixed,
+            [Area Energy] "interfaces and background power of as many stacks" Free "the interface has a clock of its own";
+        /// Area of the interface of a stack on the chip: PHY and controller, in mm2. It belongs to runs that
+        /// use the memory.
+        phy_mm2_per_stack: f64 => NotNegative, "15.0", Public "14.8 to 14.9 in the papers of ARK, BTS and GenZA, 16.2 on die photographs of an A100 and an MI210 (LLMCompass); 12 to 22 are plausible", Fixed,
+            [Area] "an interface for each stack" Free "the interface has a clock of its own";
+        /// Energy of the memory for each transferred bit, in pJ.
+        device_pj_per_bit: f64 => NotNegative, "5.5", Public "36 chips of HBM2 with uniform random data (Olgun et al.): 5.15 for reads, 5.5 with standby and refresh; 3.9 is of other data; 4 to 7 are plausible", Fixed,
+            [Energy] "each transferred bit" Free "a property of the memory";
+        /// Energy of PHY and controller for each transferred bit, in pJ.
+        phy_pj_per_bit: f64 => NotNegative, "1.0", Assumed "between 0.6 for a PHY alone and what measurements of an A100 leave; 0.5 to 3 are plausible", Fixed,
+            [Energy] "each transferred bit" Free "the interface has a clock of its own";
+        /// Power of a stack without transfers, refresh included, in W.
+        background_w_per_stack: f64 => NotNegative, "0.5", Public "0.3 measured on HBM2, 0.5 by the currents of DRAMsim3 for a stack of 8 channels; up to 4 in estimates for newer memories", Fixed,
+            [Energy] "each stack over the time of a run" Free "a property of the memory";
         /// The part of the bandwidth that transfers sustain.
         efficiency: f64 => Share, "0.9", Public "Intel's user guide of its HBM2 interface (683189, section 7.1) computes the effective bandwidth with a controller of 90% efficiency", Fixed,
             [Stream] "" NotModelled "the paper excludes the off-chip memory and its interface";
@@ -367,15 +405,16 @@ sections! {
             [] "" NotModelled "the paper excludes the off-chip memory and its interface";
         /// Number of RPUs that share the memory and its size in equal parts.
         shared_by: u32 => Int(1, 1024), "1", Paper "one RPU", Fixed,
-            [Stream] "" NotModelled "the paper excludes the off-chip memory and its interface";
+            [Stream Area Energy] "equal parts of interfaces and background power" Free "the interface has a clock of its own";
         /// Time from the end of a transfer's last word on the channel to the end of the transfer.
         latency_ns: f64 => NotNegative, "0.0", Assumed "", Fixed,
             [Stream] "" Free "a property of the memory";
-        /// Runs of a stream whose words the VDM holds at once: 1 is no overlap, 2 is double buffering.
-        buffers: u32 => Int(1, 64), "2", Paper "\"commonly double buffer\"", Fixed,
+        /// Runs of a stream whose words the VDM holds at once: 1 is no overlap, 2 is double buffering, 0 is as many as there
+        /// is space for. Ring programs always take what space there is.
+        buffers: u32 => Int(0, 64), "0", Assumed "transfers are planned before the run, so that space alone limits them. The paper: \"commonly double buffer\"", Fixed,
             [Stream] "" Free "they lie in the VDM, whose size has its cost";
-        /// Whether every run of a stream loads its tables, as towers of different moduli must, or only
-        /// the first.
+        /// Whether every run of a stream has tables of its own, as towers of different moduli must, or all share those of
+        /// the first. The lines of a ring program say it themselves.
         reload_tables: bool => Bool, "true", Derived "three words an element (data, twiddles, result) give Fig. 10's 16K figure", Fixed,
             [Stream] "" Free "a property of the program";
     }
@@ -389,7 +428,7 @@ sections! {
         queues: bool => Bool, "false", Label "", Seldom,
             [Cycles(Larger)] "" NotModelled "no hardware does this";
         /// SRAMs of the VRF make any number of accesses a cycle.
-        vrf_ports: bool => Bool, "false", Label "", Seldom,
+        vrf_ports: bool => Bool, "false", Label "", Seldom, recipes "ideal_vrf_ports" Another(24),
             [Cycles(Larger)] "" NotModelled "no hardware does this";
         /// The front end dispatches any number of instructions a cycle.
         front_end: bool => Bool, "false", Label "", Seldom,

@@ -1,6 +1,7 @@
 //! The form of the key table: the macros that expand it, and the data of each key.
 
 use super::Machine;
+use serde_json::json;
 use std::ops::RangeInclusive;
 use toml::Value;
 
@@ -19,8 +20,12 @@ pub struct Key {
     pub effects: &'static [Effect],
     /// The direction in which the key never costs cycles, VRF port conflicts aside; `None` if unknown.
     pub faster: Option<Faster>,
+    /// How recipes of programs depend on it; `None` if the fastest one seldom does.
+    pub recipes: Option<Recipes>,
     /// The cost of its values; `None` for a key of a technology file.
     pub cost: Option<Cost>,
+    /// Its value in a machine.
+    pub(super) get: fn(&Machine) -> Value,
     /// Sets its value in a machine. A value of another type is an error.
     pub(super) set: fn(&mut Machine, Value) -> Result<(), toml::de::Error>,
 }
@@ -47,6 +52,28 @@ pub enum Faster {
     Smaller,
     /// The larger number, `true`, or the text with the larger [number](Kind::number).
     Larger,
+}
+
+/// How recipes of programs depend on a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Recipes {
+    /// The key's name in the files of a library of recipes.
+    pub name: &'static str,
+    /// How unlike two values are.
+    pub distance: Distance,
+}
+
+/// How unlike two values of a key are to recipes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Distance {
+    /// So much for each doubling.
+    Doublings(u32),
+    /// So much for each doubling of the ratio to the key with that path.
+    DoublingsPer(&'static str, u32),
+    /// So much for each unit, for 16 units at most.
+    Units(u32),
+    /// So much for another value.
+    Another(u32),
 }
 
 /// The cost of a key's values in clock, area and energy.
@@ -187,13 +214,14 @@ macro_rules! choices {
 /// A row is `name: type => kind, value, origin reason, sample, [effects] model rest, checked;`. `rest` is a
 /// [`Rest`]; if it is missing, the key has costs of all kinds. `checked` is optional. The effect on cycles
 /// may have a [`Faster`] in parentheses. A key of a technology file has a kind and effects only. `+` lists
-/// the sections below a section.
+/// the sections below a section. The sample may be followed by `recipes "name" distance`, a [`Recipes`].
 macro_rules! sections {
     ($($(#[doc = $doc:literal])* $Struct:ident $path:tt {
         $(
             $(#[doc = $key_doc:literal])*
             $key:ident: $Type:ty => $kind:expr
-                $(, $value:literal, $origin:ident $reason:literal, $sample:expr)?,
+                $(, $value:literal, $origin:ident $reason:literal, $sample:expr
+                    $(, recipes $name:literal $distance:expr)?)?,
                 [$($effect:ident $(($faster:ident))?)*]
                 $($model:literal $($rest:ident $because:literal)? $(, $checked:expr)?)?;
         )*
@@ -222,11 +250,16 @@ macro_rules! sections {
                     built_in: sections!(@built_in $($value, $origin $reason, $sample)?),
                     effects: &[$($crate::machine::table::Effect::$effect),*],
                     faster: sections!(@faster $($($faster)?)*),
+                    recipes: sections!(@recipes $($($name $distance)?)?),
                     cost: sections!(@cost $($model $($rest $because)? $(, $checked)?)?),
+                    get: sections!(@get $path $key),
                     set: sections!(@set $path $key),
                 },)*],
             },
         )*];
+    };
+    (@get [$($section:ident).*] $key:ident) => {
+        |machine| toml::Value::try_from(&machine.$($section.)*$key).expect("a value of a key is one of TOML")
     };
     (@set [$($section:ident).*] $key:ident) => {
         |machine, value| {
@@ -238,6 +271,10 @@ macro_rules! sections {
     (@path [] $key:ident) => { stringify!($key) };
     (@path [$first:ident $(. $rest:ident)*] $($key:ident)?) => {
         concat!(stringify!($first) $(, ".", stringify!($rest))* $(, ".", stringify!($key))?)
+    };
+    (@recipes) => { None };
+    (@recipes $name:literal $distance:expr) => {
+        Some($crate::machine::table::Recipes { name: $name, distance: $distance })
     };
     (@faster) => { None };
     (@faster $faster:ident) => { Some($crate::machine::table::Faster::$faster) };
@@ -304,6 +341,29 @@ impl Origin {
 }
 
 impl Key {
+    /// Its value in a machine.
+    pub fn value(&self, machine: &Machine) -> Value {
+        (self.get)(machine)
+    }
+
+    /// Sets its value in a machine.
+    ///
+    /// # Panics
+    /// If the key does not [accept](Kind::allows) the value.
+    pub fn assign(&self, machine: &mut Machine, value: &Value) {
+        assert!(self.kind.allows(value), "`{}` does not accept `{value}`", self.path);
+        (self.set)(machine, value.clone()).expect("a value that a key accepts has its type");
+    }
+
+    /// A value as a number: itself, 0 or 1 of a switch, or the [number](Kind::number) of a text. `None` if it has fractions.
+    pub fn number(&self, value: &Value) -> Option<i64> {
+        match value {
+            Value::String(text) => self.kind.number(text).and_then(|number| i64::try_from(number).ok()),
+            Value::Boolean(value) => Some(i64::from(*value)),
+            value => value.as_integer(),
+        }
+    }
+
     /// Whether neither printed numbers nor the synthesis of the part check the cost of a value. Texts count
     /// by their [number](Kind::number).
     pub fn extrapolates(&self, value: u64) -> bool {
@@ -381,6 +441,39 @@ impl Kind {
     pub(super) fn text(self, number: u32) -> String {
         let text = number.checked_sub(1).and_then(|index| self.choices().get(index as usize));
         text.map_or_else(|| number.to_string(), |choice| choice.text.to_owned())
+    }
+
+    /// The JSON schema of the accepted values.
+    pub fn schema(self) -> serde_json::Value {
+        match self {
+            Self::Text => json!({ "type": "string", "minLength": 1 }),
+            Self::Bool => json!({ "type": "boolean" }),
+            Self::Int(min, max) => json!({ "type": "integer", "minimum": min, "maximum": max }),
+            Self::PowerOfTwo(min, max) => {
+                let powers: Vec<u32> =
+                    (0..32).map(|log2| 1 << log2).filter(|n| (min..=max).contains(n)).collect();
+                json!({ "enum": powers })
+            }
+            Self::Positive => json!({ "type": "number", "minimum": Self::LEAST, "maximum": Self::MOST }),
+            Self::Share => json!({ "type": "number", "minimum": Self::LEAST, "maximum": 1 }),
+            Self::NotNegative => json!({ "type": "number", "minimum": 0, "maximum": Self::MOST }),
+            Self::Choice(choices) => {
+                json!({ "enum": choices.iter().map(|choice| choice.text).collect::<Vec<_>>() })
+            }
+            Self::Clock => json!({
+                "type": "array",
+                "minItems": 1,
+                "items": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "required": ["banks", "ghz"],
+                    "properties": {
+                        "banks": { "type": "integer", "minimum": 1 },
+                        "ghz": { "type": "number", "exclusiveMinimum": 0 },
+                    },
+                },
+            }),
+        }
     }
 
     /// The accepted values, in words.

@@ -100,15 +100,15 @@ impl SlowEngine {
         match instr {
             Instr::Halt {} => {}
             Instr::Vload { vd, base, offset, mode } => {
-                let places = self.places(r, base, offset, mode)?;
-                r.vector[vd.index()] = places.into_iter().map(|place| self.vdm[place]).collect();
+                let addresses = self.addresses(r, base, offset, mode)?;
+                r.vector[vd.index()] = addresses.into_iter().map(|word| self.vdm[word]).collect();
             }
             Instr::Vstore { vs, base, offset, mode } => {
-                let places = self.places(r, base, offset, mode)?;
-                places
+                let addresses = self.addresses(r, base, offset, mode)?;
+                addresses
                     .into_iter()
                     .zip(&r.vector[vs.index()])
-                    .for_each(|(place, lane)| self.vdm[place] = *lane);
+                    .for_each(|(word, lane)| self.vdm[word] = *lane);
             }
             Instr::Sload { rt, offset } => r.scalar[rt.index()] = self.scalar(offset)?,
             Instr::Aload { rt, offset } => {
@@ -166,15 +166,15 @@ impl SlowEngine {
     }
 
     /// The words of a vector access.
-    fn places(&self, r: &Registers, base: AReg, offset: Offset, mode: AddressMode) -> Option<Vec<usize>> {
+    fn addresses(&self, r: &Registers, base: AReg, offset: Offset, mode: AddressMode) -> Option<Vec<usize>> {
         let lanes = self.program.isa.vector_length();
-        let place = |lane: u32| {
-            let place = u64::from(r.address[base.index()])
+        let word = |lane: u32| {
+            let word = u64::from(r.address[base.index()])
                 + u64::from(offset.words())
                 + u64::from(mode.element(lane));
-            usize::try_from(place).ok().filter(|&place| place < self.vdm.len())
+            usize::try_from(word).ok().filter(|&word| word < self.vdm.len())
         };
-        (0..lanes).map(place).collect()
+        (0..lanes).map(word).collect()
     }
 
     /// A word of the SDM.

@@ -177,7 +177,7 @@ impl Engine {
         for micro_op in micro_ops {
             engine.dispatch(micro_op);
         }
-        engine.issue_all();
+        engine.issue_before(Cycle::NEVER);
         (engine.timestamps, engine.port_wait)
     }
 
@@ -351,47 +351,14 @@ impl Engine {
                 self.next = self.next.min((self.heads[pipe], pipe));
             }
         }
-        let issue = if micro_op.pipe == Pipe::Scalar { self.now } else { Cycle::NEVER };
-        self.timestamps.push(Timestamps { dispatch: self.now, issue, complete: issue });
+        self.timestamps.push(Timestamps { dispatch: self.now, issue: self.now, complete: self.now });
         self.now
     }
 
     /// Issues everything, and returns the timestamps of each instruction.
     pub fn finish(mut self) -> Vec<Timestamps> {
-        self.issue_all();
-        self.timestamps
-    }
-
-    /// Issues everything.
-    pub(super) fn issue_all(&mut self) {
         self.issue_before(Cycle::NEVER);
-    }
-
-    /// The timestamps of all instructions that have dispatched, without those [forgotten](Self::forget). An
-    /// instruction in a queue has no issue and no completion yet: they are [`Cycle::NEVER`].
-    pub(super) fn timestamps(&self) -> &[Timestamps] {
-        &self.timestamps
-    }
-
-    /// Discards the timestamps of the first instructions, which no longer affect later ones. Returns their
-    /// number.
-    pub(super) fn forget(&mut self) -> usize {
-        if self.held_until > self.now {
-            return 0;
-        }
-        // An unlimited front end does not depend on earlier dispatches.
-        let needed = if self.params.width == u32::MAX as usize { 1 } else { self.params.width };
-        let past = self.timestamps.iter().take_while(|times| times.complete <= self.now).count();
-        let count = past.min(self.timestamps.len().saturating_sub(needed));
-        if count > 0 {
-            self.timestamps.drain(..count);
-            for pipe in Pipe::VECTOR {
-                self.queues[pipe].iter_mut().for_each(|waiting| waiting.index -= count);
-                let at = self.heads[pipe].at();
-                self.set_head(pipe, self.head(pipe).put_off(at));
-            }
-        }
-        count
+        self.timestamps
     }
 
     fn is_full(&self, pipe: Pipe) -> bool {

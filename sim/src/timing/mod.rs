@@ -134,7 +134,6 @@ mod micro_op;
 mod outcome;
 mod overtaking;
 mod registers;
-mod rerun;
 mod reservations;
 pub mod scheduling;
 mod srams;

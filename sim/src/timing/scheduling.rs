@@ -10,4 +10,3 @@ pub use super::engine::{Engine, Stall};
 pub use super::expectations::Expectations;
 pub use super::micro_op::MicroOp;
 pub use super::registers::RegSlots;
-pub use super::rerun::Rerun;

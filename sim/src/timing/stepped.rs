@@ -321,8 +321,9 @@ fn execution(
     }
 
     let mut accesses = Vec::new();
+    let used: Vec<usize> = (0..SRAMS).filter(|&sram| reads[sram] + writes[sram] > 0).collect();
     for beat in 0..beats {
-        for sram in 0..SRAMS {
+        for &sram in &used {
             let start = beat * interval;
             accesses.extend((0..reads[sram]).map(|access| (u64::from(start + access), (sram, false))));
             let start = start + latency;

@@ -17,14 +17,14 @@ const DEPTH: usize = 64;
 /// Returns the span and the message of the first syntax error, or of every duplicate key.
 pub(super) fn parse(text: &str) -> Result<Item<'_>, Vec<(Span, String)>> {
     let raw: &RawValue =
-        serde_json::from_str(text).map_err(|error| vec![(place(text, &error), message(&error))])?;
+        serde_json::from_str(text).map_err(|error| vec![(span(text, &error), message(&error))])?;
     let mut tree = Tree { text, errors: Vec::new() };
     let root = tree.item(raw, 0);
     if tree.errors.is_empty() { Ok(root) } else { Err(tree.errors) }
 }
 
 /// The span of an error.
-pub(super) fn place(text: &str, error: &serde_json::Error) -> Span {
+pub(super) fn span(text: &str, error: &serde_json::Error) -> Span {
     let lines_before: usize =
         text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let mut start = (lines_before + error.column().saturating_sub(1)).min(text.len());

@@ -52,7 +52,7 @@ impl Schema {
         };
         let document = Document::json(file, text)?;
         self.check(&document)?;
-        Err(document.error(Code::Value, json::place(text, &error), json::message(&error)).into())
+        Err(document.error(Code::Value, json::span(text, &error), json::message(&error)).into())
     }
 
     /// The schema as a JSON value.

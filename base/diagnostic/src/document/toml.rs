@@ -15,8 +15,8 @@ pub(super) fn parse(text: &str) -> Result<Item<'_>, Vec<(Span, String)>> {
         let span = table.span();
         return Ok(Item { span, node: Node::Table(fields(table.into_inner())) });
     }
-    let place = |error: &toml::de::Error| (error.span().unwrap_or(0..0), error.message().to_owned());
-    Err(errors.iter().map(place).collect())
+    let located = |error: &toml::de::Error| (error.span().unwrap_or(0..0), error.message().to_owned());
+    Err(errors.iter().map(located).collect())
 }
 
 fn fields(table: DeTable<'_>) -> Vec<Field<'_>> {

@@ -209,16 +209,16 @@ proptest! {
     #[test]
     fn rules_keep_values(
         seed in any::<u64>(), mixes in any::<bool>(), polynomial in 0usize..6, log_degree in prop_oneof![2 => Just(LOG_N), 1 => 0..=LOG_N],
-        place in any::<u32>(), twist in prop_oneof![1 => Just(0), 1 => 0..2 * N],
+        position in any::<u32>(), twist in prop_oneof![1 => Just(0), 1 => 0..2 * N],
         log_scale in prop_oneof![3 => Just(0), 1 => -2..2i16], change in other(), third in other(),
         second_tower in prop::bool::weighted(0.2), number in 0..97u128, exponent in 0..2 * N
     ) {
         let mut setting = Fixture::new(seed, mixes);
         let h = 1 << log_degree;
         // The roots of the factors X^h - psi^e of X^n + 1.
-        let root = (h + 2 * h * (place % N)) % (2 * N);
+        let root = (h + 2 * h * (position % N)) % (2 * N);
         let polynomial = setting.polynomials[polynomial];
-        let u = Element { polynomial, root, coefficient: place / N % h, twist, log_scale, log_degree };
+        let u = Element { polynomial, root, coefficient: position / N % h, twist, log_scale, log_degree };
         let [v, w] = [change, third].map(|change| second(&setting, u, change));
         let tower = setting.towers[usize::from(second_tower)];
         setting.check(u, v, tower, number, exponent)?;

@@ -105,7 +105,7 @@ pub struct Variant {
     pub limbs: usize,
     /// Number of polynomials, each with all limbs.
     pub polynomials: usize,
-    /// Operation on each polynomial and limb. A product takes two batches.
+    /// Operation on each polynomial and limb. A product needs two batches.
     pub work: Work,
     /// If true, a launch covers all limbs. If false, each limb has its own launches.
     pub limbs_together: bool,

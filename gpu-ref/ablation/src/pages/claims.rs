@@ -42,7 +42,7 @@ pub(super) fn verdicts() -> Result<String> {
     Ok(table(&[&["paper", "mode"][..], &verdicts].concat(), rows.map(row)))
 }
 
-/// The claims with a number: the paper's gain, and those of this card.
+/// The claims with a number: the paper's gain, and the gains on this card.
 pub(super) fn numbers() -> Result<String> {
     let claims: Vec<Judged> = lines(FILE)?;
     let warm = claims.iter().filter(|claim| claim.mode == "warm");

@@ -3,7 +3,7 @@
 use super::{folder, table};
 use std::io::{Error, Result};
 
-/// A default recipe beside the fastest neighbour whose kernels spill no registers.
+/// A default recipe compared with the fastest neighbour whose kernels spill no registers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spilling {
     /// Options of `examples/tune.rs`.

@@ -1,4 +1,4 @@
-//! Times of transforms and products beside those of public codes.
+//! Times of transforms and products, compared with public codes.
 
 use super::{folder, lines, table};
 use std::io::{Error, Result};
@@ -230,7 +230,7 @@ pub(super) fn strategies() -> Result<String> {
     Ok(table(&head, codes(&times).into_iter().map(row)))
 }
 
-/// Transforms of 64 moduli beside copies of as many bytes as two passes move, N = 2^16, cold.
+/// Transforms of 64 moduli, compared with copies of the bytes that two passes move, N = 2^16, cold.
 pub(super) fn floors() -> Result<String> {
     let [own, public] = [own("h200-bench.csv", true)?, public()?];
     let mut rows = Vec::new();

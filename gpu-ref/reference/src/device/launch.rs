@@ -73,7 +73,7 @@ pub enum Mode {
     Cooperative,
 }
 
-/// Pointers to the arguments, in the form that launch functions take.
+/// Pointers to the arguments, in the form that launch functions expect.
 pub(super) fn pointers(arguments: &[Argument]) -> Vec<*mut std::ffi::c_void> {
     arguments.iter().map(|a| (&raw const a.0).cast_mut().cast()).collect()
 }

@@ -256,7 +256,7 @@ impl<W: Word> Basis<W> {
         let limbs: Vec<_> = limbs.collect();
         (0..self.polynomial_words()).map(move |at| {
             let (inverse, q) = &limbs[at / self.n()];
-            // (x - rest) / product modulo q, with q - rest mod q in place of a negative number.
+            // (x - rest) / product modulo q, with q - rest mod q instead of a negative number.
             let difference = BigUint::from(coefficients[at].widen()) + (q - &rests[at % self.n()] % q);
             (difference * inverse % q).to_u128().expect("a remainder of 128 bits")
         })
@@ -289,8 +289,8 @@ mod tests {
         assert!(Basis::new(&moduli(1, 63, 16), &moduli(2, 63, 16)[1..], 1).is_err());
     }
 
-    /// Digit d of this key is the product of the special limbs for the limbs of digit d and zero
-    /// for the others. The sum over its digits gives the polynomial back.
+    /// Digit d of this key is the product of the special limbs for the limbs of digit d and zero elsewhere.
+    /// The sum over its digits gives the polynomial back.
     #[test]
     fn a_trivial_key_gives_the_polynomial_back() {
         let (n, all) = (16, moduli(7, 40, 16));

@@ -110,7 +110,7 @@ impl<W: Word> Kernels<W> {
 
     /// The two sums of the products of polynomials, `[digit][row][length]`, with keys,
     /// `[digit][2][row][length]`: `[2][limb][length]`. Polynomials and keys have `rows` rows, of which the
-    /// first belong to `limbs`. The addresses are those of polynomials, keys and sums.
+    /// first belong to `limbs`. The addresses are of polynomials, keys and sums.
     ///
     /// # Safety
     /// See [`Kernels`].

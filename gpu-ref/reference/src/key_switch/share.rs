@@ -7,9 +7,9 @@ use std::ops::Range;
 
 /// A device's limbs in a key switch. The device keeps its limbs of all polynomials from start to end.
 ///
-/// A conversion needs all limbs of its source, but only the device's own limbs of its target. So the
-/// devices give each other two things: the coefficients of the input, while they extend the digits that
-/// they have, and those of the special limbs of the sums.
+/// A conversion needs all limbs of its source, but only the device's own limbs of its target. So the devices
+/// give each other two things: the coefficients of the input, while they extend the digits that they have,
+/// and the coefficients of the sums' special limbs.
 pub struct Share<W> {
     basis: Basis<W>,
     kernels: Kernels<W>,
@@ -24,7 +24,7 @@ pub struct Share<W> {
     input: Batch<W>,
     /// Digits extended to the device's limbs.
     raised: Batch<W>,
-    /// Sums of the products: for each part, the limbs of the ciphertext, and apart the special ones.
+    /// Sums of the products: for each part, the limbs of the ciphertext, and separately the special ones.
     sums: Batch<W>,
     rests: Batch<W>,
     output: Batch<W>,
@@ -72,7 +72,7 @@ impl<W: Word> Share<W> {
         self.own.clone()
     }
 
-    /// The special limbs, counted after those of the ciphertext.
+    /// The special limbs, counted after the ciphertext's.
     pub fn special(&self) -> Range<usize> {
         self.special.clone()
     }

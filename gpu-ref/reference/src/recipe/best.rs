@@ -5,8 +5,8 @@ use super::pass::{Pass, Product, pair, single};
 #[cfg(doc)]
 use super::{Recipe, Strategy};
 
-/// Passes of [`Strategy::Best`] for batches, chosen on an H200 among a few for each size: 64 moduli
-/// of 8 polynomials at N = 2^16, one modulus at the others.
+/// Passes of [`Strategy::Best`] for batches, chosen on an H200 among a few for each size: 64 moduli of 8
+/// polynomials at N = 2^16, one modulus at any other size.
 pub(super) fn passes(word_bits: u32, log_n: u32) -> Vec<Pass> {
     match (word_bits, log_n) {
         (32, ..=12) => single(log_n, 4, 4),
@@ -26,7 +26,7 @@ pub(super) fn passes(word_bits: u32, log_n: u32) -> Vec<Pass> {
     }
 }
 
-/// A batch of so many bytes stays in the L2 cache as a whole, so no pass needs to go backwards.
+/// A batch of at most this many bytes stays in the L2 cache, so no pass needs to go backwards.
 pub(super) const CACHED_BYTES: usize = 16 << 20;
 
 /// Fewer transforms than this leave most of a device without work if each is one block.

@@ -7,8 +7,8 @@ use super::Strategy;
 pub enum Feature {
     /// The blocks of a pass may start, and wait, before the preceding pass has finished.
     Overlap,
-    /// A thread loads its first roots before it waits. This shortens a single transform and takes
-    /// registers from a batch.
+    /// A thread loads its first roots before it waits. This shortens a single transform and costs a batch
+    /// registers.
     EarlyRoots,
     /// Every pass but the first goes through the polynomials and limbs of a batch backwards, so that
     /// it finds in the L2 cache what the pass before has written last.

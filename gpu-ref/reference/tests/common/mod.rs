@@ -24,7 +24,7 @@ type Shared = LazyLock<Result<Device, Error>>;
 pub(crate) static EMULATED: Shared = LazyLock::new(Device::emulated);
 pub(crate) static GPU: Shared = LazyLock::new(|| Device::open(0));
 
-/// A test, or an ignored one if something is missing. The reason appears beside its name.
+/// A test, or an ignored one if something is missing. The reason appears next to its name.
 pub(crate) fn trial(name: String, missing: Option<String>, test: impl FnOnce() + Send + 'static) -> Trial {
     let Some(reason) = missing else {
         return Trial::test(name, move || {
@@ -75,7 +75,7 @@ pub(crate) fn rng() -> StdRng {
 }
 
 /// Polynomials for all moduli: the first has the largest residues, the second of more than two also other
-/// extremes, and the others are random.
+/// extremes, and the rest are random.
 pub(crate) fn polynomials<W: Word>(moduli: &[Modulus<W>], count: usize, rng: &mut StdRng) -> Vec<W> {
     let mut words = Vec::new();
     for polynomial in 0..count {
@@ -110,7 +110,7 @@ pub(crate) fn products<W: Word>(moduli: &[Modulus<W>], left: &[W], right: &[W]) 
     pairs.map(|((a, b), q)| W::narrow(number::mul_mod(a.widen(), b.widen(), q))).collect()
 }
 
-/// Compares results with those of a model, word for word.
+/// Compares results with a model's, word for word.
 #[track_caller]
 pub(crate) fn same<W: Word>(what: impl std::fmt::Display, got: &[W], want: &[W]) {
     assert_eq!(got.len(), want.len(), "{what}");

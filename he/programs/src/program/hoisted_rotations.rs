@@ -33,8 +33,8 @@ fn emit(e: &mut Emitter, options: &Options) -> Result<(), Error> {
 /// Declares the keys `evkR.b.J`, `evkR.a.J` of some rotations R.
 pub(super) fn keys(e: &mut Emitter, rotations: &[i64]) -> Result<Vec<Key>, Error> {
     let mut keys = Vec::new();
-    for (place, &rotation) in rotations.iter().enumerate() {
-        if rotations[..place].contains(&rotation) {
+    for (index, &rotation) in rotations.iter().enumerate() {
+        if rotations[..index].contains(&rotation) {
             return Err(Error::DuplicateRotation(rotation));
         }
         let exponent = exponent(e, rotation)?;

@@ -31,8 +31,8 @@ fn emit(e: &mut Emitter, options: &Options) -> Result<(), Error> {
     for layer in 0..layers {
         let mut rotated = vec![ciphertext.clone()];
         rotated.extend(hoisted_rotations::rotated(e, ciphertext, rotation_keys.clone(), options));
-        let places = std::iter::once(0).chain(rotations.iter().copied());
-        let terms = places.zip(rotated).map(|(place, limbs)| (format!("pt{layer}.{place}"), limbs));
+        let shifts = std::iter::once(0).chain(rotations.iter().copied());
+        let terms = shifts.zip(rotated).map(|(shift, limbs)| (format!("pt{layer}.{shift}"), limbs));
         let sum = weighted_sum(e, terms);
         let [c0, c1] = sum.map(|limbs| rescale::rescaled(e, &limbs));
         e.drop_last();

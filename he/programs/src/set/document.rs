@@ -196,14 +196,14 @@ impl SetDocument<'_> {
         }
         let (mut errors, mut rings) = (Diagnostics::default(), Vec::new());
         let mut known = BTreeSet::new();
-        for (place, (modulus, span)) in moduli.into_iter().enumerate() {
+        for (index, (modulus, span)) in moduli.into_iter().enumerate() {
             if !known.insert(modulus) {
                 let message = format!("duplicate modulus {modulus:#x}: moduli must be coprime");
                 let error = self.error(Code::Contradiction, span, message);
                 errors.push(error.with_help("give each modulus once"));
                 continue;
             }
-            rings.extend(errors.keep(self.ring(degree, modulus, span, roots.get(place))));
+            rings.extend(errors.keep(self.ring(degree, modulus, span, roots.get(index))));
         }
         errors.or(rings)
     }

@@ -33,7 +33,7 @@ impl<'p> Window<'p> {
         let (mut sources, mut depths) = (Vec::with_capacity(lines.len()), Vec::with_capacity(lines.len()));
         let mut levels: Vec<Vec<usize>> = Vec::new();
         let start = lines.start;
-        for (place, operation) in program.operations()[lines].iter().enumerate() {
+        for (offset, operation) in program.operations()[lines].iter().enumerate() {
             let origin = |limb: Limb| (limb, writers.get(&limb).map_or(Origin::Before, |&w| Origin::Line(w)));
             let of = operation.sources().map(|source| source.map(origin));
             let above = |&(_, origin): &(Limb, Origin)| match origin {
@@ -44,10 +44,10 @@ impl<'p> Window<'p> {
             if levels.len() <= depth {
                 levels.push(Vec::new());
             }
-            levels[depth].push(place);
+            levels[depth].push(offset);
             depths.push(depth);
             sources.push(of);
-            writers.insert(operation.destination(), place);
+            writers.insert(operation.destination(), offset);
         }
         Self { program, start, sources, levels }
     }
@@ -68,10 +68,10 @@ impl<'p> Window<'p> {
         let mut failure: Option<(usize, ExecuteError)> = None;
         for level in &self.levels {
             // Lines after one that failed do not matter, and may depend on it.
-            let first_failed = failure.as_ref().map_or(usize::MAX, |&(place, _)| place);
-            let lines = level.par_iter().filter(|&&place| place < first_failed);
+            let first_failed = failure.as_ref().map_or(usize::MAX, |&(offset, _)| offset);
+            let lines = level.par_iter().filter(|&&offset| offset < first_failed);
             let executed: Vec<_> = lines
-                .map(|&place| {
+                .map(|&offset| {
                     let source = |(limb, origin): (Limb, Origin)| {
                         let words = match origin {
                             Origin::Before => &words[limb.index()],
@@ -79,19 +79,19 @@ impl<'p> Window<'p> {
                         };
                         (limb, words.as_ref().expect("a valid program writes limbs before it reads them"))
                     };
-                    let sources = self.sources[place].map(|known| known.map(source));
-                    (place, Line { knowledge, index: self.start + place, sources }.execute())
+                    let sources = self.sources[offset].map(|known| known.map(source));
+                    (offset, Line { knowledge, index: self.start + offset, sources }.execute())
                 })
                 .collect();
-            for (place, result) in executed {
+            for (offset, result) in executed {
                 match result {
-                    Ok(result) => results[place] = Some(result).filter(|_| readers[place] > 0),
-                    Err(error) if failure.as_ref().is_none_or(|&(first, _)| place < first) => {
-                        failure = Some((place, error));
+                    Ok(result) => results[offset] = Some(result).filter(|_| readers[offset] > 0),
+                    Err(error) if failure.as_ref().is_none_or(|&(first, _)| offset < first) => {
+                        failure = Some((offset, error));
                     }
                     Err(_) => {}
                 }
-                for (_, origin) in self.sources[place].iter().flatten() {
+                for (_, origin) in self.sources[offset].iter().flatten() {
                     if let Origin::Line(writer) = *origin {
                         readers[writer] -= 1;
                         if readers[writer] == 0 {
@@ -114,15 +114,15 @@ impl<'p> Window<'p> {
     /// is read after the window.
     fn last_values(&self, liveness: &Liveness) -> FxHashMap<Limb, Option<usize>> {
         let mut last = FxHashMap::default();
-        for place in 0..self.sources.len() {
-            let operation = &self.program.operations()[self.start + place];
-            let uses = liveness.after(self.start + place);
+        for offset in 0..self.sources.len() {
+            let operation = &self.program.operations()[self.start + offset];
+            let uses = liveness.after(self.start + offset);
             for (limb, next) in operation.sources().into_iter().zip(uses.sources) {
                 if let Some(limb) = limb.filter(|_| next.is_dead()) {
                     last.insert(limb, None);
                 }
             }
-            last.insert(operation.destination(), Some(place).filter(|_| !uses.destination.is_dead()));
+            last.insert(operation.destination(), Some(offset).filter(|_| !uses.destination.is_dead()));
         }
         last
     }

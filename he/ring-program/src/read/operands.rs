@@ -65,30 +65,30 @@ impl<'t> Operands<'t> {
             if self.named.iter().any(Option::is_some) {
                 return Err(fault(format!("operand `{}` without a name after one with a name", text(bytes))));
             }
-            let Some(place) = self.positional.get_mut(self.count) else {
+            let Some(slot) = self.positional.get_mut(self.count) else {
                 return Err(fault(format!("too many operands for `{}`", self.opcode)));
             };
-            *place = operand;
+            *slot = operand;
             self.count += 1;
             return Ok(());
         };
         let name = &bytes[..equals];
-        let Some(place) = Name::ALL.iter().position(|known| known.text().as_bytes() == name) else {
+        let Some(slot) = Name::ALL.iter().position(|known| known.text().as_bytes() == name) else {
             let names = Name::ALL.map(|name| format!("`{}`", name.text())).join(", ");
             let fault = Fault::new(Part::Operation, format!("unknown operand `{}`", text(name)));
             let span = operand.start..operand.start + equals;
             return Err(Misplaced(span, fault.help(format!("operands with names are {names}"))));
         };
-        if self.named[place].is_some() {
+        if self.named[slot].is_some() {
             return Err(fault(format!("duplicate operand `{}`", text(name))));
         }
-        self.named[place] = Some(operand.start + equals + 1..operand.end);
+        self.named[slot] = Some(operand.start + equals + 1..operand.end);
         Ok(())
     }
 
     /// The bytes of a part, or of the whole instruction if the part is missing.
     pub(super) fn span(&self, part: Part) -> Span {
-        let place = match part {
+        let slot = match part {
             Part::Operation => None,
             Part::Destination => Some(0),
             Part::First => Some(1),
@@ -97,9 +97,8 @@ impl<'t> Operands<'t> {
                 return self.named[name as usize].clone().unwrap_or_else(|| self.instruction.clone());
             }
         };
-        place
-            .filter(|&place| place < self.count)
-            .map_or_else(|| self.instruction.clone(), |place| self.positional[place].clone())
+        slot.filter(|&slot| slot < self.count)
+            .map_or_else(|| self.instruction.clone(), |slot| self.positional[slot].clone())
     }
 
     fn bytes(&self, part: Part) -> &'t [u8] {

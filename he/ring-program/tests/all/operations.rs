@@ -49,9 +49,9 @@ fn polynomial_product(q: &Modulus, a: &[u128], b: &[u128]) -> Vec<u128> {
     let mut product = vec![0; N];
     for (i, &a) in a.iter().enumerate() {
         for (j, &b) in b.iter().enumerate() {
-            let (place, term) = ((i + j) % N, q.mul(a, b));
-            product[place] =
-                if i + j < N { q.add(product[place], term) } else { q.sub(product[place], term) };
+            let (index, term) = ((i + j) % N, q.mul(a, b));
+            product[index] =
+                if i + j < N { q.add(product[index], term) } else { q.sub(product[index], term) };
         }
     }
     product

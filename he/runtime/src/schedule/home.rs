@@ -1,11 +1,8 @@
 //! The off-chip memory's space.
 
-use super::{INSTRUCTION_BYTES, LAUNCH_WORD_BYTES, Plan, Schedule};
+use super::{INSTRUCTION_BYTES, Layout, Plan, Uses, parameter_bytes};
 use crate::flow::ValueId;
-use crate::kernels::Timed;
-use crate::lift::Launch;
 use crate::place::ItemId;
-use crate::traffic::Sources;
 use ring_program::Group;
 
 /// The use of the off-chip memory by a program.
@@ -51,35 +48,17 @@ impl HbmUse {
     }
 }
 
-/// The bytes of the moduli, scalars and addresses of a launch.
-pub(super) fn parameter_bytes(plan: &Plan<'_>, launch: &Launch, kernel: &Timed) -> u64 {
-    let parameters = plan.launches.moduli(launch).len() + plan.launches.scalars(launch).len();
-    let addresses = kernel.address_registers * kernel.runs as usize;
-    LAUNCH_WORD_BYTES * (parameters + addresses) as u64
-}
-
-impl Schedule<'_> {
-    /// Records the words that the off-chip memory holds after a launch.
-    pub(super) fn note_saved(&mut self, launch: u32) {
-        let saved_bytes = self.memory.saved_peak() * self.word_bytes();
-        if saved_bytes > self.out.hbm.saved_bytes {
-            (self.out.hbm.saved_bytes, self.out.hbm.launch) = (saved_bytes, launch);
-        }
-    }
-
-    fn word_bytes(&self) -> u64 {
-        self.plan.machine.instruction_set().word_bytes().into()
-    }
-
+impl Layout {
     /// What has a place in the off-chip memory during the whole program, with its bytes.
-    pub(super) fn homes(&self) -> Vec<(Home, u64)> {
-        let Plan { program, flow, launches, kernels, .. } = self.plan;
+    pub(super) fn homes(&self, plan: &Plan<'_>, uses: &Uses) -> Vec<(Home, u64)> {
+        let Plan { program, flow, launches, kernels, machine, .. } = plan;
+        let word_bytes = u64::from(machine.instruction_set().word_bytes());
         let mut value_of = vec![None; program.limbs().len()];
         flow.inputs.iter().for_each(|&(limb, value)| value_of[limb.index()] = Some(value));
-        let mut values = Values { sources: &self.sources, counted: vec![false; flow.values], limbs: 0.0 };
+        let mut values = Values { layout: self, counted: vec![false; flow.values], halves: 0 };
         let limb_words = program.degree().get();
         let mut homes = Vec::new();
-        let bytes = |limbs: f64| (limbs * (limb_words * self.word_bytes()) as f64).round() as u64;
+        let bytes = |halves: u64| halves * limb_words * word_bytes / 2;
         for (index, Group { limbs, .. }) in (0..).zip(program.inputs()) {
             limbs.iter().filter_map(|limb| value_of[limb.index()]).for_each(|value| values.add(value));
             homes.push((Home::Input(index), bytes(values.take())));
@@ -88,15 +67,14 @@ impl Schedule<'_> {
             limbs.iter().for_each(|&value| values.add(value));
             homes.push((Home::Output(index), bytes(values.take())));
         }
-        let tables = &self.memory.items[flow.values..];
-        let words: u64 = tables.iter().map(|table| u64::from(table.words)).sum();
-        let reads_zeros = self.uses.any(ItemId(ValueId::ZERO.0)) && !values.counted[ValueId::ZERO.index()];
+        let words: u64 = self.items[flow.values..].iter().map(|table| u64::from(table.words)).sum();
+        let reads_zeros = uses.any(ItemId(ValueId::ZERO.0)) && !values.counted[ValueId::ZERO.index()];
         let zeros = if reads_zeros { limb_words } else { 0 };
-        homes.push((Home::Tables, (words + zeros) * self.word_bytes()));
+        homes.push((Home::Tables, (words + zeros) * word_bytes));
         let parameters = launches
             .launches
             .iter()
-            .filter_map(|launch| Some(parameter_bytes(self.plan, launch, self.plan.kernel(launch)?)));
+            .filter_map(|launch| Some(parameter_bytes(plan, launch, plan.kernel(launch)?)));
         let instructions = INSTRUCTION_BYTES * kernels.instructions() as u64;
         homes.push((Home::Programs, instructions + parameters.sum::<u64>()));
         homes
@@ -105,20 +83,22 @@ impl Schedule<'_> {
 
 /// Values that are counted once.
 struct Values<'a> {
-    sources: &'a Sources,
+    layout: &'a Layout,
     counted: Vec<bool>,
-    /// The limbs so far, with the shares of keys.
-    limbs: f64,
+    /// The halves of limbs so far.
+    halves: u64,
 }
 
 impl Values<'_> {
     fn add(&mut self, value: ValueId) {
-        if !self.sources.is_on_chip(value) && !std::mem::replace(&mut self.counted[value.index()], true) {
-            self.limbs += self.sources.stored_share(value);
+        if !self.layout.sources.is_on_chip(value)
+            && !std::mem::replace(&mut self.counted[value.index()], true)
+        {
+            self.halves += u64::from(self.layout.items[value.index()].halves);
         }
     }
 
-    fn take(&mut self) -> f64 {
-        std::mem::take(&mut self.limbs)
+    fn take(&mut self) -> u64 {
+        std::mem::take(&mut self.halves)
     }
 }

@@ -2,9 +2,9 @@
 
 use super::HbmUse;
 use crate::kernels::Timed;
+use crate::time::Span;
 use crate::traffic::{Kind, Traffic};
 use b512_asm::{PerPipe, Pipe};
-use sim::hbm::Span;
 
 /// The resource that limits a part of the time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -13,13 +13,15 @@ pub enum Resource {
     Pipe(Pipe),
     /// The latencies of instructions: no pipe is busy for half of a kernel's cycles.
     Latency,
+    /// The launch of a kernel: all is there, but its first instruction is not yet fetched.
+    Launch,
     /// The channel: no kernel runs.
     Hbm,
 }
 
 impl Resource {
     /// The resource that limits a kernel.
-    pub(super) fn of(kernel: &Timed) -> Self {
+    pub(crate) fn of(kernel: &Timed) -> Self {
         let busy: PerPipe<u64> = kernel.timing.busy;
         let most = Pipe::ALL.into_iter().max_by_key(|&pipe| busy[pipe]);
         let busiest = most.filter(|&pipe| 2 * busy[pipe] > kernel.timing.cycles.0);
@@ -31,6 +33,7 @@ impl Resource {
         match self {
             Self::Pipe(pipe) => pipe.name(),
             Self::Latency => "latency",
+            Self::Launch => "launch",
             Self::Hbm => "hbm",
         }
     }
@@ -78,7 +81,7 @@ pub struct Cost {
 pub struct Timeline {
     /// The end of the last launch and the last transfer.
     pub total_ns: f64,
-    /// The time in which kernels run.
+    /// The time in which kernels run, with their launches.
     pub compute_ns: f64,
     /// The time in which the channel is busy.
     pub channel_ns: f64,

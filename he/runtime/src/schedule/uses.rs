@@ -3,14 +3,15 @@
 use crate::place::{ItemId, NextUse};
 
 /// The launches that use each item, in order.
-pub(super) struct Uses {
+#[derive(Debug)]
+pub(crate) struct Uses {
     starts: Vec<u32>,
     launches: Vec<u32>,
     past: Vec<u32>,
 }
 
 impl Uses {
-    pub(super) fn of(items: usize, pairs: impl Iterator<Item = (ItemId, u32)> + Clone) -> Self {
+    pub(crate) fn of(items: usize, pairs: impl Iterator<Item = (ItemId, u32)> + Clone) -> Self {
         let mut starts = vec![0; items + 1];
         pairs.clone().for_each(|(item, _)| starts[item.0 as usize + 1] += 1);
         for item in 0..items {

@@ -1,5 +1,7 @@
 //! The runtime on random programs and on real traces.
 
+mod measures;
 mod random;
+mod streams;
 mod traces;
 mod variants;

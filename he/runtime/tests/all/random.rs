@@ -143,7 +143,7 @@ proptest! {
         let mut inputs = Inputs::new(&program);
         inputs.fill(seed);
         let limits = Limits { operands, steps, rings, window, reach, unrelated, constants };
-        let runtime = Runtime::with_limits(&program, &machine, limits).unwrap();
+        let runtime = Runtime::with_limits(&program, &machine, Keys::Streamed, limits).unwrap();
         let outputs = runtime.execute(&inputs).unwrap();
         runtime.check(&inputs, &outputs).unwrap_or_else(|error| panic!("{error}\n{}", program.to_text()));
     }
@@ -167,7 +167,7 @@ fn the_line_that_reads_a_word_that_is_not_reduced_is_named() {
     let mut inputs = Inputs::new(&program);
     inputs.fill(1);
     let machine = Machine::rpu_128x128();
-    let runtime = Runtime::new(&program, &machine).unwrap();
+    let runtime = Runtime::new(&program, &machine, Keys::Streamed).unwrap();
     assert_eq!(runtime.launches().launches.len(), 1);
     let error = runtime.execute(&inputs).unwrap_err().to_string();
     assert!(error.starts_with("line 10: `sr_addp`: word 0 of an operand is "), "{error}");
@@ -195,8 +195,8 @@ fn a_sum_of_more_limbs_than_the_vdm_holds_reads_each_limb_once() {
     let program = builder.finish(None).unwrap();
     let mut machine = Machine::rpu_128x128();
     machine.vdm.size_mib = 1;
-    let runtime = Runtime::new(&program, &machine).unwrap();
-    let timeline = runtime.time(Keys::Streamed, false).unwrap();
+    let runtime = Runtime::new(&program, &machine, Keys::Streamed).unwrap();
+    let timeline = runtime.time(false).unwrap();
     assert_eq!(runtime.launches().launches.len(), 1);
     let limb = degree.get() * 16;
     let traffic = [Kind::Inputs, Kind::Outputs, Kind::Spills].map(|kind| timeline.traffic[kind] / limb);
@@ -226,11 +226,11 @@ fn transforms_in_a_small_memory_work_in_place_with_small_tables() {
     let program = builder.finish(None).unwrap();
     let mut machine = Machine::rpu_128x128();
     let run = |machine: &Machine| {
-        let runtime = Runtime::new(&program, machine).unwrap();
+        let runtime = Runtime::new(&program, machine, Keys::Streamed).unwrap();
         let mut inputs = Inputs::new(&program);
         inputs.fill(1);
         runtime.check(&inputs, &runtime.execute(&inputs).unwrap()).unwrap();
-        let timeline = runtime.time(Keys::Streamed, false).unwrap();
+        let timeline = runtime.time(false).unwrap();
         (runtime.kernels().tables(), timeline.traffic[Kind::Tables], timeline.traffic[Kind::Spills])
     };
     let limb = N * 16;
@@ -267,8 +267,8 @@ fn data_beyond_the_off_chip_memory_are_an_error_with_a_place() {
     let mut machine = Machine::rpu_128x128();
     machine.vdm.size_mib = 1;
     let runtime = |machine: &Machine, keys| {
-        let runtime = Runtime::new(&program, machine).unwrap();
-        let timeline = runtime.time(keys, false).map_err(|error| error.to_string())?;
+        let runtime = Runtime::new(&program, machine, keys).unwrap();
+        let timeline = runtime.time(false).map_err(|error| error.to_string())?;
         Ok::<_, String>((runtime.report(&timeline).hbm.needed_bytes, timeline.hbm))
     };
     let (needed, hbm) = runtime(&machine, Keys::Streamed).unwrap();
@@ -323,12 +323,12 @@ fn automorphisms_with_any_exponent_share_a_recipe() {
         batches.map(|batch| runtime.kernels().operation(batch).timing.cycles.0).collect()
     };
     let all = program(&exponents);
-    let runtime = Runtime::new(&all, &machine).unwrap();
+    let runtime = Runtime::new(&all, &machine, Keys::Streamed).unwrap();
     let shared = cycles(&runtime);
     assert_eq!(shared.len(), exponents.len());
     for (k, shared) in exponents.into_iter().zip(shared) {
         let one = program(&[k]);
-        let own = cycles(&Runtime::new(&one, &machine).unwrap())[0];
+        let own = cycles(&Runtime::new(&one, &machine, Keys::Streamed).unwrap())[0];
         assert!(shared * 10 <= own * 11, "{shared} cycles for g = {k}, {own} with a recipe of its own");
     }
     let mut inputs = Inputs::new(&all);

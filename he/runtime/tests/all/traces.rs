@@ -4,7 +4,7 @@
 
 use ring_program::data::Words;
 use ring_program::{Inputs, Interface, Limb, LimbId, Manifest, compression, read_file};
-use runtime::Runtime;
+use runtime::{Keys, Runtime};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use sim::Machine;
@@ -55,7 +55,8 @@ fn check(folder: &Path, name: &str) {
     }
     let machine = Machine::rpu_128x128();
     let start = Instant::now();
-    let runtime = Runtime::new(&program, &machine).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let runtime =
+        Runtime::new(&program, &machine, Keys::Streamed).unwrap_or_else(|error| panic!("{name}: {error}"));
     let generated = start.elapsed();
     let start = Instant::now();
     let outputs = runtime.execute(&inputs).unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -1,7 +1,8 @@
 //! The choice among variants of kernels.
 
 use programs::{Options, ParameterSet, find_dataflow, find_program, generate};
-use runtime::{Flow, Kernels, Keys, Limits, Plan, Runtime, lift};
+use runtime::choose::variants;
+use runtime::{Flow, Keys, Limits, Plan, Runtime, lift};
 use sim::{MachineBase, Override};
 
 /// Shorter kernels may leave transfers less time: here, conversions in tiles take less time, but the program takes more.
@@ -14,7 +15,7 @@ fn the_runtime_takes_the_variant_with_which_the_program_is_fastest() {
     let machine = MachineBase::built_in("rpu-128x128").unwrap().machine(&[size]).unwrap();
     let flow = Flow::of(&program);
     let launches = lift(&flow, Limits::for_degree(program.degree().get(), &machine));
-    let variants = Kernels::new(&program, &launches, &machine).unwrap().variants(&machine);
+    let variants = variants(&program, &launches, &machine).unwrap();
     let timelines: Vec<_> = variants
         .iter()
         .map(|kernels| {
@@ -29,6 +30,6 @@ fn the_runtime_takes_the_variant_with_which_the_program_is_fastest() {
         timelines.iter().any(|other| other.compute_ns < best.compute_ns),
         "no variant has shorter kernels"
     );
-    let runtime = Runtime::new(&program, &machine).unwrap();
-    assert_eq!(runtime.time(Keys::Streamed, false).unwrap().total_ns, best.total_ns);
+    let runtime = Runtime::new(&program, &machine, Keys::Streamed).unwrap();
+    assert_eq!(runtime.time(false).unwrap().total_ns, best.total_ns);
 }

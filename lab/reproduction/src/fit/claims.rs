@@ -1,6 +1,6 @@
 //! The claims of a paper about a technology, and the errors of a fit.
 
-use super::constants::{components, names};
+use super::constants::{components, list, names};
 use diagnostic::Diagnostics;
 use serde::Deserialize;
 use sim::tech::ClockPoint;
@@ -21,6 +21,8 @@ pub struct Claims {
     pub clock: Vec<ClockPoint>,
     /// Delays of logic and wires, by name. They are not fitted.
     pub delay: BTreeMap<String, Given>,
+    /// Power that does not depend on events, by name. It is not fitted.
+    pub power: BTreeMap<String, Given>,
     /// Two SRAM macros of 128-bit words.
     pub sram: [Macro; 2],
     /// Area constants that are not fitted, by name.
@@ -140,9 +142,13 @@ pub enum FitError {
         /// The problem.
         message: String,
     },
-    /// The constants under `delay` do not match the clock model's.
-    #[error("`delay` must name each of fo4_ps, register_fo4, wire_ps: {message}")]
-    Delays {
+    /// The constants of a section that are not fitted do not match those of its model.
+    #[error("`{section}` must name each of {}: {message}", list(constants))]
+    Given {
+        /// The section of the claims.
+        section: &'static str,
+        /// Its constants.
+        constants: &'static [(&'static str, &'static str)],
         /// The problem.
         message: String,
     },

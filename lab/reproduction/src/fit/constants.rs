@@ -27,9 +27,23 @@ pub(super) const DELAY: [(&str, &str); 3] = [
     ("wire_ps", "The wires across the paper's machine, in ps"),
 ];
 
-/// The names of the constants that the claims give, as a list for messages.
+/// The constants of power in the order of a technology file, with their descriptions.
+pub(super) const POWER: [(&str, &str); 2] = [
+    ("leakage_mw_per_mm2", "The leakage of each mm2 on the chip, in mW"),
+    (
+        "idle_share",
+        "The energy of a LAW engine in a cycle without a multiplication, as a part of that of a multiplication",
+    ),
+];
+
+/// The names of constants as a list for messages.
+pub(super) fn list(constants: &[(&str, &str)]) -> String {
+    constants.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+/// The names of the area constants that the claims give, as a list for messages.
 pub(super) fn names() -> String {
-    AREA[2..].iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    list(&AREA[2..])
 }
 
 /// The components of an area, as [`Area`] names them.

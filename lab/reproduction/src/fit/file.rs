@@ -12,7 +12,7 @@ impl Fit {
     }
 
     fn write(&self, f: &mut String) -> std::fmt::Result {
-        let Technology { name, node_nm, law_stages, clock, delay, area, energy } = &self.technology;
+        let Technology { name, node_nm, law_stages, clock, delay, area, energy, power } = &self.technology;
         writeln!(f, "#:schema ../schemas/technology.json")?;
         writeln!(
             f,
@@ -37,12 +37,7 @@ impl Fit {
         for point in clock {
             writeln!(f, "[[clock]]\nbanks = {}\nghz = {:?}", point.banks, point.ghz)?;
         }
-        writeln!(f, "\n[delay]")?;
-        let values = toml::Table::try_from(delay).expect("constants are numbers");
-        for (key, what) in DELAY {
-            let source = self.sources.get(key).expect("a fit has the source of each delay");
-            writeln!(f, "# {what}.\n# {source}\n{key} = {}", values[key])?;
-        }
+        self.write_given(f, "delay", &DELAY, &toml::Table::try_from(delay).expect("constants are numbers"))?;
         writeln!(f, "\n[area]")?;
         let fitted: Vec<&str> = self
             .residuals
@@ -93,6 +88,7 @@ impl Fit {
         ] {
             writeln!(f, "# {what}.\n# {source}\n{key} = {value:?}")?;
         }
+        self.write_given(f, "power", &POWER, &toml::Table::try_from(power).expect("constants are numbers"))?;
         writeln!(f, "\n# Claims compared with the constants:")?;
         writeln!(f, "#   {:<4} {:<36} {:>11} {:>8} {:>8}", "", "", "paper", "ours", "off by")?;
         for residual in &self.residuals {
@@ -125,6 +121,22 @@ impl Fit {
                 values.join(", "),
                 predicted.len()
             )?;
+        }
+        Ok(())
+    }
+
+    /// Writes a section of constants that are not fitted.
+    fn write_given(
+        &self,
+        f: &mut String,
+        section: &str,
+        constants: &[(&str, &str)],
+        values: &toml::Table,
+    ) -> std::fmt::Result {
+        writeln!(f, "\n[{section}]")?;
+        for (key, what) in constants {
+            let source = self.sources.get(*key).expect("the claims have a source for each constant");
+            writeln!(f, "# {what}.\n# {source}\n{key} = {}", values[*key])?;
         }
         Ok(())
     }

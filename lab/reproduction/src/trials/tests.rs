@@ -51,8 +51,8 @@ fn fewer_missed_claims_come_first_then_smaller_deviations_then_simplicity() {
     // The paper's value if there is one; otherwise a value within the bounds.
     let perfect: Vec<f64> = simulated().map(|(_, part)| part.paper.example()).collect();
     let at = |id: &str, quantity: usize| {
-        let mut places = simulated().enumerate().filter(|(_, (claim, _))| claim.id == id);
-        places.nth(quantity).unwrap().0
+        let mut indices = simulated().enumerate().filter(|(_, (claim, _))| claim.id == id);
+        indices.nth(quantity).unwrap().0
     };
     let trial = |picks: Picks, off: f64| {
         let mut numbers = perfect.clone();

@@ -67,9 +67,12 @@
   };
 
   // ---- The points that no other one dominates, in some columns; none if neither less nor more is better in one.
+  // Points beyond a constraint are not on it, nor are ideal machines beside real ones.
   const frontOf = (points, indices, columns) => {
     if (!indices.every((i) => columns[i].better)) return [];
-    const known = points.filter((point) => indices.every((i) => typeof point.values[i] === "number"));
+    const kept = points.filter((point) => !point.beyond);
+    const competing = kept.every((point) => point.ideal) ? kept : kept.filter((point) => !point.ideal);
+    const known = competing.filter((point) => indices.every((i) => typeof point.values[i] === "number"));
     const costs = (point) => indices.map((i) => (columns[i].better === "more" ? -point.values[i] : point.values[i]));
     const order = known.map((point) => [costs(point), point]).sort(([a], [b]) => {
       const first = a.findIndex((cost, i) => cost !== b[i]);
@@ -77,7 +80,8 @@
     });
     const front = [];
     for (const [own, point] of order) {
-      if (!front.some(([better]) => better.every((cost, i) => cost <= own[i]))) front.unshift([own, point]);
+      const dominates = ([better]) => better.every((cost, i) => cost <= own[i]) && better.some((cost, i) => cost < own[i]);
+      if (!front.some(dominates)) front.unshift([own, point]);
     }
     return front.map(([, point]) => point);
   };
@@ -129,18 +133,16 @@
     };
     const show = (point) => {
       const value = (name) => point.values[at(name)];
-      const part = (pattern, total) => columns.map((column, i) => [column, point.values[i]])
-        .filter(([column, number]) => pattern.test(column.name) && column.name !== total && typeof number === "number")
-        .map(([column, number]) => [column.part ?? column.label, number]);
+      const parts = (of) => columns.map((column, i) => [column, point.values[i]])
+        .filter(([column, number]) => column.of === of && typeof number === "number")
+        .map(([column, number]) => [column.part, number]);
       const settings = data.settings.map((name) => make("tr", {}, make("td", { class: "name" }, name), make("td", {}, short(value(name)))));
-      const results = ["cycles", "time_us", "stream_us", "frequency_ghz", "area_mm2", "energy_uj", "bound_ratio", "program_source"]
-        .filter((name) => at(name) >= 0 && value(name) !== null)
-        .map((name) => make("tr", {}, make("td", { class: "name" }, columns[at(name)].label), make("td", {}, short(value(name)))));
+      const results = columns.filter((column) => column.shown && value(column.name) !== null)
+        .map((column) => make("tr", {}, make("td", { class: "name" }, column.label), make("td", {}, short(value(column.name)))));
       details.replaceChildren(
         make("div", {}, make("h3", {}, `Machine ${point.name}`), make("table", { class: "narrow" }, make("tbody", {}, ...settings, ...results)),
           make("p", {}, "Run it again: ", make("code", {}, `rpu sweep replay DIR ${point.key.slice(0, 12)}`))),
-        bars("Where the cycles go", columns.map((column, i) => [column, point.values[i]]).filter(([column, number]) => column.cause && number).map(([column, number]) => [column.part, number]), "cycles"),
-        bars("Area", part(/_mm2$/, "area_mm2"), "mm²"), bars("Energy", part(/_uj$/, "energy_uj"), "µJ"));
+        bars("Where the cycles go", parts("cycles"), "cycles"), bars("Area", parts("area"), "mm²"), bars("Energy", parts("energy"), "µJ"));
     };
 
     let view;
@@ -230,10 +232,10 @@
       // Names of points keep clear of points and of the front: left, top, right and bottom of each.
       const taken = inside.map(({ px, py }) => [px - 6, py - 6, px + 6, py + 6]);
       // The front of all objectives if the axes are two of them, else of the axes, if less or more is better on both.
-      // Points beyond a constraint are not on it. A line joins a front of two objectives.
+      // A line joins a front of two objectives.
       const both = [state.x, state.y];
       const objectives = both.every((name) => group.objectives.includes(name)) ? group.objectives : both;
-      const front = new Set(frontOf(points.filter((point) => !point.beyond), objectives.map(at), columns).map((point) => point.key));
+      const front = new Set(frontOf(points, objectives.map(at), columns).map((point) => point.key));
       if (objectives.length === 2 && front.size > 0) {
         const steps = points.filter((point) => front.has(point.key)).sort((a, b) => a.values[xi] - b.values[xi]);
         const clip = (value, low, high) => Math.min(Math.max(value, low), high);
@@ -248,6 +250,7 @@
         if (point.beyond) circle.classList.add("beyond");
         if (point.key === state.chosen) circle.classList.add("chosen");
         picture.append(circle);
+        if (point.searched) picture.append(make("circle", { cx: px, cy: py, r: 1.8, fill: "var(--panel)", "pointer-events": "none" }));
       }
       // Names of points on the front, where there is room.
       for (const { point, px, py } of inside.filter(({ point }) => front.has(point.key) || front.size === 0 && inside.length <= 40)) {

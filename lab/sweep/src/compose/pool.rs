@@ -2,14 +2,16 @@
 
 use super::{ComposeError, Condition, MAX_POINTS};
 use crate::columns::{Column, columns};
-use crate::goals::Goals;
+use crate::front::{Goals, is_ideal};
 use crate::manifest::{Manifest, Reference};
 use crate::measure::Measure;
+use crate::names::{UnknownName, find};
 use crate::parameter::Settings;
-use crate::quantity::{Better, UnknownName, find};
+use crate::quantity::Better;
 use crate::record::Record;
 use crate::results::Results;
-use crate::view::{ABSENT, extrapolated, plain, setting, whole};
+use crate::value::{ABSENT, plain, whole};
+use crate::view::{extrapolated, setting};
 use crate::workload::Workload;
 use diagnostic::Diagnostic;
 use ring_program::compression;
@@ -30,6 +32,10 @@ const FOLDER: &str = "folder";
 /// The last column of a table.
 const ERROR: &str = "error";
 
+/// What makes points comparable. A name of a program says little: two folders may have a file of the same name.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Task(Workload, String);
+
 /// A successful point.
 pub(super) struct Row {
     /// The folder or table of the point.
@@ -47,11 +53,40 @@ enum Content {
 }
 
 impl Row {
-    /// The task. Only points with the same one are comparable.
+    /// The workload, for people.
     pub(super) fn workload(&self) -> Workload {
         match &self.content {
             Content::Run(record) => Workload::of(&record.point),
             Content::Cells(cells) => Workload::of(cells),
+        }
+    }
+
+    /// What it computes: its workload, with a given program's content in place of its name.
+    pub(super) fn task(&self) -> Task {
+        let (settings, content) = match &self.content {
+            Content::Run(record) => (&record.point, record.report.as_ref().map(|run| &*run.program_blake3)),
+            Content::Cells(cells) => (cells, cells.get("program_blake3").and_then(Value::as_str)),
+        };
+        let workload = self.workload();
+        match settings.get("program").and(content) {
+            Some(content) => Task(Workload { kernel: String::new(), ..workload }, content.to_owned()),
+            None => Task(workload, String::new()),
+        }
+    }
+
+    /// Whether its machine is ideal by a setting.
+    pub(super) fn is_ideal(&self) -> bool {
+        match &self.content {
+            Content::Run(record) => record.is_ideal(),
+            Content::Cells(cells) => cells.iter().any(|(key, value)| is_ideal(key, value)),
+        }
+    }
+
+    /// The origin of its program, if it is known.
+    pub(super) fn source_of_program(&self) -> Option<&str> {
+        match &self.content {
+            Content::Run(record) => record.program_source.as_deref(),
+            Content::Cells(cells) => cells.get("program_source")?.as_str(),
         }
     }
 

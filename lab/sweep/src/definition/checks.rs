@@ -2,7 +2,7 @@
 
 use super::{Axis, Definition, ScheduleFor, Setting, quoted};
 use crate::parameter::is_parameter;
-use crate::view::whole;
+use crate::value::whole;
 use diagnostic::{Code, Diagnostic};
 use std::collections::HashSet;
 use std::ops::Range;

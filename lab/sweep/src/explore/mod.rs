@@ -21,13 +21,12 @@
 
 mod search;
 
-pub use super::goals::Exploration;
-pub use super::measure::{Constraint, Measure};
 pub use search::{Explored, explore};
 
 use super::definition::Definition;
-use super::goals::Goals;
+use super::front::{Exploration, Goals};
 use super::manifest::Manifest;
+use super::measure::Measure;
 use super::parameter::{PARAMETERS, Setting, Settings};
 use super::plan::{manifest, title};
 use super::point::{Class, PlannedPoint, Source};

@@ -2,10 +2,12 @@
 
 use super::{Design, Designs, Space};
 use crate::execute::{Generate, each};
-use crate::goals::Goals;
+use crate::front::{Design as Competitor, Goals, is_ideal};
 use crate::journal::{Journal, JournalError, line};
 use crate::key::PointKey;
-use crate::record::{Costs, Record};
+use crate::measure::Costs;
+use crate::point::PlannedPoint;
+use crate::record::Record;
 use heuropt::core::{Candidate, Evaluation, Objective, ObjectiveSpace, Problem, Rng as Unused};
 use heuropt::metrics::hypervolume_nd;
 use heuropt::prelude::{Nsga2, Nsga2Config};
@@ -128,6 +130,8 @@ struct State<'a> {
     known: HashMap<Design, PointKey>,
     /// The costs of each evaluated point; `None` if it failed.
     costs: HashMap<PointKey, Option<Costs>>,
+    /// The points of ideal machines.
+    ideal: HashSet<PointKey>,
     /// Designs whose keys do not go together, and those beyond the budget.
     left_out: HashSet<Design>,
     simulated: usize,
@@ -141,6 +145,7 @@ impl<'a> Evaluator<'a> {
             queue: Vec::new(),
             known: HashMap::new(),
             costs: HashMap::new(),
+            ideal: HashSet::new(),
             left_out: HashSet::new(),
             simulated: 0,
             failure: None,
@@ -166,10 +171,13 @@ impl<'a> Evaluator<'a> {
         let state = &mut *self.state();
         let (mut fresh, mut keys) = (Vec::<Design>::new(), Vec::new());
         for design in std::mem::take(&mut state.queue) {
-            let Some(key) = self.space.point(&design).map(|point| point.key) else {
+            let Some(PlannedPoint { key, settings, .. }) = self.space.point(&design) else {
                 state.left_out.insert(design);
                 continue;
             };
+            if settings.iter().any(|(key, value)| is_ideal(key, value)) {
+                state.ideal.insert(key);
+            }
             if !state.costs.contains_key(&key) && !keys.contains(&key) {
                 if state.costs.len() + fresh.len() == self.budget {
                     state.left_out.insert(design);
@@ -224,18 +232,24 @@ impl<'a> Evaluator<'a> {
     /// The evaluated points on the front.
     fn front(&self) -> Vec<Candidate<()>> {
         let state = self.state();
-        let points = state.costs.values().flatten().map(|&costs| (costs, costs));
-        let front = self.goals().front(points);
+        let competitor = |(key, costs): (&PointKey, &Option<Costs>)| {
+            let costs = (*costs)?;
+            Some(Competitor { id: costs, costs, is_ideal: state.ideal.contains(key) })
+        };
+        let front = self.goals().front(state.costs.iter().filter_map(competitor));
         front.iter().map(|costs| Candidate::new((), self.evaluation(costs))).collect()
     }
 
     fn explored(&self) -> Explored {
-        let front = self.front();
+        let mut front = self.front();
+        let designs = front.len();
+        // Equal designs are neighbours, and add no volume.
+        front.dedup_by(|a, b| a.evaluation.objectives == b.evaluation.objectives);
         let below = |reference: Vec<f64>| hypervolume_nd(&front, &self.objectives(), &reference);
         let hypervolume = self.reference().map(below);
         let state = self.state();
         let (evaluations, simulated) = (state.costs.len(), state.simulated);
-        Explored { evaluations, simulated, front: front.len(), hypervolume }
+        Explored { evaluations, simulated, front: designs, hypervolume }
     }
 }
 

@@ -2,10 +2,14 @@
 
 use super::{CHECKSUM, JournalError, checksum, io_error};
 use crate::key::PointKey;
-use crate::record::{Costs, Outcome, Status};
+use crate::measure::{Costs, Measure};
+use crate::record::{Outcome, Status};
 use diagnostic::input;
 use rayon::prelude::*;
-use serde::Deserialize;
+use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::borrow::Cow;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
@@ -32,44 +36,72 @@ pub(crate) struct Entry<'l> {
 }
 
 /// The part of a record that later decisions need.
-#[derive(Deserialize)]
 struct Head {
     key: PointKey,
     status: Status,
-    cycles: Option<u64>,
-    time_us: Option<f64>,
-    area_mm2: Option<f64>,
-    energy_uj: Option<f64>,
     checked: Option<bool>,
-    ring: Option<RingHead>,
-    hbm: Option<StreamHead>,
-}
-
-/// The same of a ring program.
-#[derive(Deserialize)]
-struct RingHead {
-    time_us: f64,
-    cycles: u64,
-}
-
-/// The same of a stream of runs.
-#[derive(Deserialize)]
-struct StreamHead {
-    total_us: f64,
+    costs: Costs,
 }
 
 impl Head {
     fn outcome(&self) -> Outcome {
-        let costs = || {
-            let (cycles, time_us) = match &self.ring {
-                Some(ring) => (ring.cycles, ring.time_us),
-                None => (self.cycles?, self.time_us?),
-            };
-            let stream_us = self.hbm.as_ref().map(|stream| stream.total_us);
-            Some(Costs { cycles, time_us, stream_us, area_mm2: self.area_mm2?, energy_uj: self.energy_uj? })
-        };
-        Outcome { status: self.status, costs: if self.status == Status::Ok { costs() } else { None } }
+        let has_costs = self.status == Status::Ok && self.costs.is_timed();
+        Outcome { status: self.status, costs: has_costs.then_some(self.costs) }
     }
+}
+
+impl<'de> Deserialize<'de> for Head {
+    fn deserialize<D: Deserializer<'de>>(record: D) -> Result<Self, D::Error> {
+        let mut keys = Keys { key: None, status: None, checked: None, costs: Costs::UNKNOWN };
+        record.deserialize_map(&mut keys)?;
+        let Keys { key, status, checked, costs } = keys;
+        let key = key.ok_or_else(|| D::Error::missing_field("key"))?;
+        Ok(Self { key, status: status.ok_or_else(|| D::Error::missing_field("status"))?, checked, costs })
+    }
+}
+
+/// The keys of a record so far.
+struct Keys {
+    key: Option<PointKey>,
+    status: Option<Status>,
+    checked: Option<bool>,
+    costs: Costs,
+}
+
+impl<'de> Visitor<'de> for &mut Keys {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a record")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut record: M) -> Result<(), M::Error> {
+        while let Some(key) = record.next_key::<Cow<'_, str>>()? {
+            match &*key {
+                "key" => self.key = Some(record.next_value()?),
+                "status" => self.status = Some(record.next_value()?),
+                "checked" => self.checked = Some(record.next_value()?),
+                "hbm" => {
+                    let stream: Stream = record.next_value()?;
+                    self.costs.set(Measure::StreamUs, stream.total_us);
+                }
+                key => match Measure::find(key) {
+                    Some(measure) => {
+                        let value: Option<f64> = record.next_value()?;
+                        value.into_iter().for_each(|value| self.costs.set(measure, value));
+                    }
+                    None => drop(record.next_value::<IgnoredAny>()?),
+                },
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The time of a stream of runs.
+#[derive(Deserialize)]
+struct Stream {
+    total_us: f64,
 }
 
 /// Calls `visit` with every complete record of some journals. One block of a journal is in memory at a time.
@@ -195,11 +227,11 @@ mod tests {
         let (_folder, paths) = journal(&(line("failed", 7) + &line("ok", 8)));
         let mut cycles = Vec::new();
         for_each_record(&paths, |entry| {
-            cycles.push((entry.outcome.status, entry.outcome.costs.map(|costs| costs.cycles)));
+            cycles.push((entry.outcome.status, entry.outcome.costs.map(|costs| Measure::Cycles.of(&costs))));
             Ok(())
         })
         .unwrap();
-        assert_eq!(cycles, [(Status::Failed, None), (Status::Ok, Some(8))]);
+        assert_eq!(cycles, [(Status::Failed, None), (Status::Ok, Some(8.0))]);
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use super::{DRAFT, machine_keys};
 use crate::measure::Measure;
+use crate::names::short_name;
 use crate::parameter::PARAMETERS;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// The parameters of tasks, with the schemas of their values.
 fn parameters() -> Map<String, Value> {
@@ -24,7 +26,8 @@ fn list(value: Value) -> Value {
 }
 
 pub(crate) fn schema() -> Value {
-    let measures: Vec<&str> = Measure::ALL.map(Measure::name).to_vec();
+    let long = Measure::names().into_iter();
+    let measures: BTreeSet<&str> = long.flat_map(|name| [name, short_name(name)]).collect();
     let files = json!({ "type": "object", "additionalProperties": { "type": "string" } });
     let mut properties = parameters();
     let mut add = |key: &str, schema: Value| drop(properties.insert(key.to_owned(), schema));

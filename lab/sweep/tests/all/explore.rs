@@ -28,7 +28,7 @@ type Costs = (f64, f64);
 
 fn costs(record: &Record) -> Costs {
     let report = record.report.as_ref().expect("a run");
-    (report.timing.as_ref().expect("a run in time").time_us.ln(), report.area_mm2.ln())
+    (report.time_us.expect("a run in time").ln(), report.area_mm2.ln())
 }
 
 /// The area between the designs and the reference, counted strip by strip.
@@ -163,8 +163,8 @@ fn a_ring_program_is_a_point_like_others() {
     for (point, record) in found.iter().enumerate() {
         let report = record.report.as_ref().unwrap_or_else(|| panic!("{record:?}"));
         let (task, machine) = (task(point), plan.point(point).machine);
-        let runtime = Runtime::new(&task.program, &machine).unwrap();
-        let expected = runtime.report(&runtime.time(task.keys, false).unwrap());
+        let runtime = Runtime::new(&task.program, &machine, task.keys).unwrap();
+        let expected = runtime.report(&runtime.time(false).unwrap());
         let (time_us, cycles) = report.duration().unwrap();
         assert_eq!((time_us, report.area_mm2), (expected.time_us, expected.area_mm2));
         assert_eq!(cycles, (time_us * 1e3 * machine.frequency_ghz()).ceil() as u64);

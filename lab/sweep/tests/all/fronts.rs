@@ -425,6 +425,76 @@ fn a_design_at_a_strict_limit_exceeds_it() {
     }
 }
 
+/// Machines that nobody can build, and settings that cost nothing.
+#[test]
+fn equal_designs_are_on_a_front_together_and_ideal_ones_displace_none() {
+    let text = "kernel = 'ntt'\nn = 1024\nmodulus_bits = 60\nplan = 'kl'\n[grid]\nideal.queues = [true, false]\n\
+        hple.count = [64, 128]\nhbm.gb_per_s = [100, 512]\n";
+    let (folder, _) = sweep(text);
+    let rows = rows(folder.path());
+    let real: Vec<Row> = rows.iter().filter(|row| row["ideal.queues"] == "false").cloned().collect();
+    assert_eq!(marked(&rows), front(&real, &["time_us", "area_mm2"]));
+    let bandwidths: BTreeSet<&str> =
+        rows.iter().filter(|row| row["pareto"] == "true").map(|row| row["hbm.gb_per_s"].as_str()).collect();
+    assert_eq!(bandwidths.len(), 2, "they change no cost");
+    let explored = Explorations::new(&format!("{text}[explore]\n"));
+    explored.check(&marked(&rows));
+    let chart = compose(folder.path(), &composition("time", "area", Fronts::Always)).unwrap();
+    assert_eq!(on_front(&chart).len(), marked(&rows).len());
+
+    // Without real machines, the front is that of the ideal ones.
+    let (folder, _) = sweep(&text.replace("[true, false]", "[true]"));
+    assert!(!marked(&self::rows(folder.path())).is_empty());
+}
+
+#[test]
+fn programs_are_the_same_task_by_their_content_not_by_their_name() {
+    let own = |program: &str| {
+        let folder = tempdir().unwrap();
+        fs::write(folder.path().join("own.b512"), program).unwrap();
+        let file = folder.path().join("sweep.toml");
+        let text = "program = 'own.b512'\n[grid]\nhple.count = [64, 128]\n";
+        let plan = Plan::new(&Definition::parse(file.to_str().unwrap(), text).unwrap()).unwrap();
+        let mut journal = Journal::open(folder.path(), Shard::WHOLE, &plan.manifest).unwrap();
+        let batch = journal.pending(&plan, Shard::WHOLE, false);
+        execute(&plan, &batch, &mut journal, &generate, &|_| ()).unwrap();
+        folder
+    };
+    let add = include_str!("../../../../kernels-b512/vadd.b512");
+    let other = include_str!("../../../../kernels-b512/ntt1024.b512");
+    let [first, second, same] = [add, other, add].map(own);
+    let fronts = |folders: [&TempDir; 2]| {
+        let pool = Pool::read(&folders.map(TempDir::path), &[]).unwrap();
+        let figure = pool.compose(&composition("time", "area", Fronts::Always)).unwrap();
+        let Panel::Scatter(chart) = &figure.panels[0] else { panic!("{figure:?}") };
+        let points = chart.series.iter().flat_map(|series| &series.points);
+        let fronts: BTreeSet<usize> = points.filter_map(|point| point.front).collect();
+        (fronts.len(), chart.title.clone())
+    };
+    let (count, title) = fronts([&first, &second]);
+    assert_eq!((count, title.as_str()), (2, "2 tasks: area against latency"));
+    let (count, title) = fronts([&first, &same]);
+    assert_eq!((count, title.as_str()), (1, "own.b512: area against latency"));
+}
+
+#[test]
+fn designs_with_programs_of_quick_searches_have_a_dot_beside_those_of_the_library() {
+    let folder = tempdir().unwrap();
+    let dots = |sources: [&str; 3]| {
+        let path = folder.path().join("table.csv");
+        let rows: Vec<String> = (0..3).map(|i| format!("{i},ok,false,{i},{i}.5,7,{}", sources[i])).collect();
+        let header = "key,status,pareto,hple.count,time_us,area_mm2,program_source";
+        fs::write(&path, format!("{header}\n{}\n", rows.join("\n"))).unwrap();
+        let chart = compose(&path, &composition("time", "area", Fronts::Never)).unwrap();
+        let points = chart.series.iter().flat_map(|series| &series.points);
+        points.map(|point| point.dotted).collect::<Vec<bool>>()
+    };
+    assert_eq!(dots(["library", "tuned", "neighbour"]), [false, true, true]);
+    assert_eq!(dots(["library", "library", "named"]), [false; 3]);
+    // All by the same effort.
+    assert_eq!(dots(["tuned", "tuned", "file"]), [false; 3]);
+}
+
 /// Points of an exploration seldom differ in one axis only.
 #[test]
 fn a_tornado_chart_needs_designs_that_differ_in_one_axis_only() {

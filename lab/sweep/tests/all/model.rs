@@ -6,7 +6,7 @@
 use golden::Operation;
 use lab_run::kernel::{ModulusSpec, RequestSpec};
 use lab_run::model::MODEL_VERSION;
-use lab_run::{Mode, Options, ProgramFacts, RunReport, TimingReport, run};
+use lab_run::{Mode, Options, ProgramFacts, RunReport, run};
 use lab_sweep::generate;
 use rayon::prelude::*;
 use serde_json::Value;
@@ -52,11 +52,11 @@ fn line((function, n, name): (Operation, u32, &str), (base, overrides): (&str, &
     let spec = RequestSpec { operation: function, n, modulus: ModulusSpec::Bits(120), root: None, towers: 1 };
     let program = generate(&spec.resolve().unwrap(), &plan, &machine).unwrap().program;
     let facts = ProgramFacts::of(&program);
-    let timing = TimingReport::new(&machine, &simulate(&machine, &program));
-    let report = RunReport::new(&facts, &machine);
-    let causes: Vec<String> = timing
+    let report = RunReport::new(&facts, &machine).timed(&facts.events, &simulate(&machine, &program), None);
+    let causes: Vec<String> = report
         .stalls
         .iter()
+        .flatten()
         .filter(|&(_, &cycles)| cycles > 0)
         .map(|(cause, cycles)| format!("{cause}={cycles}"))
         .collect();
@@ -64,7 +64,7 @@ fn line((function, n, name): (Operation, u32, &str), (base, overrides): (&str, &
         "{} {n} {name} {base} {}: {} cycles, {}, {:.6} mm2, {:.6} uJ\n",
         function.name(),
         overrides.join(" "),
-        timing.cycles,
+        report.cycles.unwrap_or_default(),
         causes.join(" "),
         report.area_mm2,
         report.energy_uj,

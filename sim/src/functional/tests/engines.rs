@@ -87,9 +87,9 @@ fn instruction() -> BoxedStrategy<Instr> {
         1 => Just(Op::Sload),
         3 => proptest::sample::select(ops),
     ];
-    let place = prop_oneof![3 => (0..8u32).prop_map(|stretch| stretch * LANES), 1 => 0..VDM_WORDS];
-    (op, proptest::array::uniform6(0u8..4), place, 0..=SDM_WORDS, mode(), any::<u16>())
-        .prop_map(|(op, registers, place, scalar, mode, map)| {
+    let offset = prop_oneof![3 => (0..8u32).prop_map(|stretch| stretch * LANES), 1 => 0..VDM_WORDS];
+    (op, proptest::array::uniform6(0u8..4), offset, 0..=SDM_WORDS, mode(), any::<u16>())
+        .prop_map(|(op, registers, offset, scalar, mode, map)| {
             let mut registers = registers.into_iter();
             let mut next = || registers.next().unwrap();
             let operand = |kind: OperandKind| match kind {
@@ -102,7 +102,7 @@ fn instruction() -> BoxedStrategy<Instr> {
                 OperandKind::Mode => Operand::Mode(mode),
                 OperandKind::Map => Operand::Map(LaneMap::new(5, map % 1024).unwrap()),
                 OperandKind::Offset if matches!(op, Op::Vload | Op::Vstore) => {
-                    Operand::Offset(Offset::new(place).unwrap())
+                    Operand::Offset(Offset::new(offset).unwrap())
                 }
                 OperandKind::Offset => Operand::Offset(Offset::new(scalar).unwrap()),
             };

@@ -6,5 +6,4 @@ mod ideal;
 mod invariants;
 mod overtaking;
 mod queries;
-mod rerun;
 mod rules;

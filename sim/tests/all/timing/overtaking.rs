@@ -120,8 +120,8 @@ fn movers() -> BoxedStrategy<Program> {
         AddressMode::StridedSkip(log(2)),
         AddressMode::Repeated(log(3)),
     ]);
-    let access = (any::<bool>(), 0..6usize, 0..4u32, mode).prop_map(|(store, register, place, mode)| {
-        let (base, offset, v) = (AReg::at(0), Offset::new(128 * place).unwrap(), VReg::at(register));
+    let access = (any::<bool>(), 0..6usize, 0..4u32, mode).prop_map(|(store, register, block, mode)| {
+        let (base, offset, v) = (AReg::at(0), Offset::new(128 * block).unwrap(), VReg::at(register));
         if store {
             Instr::Vstore { vs: v, base, offset, mode }
         } else {

@@ -44,10 +44,10 @@ pub fn checkers(data: &[u8]) {
 
 /// Applies one fault: its kind, an index, and a value.
 fn inject(program: &mut Program, fault: &[u8; 12]) {
-    let place = usize::from(u16::from_le_bytes([fault[1], fault[2]]));
+    let position = usize::from(u16::from_le_bytes([fault[1], fault[2]]));
     let value = u64::from_le_bytes(*fault[4..].first_chunk().expect("eight bytes"));
     let count = program.instructions.len();
-    let (at, to) = (place % count.max(1), value as usize % count.max(1));
+    let (at, to) = (position % count.max(1), value as usize % count.max(1));
     match fault[0] % 12 {
         _ if count < 2 => {}
         // One or two bits of an instruction, or another word instead.
@@ -68,26 +68,26 @@ fn inject(program: &mut Program, fault: &[u8; 12]) {
             let images = [&mut program.vdm, &mut program.sdm];
             let mut words =
                 images.into_iter().flat_map(|image| &mut image.segments).flat_map(|part| &mut part.words);
-            if let Some(word) = words.nth(place) {
+            if let Some(word) = words.nth(position) {
                 *word ^= u128::from(value);
             }
         }
         9 => {
             let addresses = program.addresses.len().max(1);
-            if let Some((_, address)) = program.addresses.get_mut(place % addresses) {
+            if let Some((_, address)) = program.addresses.get_mut(position % addresses) {
                 *address ^= 1 << (value % 21);
             }
         }
         10 => {
             let symbols = program.symbols.len().max(1);
-            if let Some(symbol) = program.symbols.get_mut(place % symbols) {
+            if let Some(symbol) = program.symbols.get_mut(position % symbols) {
                 symbol.start ^= 1 << (value % 12);
             }
         }
         _ => {
             let claim = program.claims.first_mut().expect("a kernel has a claim");
             let settings = claim.settings.len().max(1);
-            if let Some((_, Setting::Number(number))) = claim.settings.get_mut(place % settings) {
+            if let Some((_, Setting::Number(number))) = claim.settings.get_mut(position % settings) {
                 *number ^= u128::from(value);
             }
         }

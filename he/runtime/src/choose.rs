@@ -1,0 +1,125 @@
+//! The choice of kernels: those with which the program is fastest.
+//!
+//! A kernel moves its table. The fastest kernel of an operation may have a table that takes longer to load than
+//! the kernel saves. And the kernels that take the least time may leave transfers too little of it. So there are up to four
+//! variants of a program's kernels: operations with large or with small tables, elementwise kernels in their fastest
+//! order or in that of the program. Whichever gives the shorter time of the whole program is right.
+
+use crate::kernels::{Batch, Kernels, Recipes, RingParameters, Tables, Timed, compile_small, request};
+use crate::lift::Launches;
+use codegen::library::{BUILT_IN, Target};
+use codegen::{Error, PlanChoice, Recipe, Request, compile};
+use rayon::prelude::*;
+use ring_program::RingProgram;
+use rustc_hash::FxHashMap;
+use sim::Machine;
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+/// The number of the library's recipes to try for a kernel with small tables.
+const OTHER_RECIPES: usize = 6;
+
+/// The variants of the kernels that `launches` need.
+///
+/// # Errors
+/// Returns an error if a kernel does not fit the machine, or if its vectors are longer than a limb.
+pub fn variants(
+    program: &RingProgram,
+    launches: &Launches,
+    machine: &Machine,
+) -> Result<Vec<Kernels>, Error> {
+    let samples = samples(program, launches);
+    let requests = samples.iter().map(|(batch, rings)| request(batch.operation, program.degree(), rings));
+    let requests: Vec<Request> = requests.collect::<Result<_, Error>>()?;
+    let choose =
+        |request: &Request| Ok(Arc::new(codegen::choose(request, machine, &PlanChoice::Best)?.recipe));
+    let fastest = recipes(&samples, &requests, machine, choose)?;
+    let large = Kernels::build(program, launches, machine, (&fastest, Tables::Large))?;
+    let smallest = |request: &Request| {
+        let fastest = choose(request)?;
+        Ok(with_small_table(request, &fastest, machine).unwrap_or(fastest))
+    };
+    let small = recipes(&samples, &requests, machine, smallest)?;
+    let small = large.with_smaller_tables(program, launches, machine, &small);
+    let tables: Vec<Kernels> = std::iter::once(large).chain(small).collect();
+    let in_order: Vec<Kernels> = tables.iter().filter_map(Kernels::in_program_order).collect();
+    Ok(tables.into_iter().chain(in_order).collect())
+}
+
+/// The recipes of all samples. One for all numbers of rings of an operation, by which their tables are the same: that for
+/// the number which most launches have. Others have their own if its method does not suit them.
+fn recipes(
+    samples: &[(Batch, Vec<RingParameters>)],
+    requests: &[Request],
+    machine: &Machine,
+    choose: impl Fn(&Request) -> Result<Arc<Recipe>, Error>,
+) -> Result<Recipes, Error> {
+    let mut recipes = Recipes::default();
+    for ((batch, _), request) in samples.iter().zip(requests) {
+        let first = samples.iter().find(|(other, _)| other.kind().0 == batch.kind().0);
+        let known = first.and_then(|(first, _)| recipes.get(&first.kind()));
+        let suits =
+            |recipe: &&Arc<Recipe>| recipe.method.is_none() || compile(request, recipe, machine).is_ok();
+        let recipe = known.filter(suits).map(Arc::clone).map_or_else(|| choose(request), Ok)?;
+        recipes.insert(batch.kind(), recipe);
+    }
+    Ok(recipes)
+}
+
+/// Of each kind, the exponent that most launches have, with the rings of the first of them; the kinds of the most launches
+/// first.
+fn samples(program: &RingProgram, launches: &Launches) -> Vec<(Batch, Vec<RingParameters>)> {
+    let mut counts: Vec<(Batch, usize, usize)> = Vec::new();
+    let mut places = FxHashMap::default();
+    for (index, launch) in launches.launches.iter().enumerate() {
+        if let Some(batch) = launches.batch(launch) {
+            let place = *places.entry(batch).or_insert(counts.len());
+            match counts.get_mut(place) {
+                Some((.., count)) => *count += 1,
+                None => counts.push((batch, index, 1)),
+            }
+        }
+    }
+    // The sort is stable: of equals, the first in the program comes first.
+    counts.sort_by_key(|&(_, _, count)| Reverse(count));
+    let mut samples: Vec<(Batch, Vec<RingParameters>)> = Vec::new();
+    for (batch, index, _) in counts {
+        if samples.iter().all(|(known, _)| known.kind() != batch.kind()) {
+            samples.push((batch, launches.rings(program, &launches.launches[index])));
+        }
+    }
+    samples
+}
+
+/// The recipe with a small table of the least cost: `fastest`, or one of the library's for similar machines. The cost is
+/// the launch and a transfer of its table and scratch memory, since these displace limbs.
+fn with_small_table(request: &Request, fastest: &Arc<Recipe>, machine: &Machine) -> Option<Arc<Recipe>> {
+    let mut recipes = vec![Arc::clone(fastest)];
+    // Recipes with the same plans have the same tables.
+    for (recipe, _) in BUILT_IN.nearest(request, &Target::of(machine)) {
+        if recipes.len() <= OTHER_RECIPES && recipes.iter().all(|known| known.plans != recipe.plans) {
+            recipes.push(Arc::new(recipe.clone()));
+        }
+    }
+    let word_bytes = u64::from(machine.instruction_set().word_bytes());
+    let costs = recipes.into_par_iter().filter_map(|recipe| {
+        let kernel = compile_small(request, &recipe, machine, Tables::Small).ok()?;
+        let timed = Timed::of(request, &kernel, machine);
+        let bytes = (timed.scratch_words + u64::from(timed.table_words)) * word_bytes;
+        Some((timed.launch_ns(machine) + machine.hbm.occupancy_ns(bytes), recipe))
+    });
+    let costs: Vec<(f64, Arc<Recipe>)> = costs.collect();
+    costs.into_iter().min_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, recipe)| recipe)
+}
+
+/// The variant with the least time; of equals, the first. Without a choice, none is timed.
+pub(crate) fn fastest(mut variants: Vec<Kernels>, total_ns: impl Fn(&Kernels) -> f64) -> Kernels {
+    let mut best = (0, f64::INFINITY);
+    if variants.len() > 1 {
+        for (variant, kernels) in variants.iter().enumerate() {
+            let time_ns = total_ns(kernels);
+            best = if time_ns < best.1 { (variant, time_ns) } else { best };
+        }
+    }
+    variants.swap_remove(best.0)
+}

@@ -1,0 +1,398 @@
+//! The RPU with its memories, and the launches that it runs one after the other.
+
+use super::timeline::{Resource, Run, Timeline, Transfer};
+use super::uses::Uses;
+use super::{BURST_BYTES, INSTRUCTION_BYTES, TooLarge};
+use crate::channel::{Channel, least};
+use crate::place::{Full, Item, ItemId, Memory, NextUse, Save, Saved};
+use crate::time::{Interval, Span, Time};
+use crate::traffic::{Kind, Traffic};
+use rustc_hash::FxHashMap;
+use sim::Machine;
+
+/// The facts of a kernel that decide when its launches take place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    /// The name in messages.
+    pub(crate) name: &'static str,
+    pub(crate) instructions: u64,
+    /// The cycles of one run.
+    pub(crate) cycles: u64,
+    /// What limits a run.
+    pub(crate) resource: Resource,
+    /// The words of each operand that a run works on, and the runs of one launch. None if a run works on all.
+    pub(crate) slices: Option<(u32, u32)>,
+    /// The words of the VDM beside operands and results.
+    pub(crate) scratch_words: u64,
+    pub(crate) overwrites_operand: bool,
+    pub(crate) may_work_in_place: bool,
+}
+
+/// A launch: a kernel, or a movement of words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task<'t> {
+    /// The kernel, the identity of its program, and the bytes of moduli, scalars and addresses.
+    pub(crate) kernel: Option<(Facts, ProgramId, u64)>,
+    /// The limbs that it reads, and its tables.
+    pub(crate) operands: &'t [ItemId],
+    /// The number of operands that are limbs.
+    pub(crate) sources: usize,
+    pub(crate) results: &'t [ItemId],
+}
+
+/// The identity of a program in the instruction memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct ProgramId(pub(crate) u32);
+
+/// A program in the instruction memory.
+#[derive(Clone, Copy, Debug)]
+struct Fetched {
+    instructions: u64,
+    ready: Time,
+    /// The end of its last launch.
+    idle: Time,
+}
+
+/// The channel with what crosses it.
+#[derive(Debug)]
+struct Link<'m> {
+    channel: Channel<'m>,
+    traffic: Traffic,
+    /// The end of the last transfer.
+    end: Time,
+    transfers: Option<Vec<Transfer>>,
+}
+
+impl Link<'_> {
+    fn transfer(&mut self, kind: Kind, bytes: u64, ready: Time) -> Interval {
+        let interval = self.channel.transfer(bytes, ready);
+        self.traffic[kind] += bytes;
+        self.end = self.end.max(interval.end);
+        if bytes > 0
+            && let Some(transfers) = &mut self.transfers
+        {
+            transfers.push(Transfer { kind, bytes, span: interval.into() });
+        }
+        interval
+    }
+
+    fn save(&mut self, save: &Save) -> Time {
+        self.transfer(save.kind, save.bytes, save.ready).end
+    }
+}
+
+/// The RPU.
+#[derive(Debug)]
+pub(crate) struct Rpu<'m> {
+    machine: &'m Machine,
+    pub(crate) memory: Memory,
+    /// For each item, the launches that use it, and the number of them that are past.
+    pub(crate) uses: Uses,
+    link: Link<'m>,
+    programs: FxHashMap<ProgramId, Fetched>,
+    /// The instructions of all programs in the instruction memory.
+    instructions: u64,
+    /// The time between the arrival of all that a run needs and the fetch of its first instruction.
+    overhead: Time,
+    /// The end of the last launch.
+    pub(super) computed: Time,
+    compute: Time,
+    out: Timeline,
+    record: bool,
+}
+
+impl<'m> Rpu<'m> {
+    /// A machine with a VDM of `capacity` words, and items of which `uses` has the uses. `record` asks for all launches and
+    /// transfers.
+    pub(crate) fn new(
+        machine: &'m Machine,
+        capacity: u64,
+        items: Vec<Item>,
+        uses: Uses,
+        record: bool,
+    ) -> Self {
+        let word_bytes = machine.instruction_set().word_bytes().into();
+        let link = Link {
+            channel: Channel::new(&machine.hbm),
+            traffic: Traffic::default(),
+            end: Time::ZERO,
+            transfers: record.then(Vec::new),
+        };
+        Self {
+            machine,
+            memory: Memory::new(capacity, word_bytes, items),
+            uses,
+            link,
+            programs: FxHashMap::default(),
+            instructions: 0,
+            overhead: Time::from_ns(f64::from(machine.launch.cycles) / machine.frequency_ghz()),
+            computed: Time::ZERO,
+            compute: Time::ZERO,
+            out: Timeline::default(),
+            record,
+        }
+    }
+
+    /// Runs a launch, the next in order. Returns its time.
+    ///
+    /// # Errors
+    /// Returns an error if it does not fit the VDM.
+    pub(crate) fn launch(&mut self, index: u32, task: &Task<'_>) -> Result<Span, TooLarge> {
+        let interval = match task.kernel {
+            Some((kernel, program, bytes)) => {
+                let interval = match kernel.slices {
+                    Some(slices) => self.stream(task, &kernel, slices, (program, bytes))?,
+                    None => self.run(task, &kernel, (program, bytes))?,
+                };
+                if let Some(program) = self.programs.get_mut(&program) {
+                    program.idle = interval.end;
+                }
+                interval
+            }
+            None => self.gather(task)?,
+        };
+        if self.record {
+            self.out.runs.push(Run { launch: index, span: interval.into(), vdm_words: self.memory.used() });
+        }
+        let saved_bytes = self.memory.saved_peak() * self.word_bytes();
+        if saved_bytes > self.out.hbm.saved_bytes {
+            (self.out.hbm.saved_bytes, self.out.hbm.launch) = (saved_bytes, index);
+        }
+        Ok(interval.into())
+    }
+
+    /// A kernel that works on whole operands.
+    fn run(
+        &mut self,
+        task: &Task<'_>,
+        kernel: &Facts,
+        fetched: (ProgramId, u64),
+    ) -> Result<Interval, TooLarge> {
+        let sources = &task.operands[..task.sources];
+        // Results take over the space of operands that nothing reads again.
+        let in_place = if kernel.may_work_in_place { sources } else { &[] };
+        let replaced: Vec<ItemId> =
+            in_place.iter().copied().filter(|&item| self.uses.ahead(item, 1) == NextUse::MAX).collect();
+        let results = self.words(task.results).saturating_sub(self.words(&replaced));
+        let words = results + kernel.scratch_words;
+        let too_large = self.too_large(kernel.name, self.words(task.operands) + words);
+        self.pin(task.operands);
+        let mut ready = Time::ZERO;
+        for &item in task.operands {
+            if !self.memory.item(item).is_resident {
+                let space = self.take(self.memory.item(item).words.into()).map_err(|Full| too_large)?;
+                self.load(item, space);
+            }
+            ready = ready.max(self.memory.item(item).ready);
+        }
+        ready = ready.max(self.take(words).map_err(|Full| too_large)?);
+        for &item in &replaced {
+            ready = ready.max(self.memory.item(item).idle).max(self.saved(item));
+        }
+        if kernel.overwrites_operand {
+            for &item in sources {
+                if self.uses.ahead(item, 1) < NextUse::MAX {
+                    self.memory.save_item(item, Kind::Spills);
+                }
+                ready = ready.max(self.saved(item));
+            }
+        }
+        ready = ready.max(self.fetch(kernel, fetched));
+        let interval = self.compute(kernel, ready);
+        self.give_back(kernel.scratch_words, interval.end);
+        replaced.iter().for_each(|&item| self.memory.item_mut(item).is_resident = false);
+        for (place, &item) in task.operands.iter().enumerate() {
+            let is_lost = kernel.overwrites_operand && place < task.sources;
+            self.release(item, interval.end, is_lost);
+        }
+        self.finish_results(task.results, interval.end);
+        Ok(interval)
+    }
+
+    /// A movement of words by the channel: each comes in a burst.
+    fn gather(&mut self, task: &Task<'_>) -> Result<Interval, TooLarge> {
+        let words = self.words(task.results);
+        let too_large = self.too_large("permute", words);
+        self.pin(task.operands);
+        let mut ready = self.computed.max(self.take(words).map_err(|Full| too_large)?);
+        for &item in task.operands {
+            self.memory.save_item(item, Kind::Permutations);
+            ready = ready.max(self.saved(item));
+        }
+        let bytes = words * self.word_bytes().max(BURST_BYTES);
+        let interval = self.link.transfer(Kind::Permutations, bytes, ready);
+        self.bind(Resource::Hbm, self.computed, interval.end);
+        self.computed = interval.end;
+        task.operands.iter().for_each(|&item| self.release(item, interval.end, false));
+        self.finish_results(task.results, interval.end);
+        Ok(interval)
+    }
+
+    /// Keeps operands in the VDM.
+    fn pin(&mut self, operands: &[ItemId]) {
+        operands.iter().for_each(|&item| self.memory.pin(item, self.uses.next(item)));
+    }
+
+    /// Ends the use of an operand. `is_lost` if the launch has overwritten its words.
+    pub(super) fn release(&mut self, item: ItemId, end: Time, is_lost: bool) {
+        self.uses.advance(item);
+        let next = self.uses.next(item);
+        if next == NextUse::MAX {
+            self.memory.forget(item);
+        }
+        let state = self.memory.item_mut(item);
+        state.idle = state.idle.max(end);
+        if state.is_resident {
+            if next == NextUse::MAX || is_lost {
+                self.leave(item);
+            } else {
+                self.memory.unpin(item, next);
+            }
+        }
+    }
+
+    /// Results are in the VDM from `end` on.
+    pub(super) fn finish_results(&mut self, results: &[ItemId], end: Time) {
+        for &item in results {
+            let state = self.memory.item_mut(item);
+            (state.is_resident, state.ready, state.idle) = (true, end, end);
+            if state.is_output {
+                self.memory.save_item(item, Kind::Outputs);
+            }
+            match self.uses.next(item) {
+                NextUse::MAX => self.leave(item),
+                next => self.memory.unpin(item, next),
+            }
+        }
+    }
+
+    /// A run of a kernel for which all is there from `ready` on.
+    pub(super) fn compute(&mut self, kernel: &Facts, ready: Time) -> Interval {
+        let begin = self.computed.max(ready);
+        let fetch = begin + self.overhead;
+        let end = fetch + Time::from_ns(kernel.cycles as f64 / self.machine.frequency_ghz());
+        self.bind(Resource::Hbm, self.computed, begin);
+        self.bind(Resource::Launch, begin, fetch);
+        self.bind(kernel.resource, fetch, end);
+        self.computed = end;
+        self.compute += end - begin;
+        Interval { begin, end }
+    }
+
+    /// Fetches the program and the parameters of a launch. Returns the time from which they are there.
+    pub(super) fn fetch(&mut self, kernel: &Facts, (id, parameter_bytes): (ProgramId, u64)) -> Time {
+        let mut bytes = parameter_bytes;
+        let mut ready = Time::ZERO;
+        match self.programs.get(&id) {
+            Some(program) => ready = program.ready,
+            None => {
+                bytes += INSTRUCTION_BYTES * kernel.instructions;
+                while self.instructions + kernel.instructions > self.machine.instruction_capacity() as u64 {
+                    let oldest = self.programs.iter().min_by_key(|&(&id, program)| (program.idle, id));
+                    let Some((&oldest, &program)) = oldest else { break };
+                    self.programs.remove(&oldest);
+                    self.instructions -= program.instructions;
+                    ready = ready.max(program.idle);
+                }
+                self.instructions += kernel.instructions;
+            }
+        }
+        let end = self.link.transfer(Kind::Programs, bytes, ready).end;
+        let fetched = Fetched { instructions: kernel.instructions, ready: end, idle: end };
+        self.programs.entry(id).or_insert(fetched);
+        end
+    }
+
+    /// Moves a whole item into the VDM, whose space is free from `space` on.
+    pub(super) fn load(&mut self, item: ItemId, space: Time) {
+        let ready = space.max(self.saved(item));
+        let Item { kind, halves, .. } = *self.memory.item(item);
+        let bytes = self.memory.bytes(item) * u64::from(halves) / 2;
+        let end = self.transfer(kind, bytes, ready).end;
+        let item = self.memory.item_mut(item);
+        (item.is_resident, item.ready) = (true, end);
+    }
+
+    /// The time from which the off-chip memory has an item; its save is planned now if it waits. Zero if there is no
+    /// save.
+    pub(super) fn saved(&mut self, item: ItemId) -> Time {
+        match self.memory.item(item).saved {
+            Saved::No | Saved::Always => Time::ZERO,
+            Saved::By(save) => self.memory.end_of(save, |save| self.link.save(save)),
+        }
+    }
+
+    pub(super) fn transfer(&mut self, kind: Kind, bytes: u64, ready: Time) -> Interval {
+        self.link.transfer(kind, bytes, ready)
+    }
+
+    pub(super) fn take(&mut self, words: u64) -> Result<Time, Full> {
+        let hbm = &self.machine.hbm;
+        self.memory.take(words, |bytes| least(hbm, bytes), |save| self.link.save(save))
+    }
+
+    /// Moves out an item that is not evictable.
+    pub(super) fn evict(&mut self, item: ItemId) {
+        let hbm = &self.machine.hbm;
+        self.memory.evict(item, |bytes| least(hbm, bytes));
+    }
+
+    fn leave(&mut self, item: ItemId) {
+        let hbm = &self.machine.hbm;
+        self.memory.leave(item, |bytes| least(hbm, bytes));
+    }
+
+    /// Returns space that is free from `free` on.
+    pub(super) fn give_back(&mut self, words: u64, free: Time) {
+        let hbm = &self.machine.hbm;
+        self.memory.give_back(words, free, None, |bytes| least(hbm, bytes));
+    }
+
+    /// Lets results of which `words` are left in the VDM wait for the save of their last slices.
+    pub(super) fn save_last(&mut self, results: &[ItemId], kind: Kind, bytes: u64, words: u64, end: Time) {
+        let hbm = &self.machine.hbm;
+        let save = self.memory.add_save(kind, bytes, end);
+        self.memory.give_back(words, end, Some(save), |bytes| least(hbm, bytes));
+        results.iter().for_each(|&item| self.memory.mark_saved(item, save));
+    }
+
+    fn words(&self, items: &[ItemId]) -> u64 {
+        items.iter().map(|&item| u64::from(self.memory.item(item).words)).sum()
+    }
+
+    pub(super) fn word_bytes(&self) -> u64 {
+        self.machine.instruction_set().word_bytes().into()
+    }
+
+    pub(super) fn too_large(&self, kernel: &'static str, needed: u64) -> TooLarge {
+        TooLarge { kernel, needed, capacity: self.memory.capacity(), word_bytes: self.word_bytes() }
+    }
+
+    fn bind(&mut self, resource: Resource, begin: Time, end: Time) {
+        if end <= begin {
+            return;
+        }
+        match self.out.binds.last_mut() {
+            Some((last, span)) if *last == resource => span.end_ns = end.ns(),
+            _ => self.out.binds.push((resource, Interval { begin, end }.into())),
+        }
+    }
+
+    /// Plans the saves that nothing waits for. Returns all times.
+    pub(crate) fn finish(mut self) -> Timeline {
+        for save in self.memory.saves() {
+            self.memory.end_of(save, |save| self.link.save(save));
+        }
+        let total = self.link.end.max(self.computed);
+        self.bind(Resource::Hbm, self.computed, total);
+        Timeline {
+            total_ns: total.ns(),
+            compute_ns: self.compute.ns(),
+            channel_ns: self.link.channel.busy().ns(),
+            traffic: self.link.traffic,
+            peak_vdm_words: self.memory.peak(),
+            transfers: self.link.transfers.unwrap_or_default(),
+            ..self.out
+        }
+    }
+}

@@ -1,0 +1,633 @@
+//! A second model of the schedule, written from its specification: simple, and slow.
+
+use super::rpu::{Facts, ProgramId, Rpu, Task};
+use super::timeline::Resource;
+use super::uses::Uses;
+use super::{BURST_BYTES, INSTRUCTION_BYTES, Timeline};
+use crate::place::{Item, ItemId, Saved};
+use crate::time::{Span, Time};
+use crate::traffic::Kind;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus as Random;
+use sim::Machine;
+
+/// A launch of the model.
+#[derive(Clone, Debug)]
+struct Launch {
+    /// The kernel, its program, and the bytes of its parameters; none for a gather.
+    kernel: Option<(Facts, u32, u64)>,
+    operands: Vec<usize>,
+    sources: usize,
+    results: Vec<usize>,
+}
+
+#[derive(Clone, Debug)]
+struct Program {
+    items: Vec<Item>,
+    launches: Vec<Launch>,
+    /// The words of the VDM.
+    capacity: u64,
+}
+
+/// No launch.
+const NEVER: usize = usize::MAX;
+
+/// A save, planned if it has an end.
+#[derive(Clone, Copy)]
+struct Save {
+    kind: Kind,
+    bytes: u64,
+    ready: u64,
+    end: Option<u64>,
+}
+
+/// A piece of free space: its time, its words, and the save that it waits for.
+type Piece = (u64, u64, Option<usize>);
+
+struct Model<'a> {
+    machine: &'a Machine,
+    program: &'a Program,
+    now: usize,
+    /// Of each item: whether the VDM has it, when it is complete, when its last launch has ended, and its save.
+    here: Vec<bool>,
+    complete: Vec<u64>,
+    idle: Vec<u64>,
+    saved: Vec<Option<usize>>,
+    always: Vec<bool>,
+    saves: Vec<Save>,
+    pieces: Vec<Piece>,
+    /// The busy times of the channel, in order.
+    busy: Vec<(u64, u64)>,
+    transfers: Vec<(Kind, u64, u64, u64)>,
+    /// The programs in the memory: number, instructions, arrival, end of the last launch.
+    programs: Vec<(u32, u64, u64, u64)>,
+    ended: u64,
+    runs: Vec<(u64, u64, u64)>,
+}
+
+fn ps(ns: f64) -> u64 {
+    (ns * 1e3).ceil() as u64
+}
+
+impl Model<'_> {
+    /// The first launch from `from` on that reads an item.
+    fn next(&self, item: usize, from: usize) -> usize {
+        let reads = |launch: &usize| self.program.launches[*launch].operands.contains(&item);
+        (from..self.program.launches.len()).find(reads).unwrap_or(NEVER)
+    }
+
+    fn words(&self, item: usize) -> u64 {
+        self.program.items[item].words.into()
+    }
+
+    fn word_bytes(&self) -> u64 {
+        self.machine.instruction_set().word_bytes().into()
+    }
+
+    fn length(&self, bytes: u64) -> u64 {
+        let hbm = &self.machine.hbm;
+        ps(bytes as f64 / (hbm.gb_per_s * hbm.efficiency / f64::from(hbm.shared_by)))
+    }
+
+    fn transfer(&mut self, kind: Kind, bytes: u64, ready: u64) -> u64 {
+        if bytes == 0 {
+            return ready;
+        }
+        let (mut at, mut left, mut pieces) = (ready, self.length(bytes), Vec::new());
+        for &(begin, end) in &self.busy {
+            if left > 0 && begin > at {
+                let until = begin.min(at + left);
+                pieces.push((at, until));
+                left -= until - at;
+            }
+            at = at.max(end);
+        }
+        if left > 0 {
+            pieces.push((at, at + left));
+        }
+        let (begin, end) = (pieces[0].0, pieces[pieces.len() - 1].1 + ps(self.machine.hbm.latency_ns));
+        self.busy.extend(pieces);
+        self.busy.sort_unstable();
+        self.transfers.push((kind, bytes, begin, end));
+        end
+    }
+
+    /// The end of the save of an item, which is planned now; 0 if it has none.
+    fn saved(&mut self, item: usize) -> u64 {
+        self.saved[item].map_or(0, |save| self.planned(save))
+    }
+
+    fn planned(&mut self, save: usize) -> u64 {
+        if self.saves[save].end.is_none() {
+            let Save { kind, bytes, ready, .. } = self.saves[save];
+            self.saves[save].end = Some(self.transfer(kind, bytes, ready));
+        }
+        self.saves[save].end.unwrap()
+    }
+
+    /// A save of an item that the off-chip memory lacks.
+    fn save(&mut self, item: usize, kind: Kind) {
+        if !self.always[item] && self.saved[item].is_none() {
+            let (bytes, ready) = (self.words(item) * self.word_bytes(), self.complete[item]);
+            self.saves.push(Save { kind, bytes, ready, end: None });
+            self.saved[item] = Some(self.saves.len() - 1);
+        }
+    }
+
+    fn leave(&mut self, item: usize) {
+        self.here[item] = false;
+        let free = self.complete[item].max(self.idle[item]);
+        self.free(self.words(item), free, self.saved[item]);
+    }
+
+    fn free(&mut self, words: u64, time: u64, save: Option<usize>) {
+        if words > 0 {
+            self.pieces.push((time, words, save.filter(|&save| self.saves[save].end.is_none())));
+            if let Some(end) = save.and_then(|save| self.saves[save].end) {
+                self.pieces.last_mut().unwrap().0 = time.max(end);
+            }
+        }
+    }
+
+    /// The place of a piece: the earliest time at which it is free.
+    fn earliest(&self, (time, words, save): Piece) -> (u64, u64, Option<usize>) {
+        let earliest = save.map_or(0, |save| {
+            let Save { bytes, ready, .. } = self.saves[save];
+            ready + if bytes > 0 { self.length(bytes) + ps(self.machine.hbm.latency_ns) } else { 0 }
+        });
+        (time.max(earliest), words, save)
+    }
+
+    fn free_words(&self) -> u64 {
+        self.pieces.iter().map(|piece| piece.1).sum()
+    }
+
+    /// The items that can make room: (next use, saved, number).
+    fn victims(&self) -> Vec<(usize, bool, usize)> {
+        let launch = &self.program.launches[self.now];
+        let items = (0..self.here.len()).filter(|&item| self.here[item] && !launch.operands.contains(&item));
+        items.map(|i| (self.next(i, self.now), self.always[i] || self.saved[i].is_some(), i)).collect()
+    }
+
+    fn take(&mut self, words: u64) -> Option<u64> {
+        while self.free_words() < words {
+            let (.., item) = self.victims().into_iter().max()?;
+            self.save(item, Kind::Spills);
+            self.leave(item);
+        }
+        let (mut missing, mut free) = (words, 0);
+        while missing > 0 {
+            let place = (0..self.pieces.len()).min_by_key(|&place| self.earliest(self.pieces[place]))?;
+            let (time, words, save) = self.pieces.swap_remove(place);
+            if let Some(save) = save {
+                let end = self.planned(save);
+                self.pieces.push((time.max(end), words, None));
+                continue;
+            }
+            free = free.max(time);
+            if words > missing {
+                self.pieces.push((time, words - missing, None));
+            }
+            missing = missing.saturating_sub(words);
+        }
+        Some(free)
+    }
+
+    fn load(&mut self, item: usize, space: u64) {
+        let ready = space.max(self.saved(item));
+        let Item { kind, halves, .. } = self.program.items[item];
+        let bytes = self.words(item) * self.word_bytes() * u64::from(halves) / 2;
+        self.complete[item] = self.transfer(kind, bytes, ready);
+        self.here[item] = true;
+    }
+
+    fn fetch(&mut self, kernel: &Facts, program: u32, bytes: u64) -> u64 {
+        if let Some(&(.., arrival, _)) = self.programs.iter().find(|known| known.0 == program) {
+            return self.transfer(Kind::Programs, bytes, arrival);
+        }
+        let mut ready = 0;
+        let capacity = self.machine.instruction_capacity() as u64;
+        while self.programs.iter().map(|known| known.1).sum::<u64>() + kernel.instructions > capacity {
+            let oldest = (0..self.programs.len()).min_by_key(|&p| (self.programs[p].3, self.programs[p].0));
+            let Some(oldest) = oldest else { break };
+            ready = ready.max(self.programs.remove(oldest).3);
+        }
+        let end = self.transfer(Kind::Programs, bytes + INSTRUCTION_BYTES * kernel.instructions, ready);
+        self.programs.push((program, kernel.instructions, end, end));
+        end
+    }
+
+    /// A run that is ready at a time: its begin and its end.
+    fn run(&mut self, kernel: &Facts, ready: u64) -> (u64, u64) {
+        let ghz = self.machine.frequency_ghz();
+        let begin = ready.max(self.ended);
+        self.ended = begin + ps(f64::from(self.machine.launch.cycles) / ghz) + ps(kernel.cycles as f64 / ghz);
+        (begin, self.ended)
+    }
+
+    fn finish(&mut self, results: &[usize], end: u64) {
+        for &item in results {
+            (self.here[item], self.complete[item], self.idle[item]) = (true, end, end);
+            if self.program.items[item].is_output {
+                self.save(item, Kind::Outputs);
+            }
+            if self.next(item, self.now + 1) == NEVER {
+                self.leave(item);
+            }
+        }
+    }
+
+    /// Ends the use of an operand.
+    fn release(&mut self, item: usize, end: u64, is_lost: bool) {
+        self.idle[item] = self.idle[item].max(end);
+        if self.here[item] && (is_lost || self.next(item, self.now + 1) == NEVER) {
+            self.leave(item);
+        }
+    }
+
+    fn launch(&mut self) -> Option<()> {
+        let launch = self.program.launches[self.now].clone();
+        let (begin, end) = match launch.kernel {
+            None => self.gather(&launch)?,
+            Some((kernel, program, bytes)) => match kernel.slices {
+                None => self.whole(&launch, &kernel, (program, bytes))?,
+                Some(slices) => self.sliced(&launch, &kernel, slices, (program, bytes))?,
+            },
+        };
+        if let Some((_, number, _)) = launch.kernel {
+            self.programs
+                .iter_mut()
+                .filter(|program| program.0 == number)
+                .for_each(|program| program.3 = end);
+        }
+        let used = self.program.capacity - self.free_words();
+        self.runs.push((begin, end, used));
+        Some(())
+    }
+
+    fn whole(&mut self, launch: &Launch, kernel: &Facts, (program, bytes): (u32, u64)) -> Option<(u64, u64)> {
+        let limbs = &launch.operands[..launch.sources];
+        let mut ready = 0;
+        for &item in &launch.operands {
+            if !self.here[item] {
+                let space = self.take(self.words(item))?;
+                self.load(item, space);
+            }
+            ready = ready.max(self.complete[item]);
+        }
+        let dies = |item: &&usize| kernel.may_work_in_place && self.next(**item, self.now + 1) == NEVER;
+        let replaced: Vec<usize> = limbs.iter().filter(dies).copied().collect();
+        let sum = |items: &[usize]| items.iter().map(|&item| self.words(item)).sum::<u64>();
+        let words = sum(&launch.results) - sum(&replaced) + kernel.scratch_words;
+        ready = ready.max(self.take(words)?);
+        for &item in &replaced {
+            ready = ready.max(self.idle[item]).max(self.saved(item));
+        }
+        if kernel.overwrites_operand {
+            for &item in limbs {
+                if self.next(item, self.now + 1) < NEVER {
+                    self.save(item, Kind::Spills);
+                }
+                ready = ready.max(self.saved(item));
+            }
+        }
+        ready = ready.max(self.fetch(kernel, program, bytes));
+        let (begin, end) = self.run(kernel, ready);
+        self.free(kernel.scratch_words, end, None);
+        replaced.iter().for_each(|&item| self.here[item] = false);
+        for (place, &item) in launch.operands.iter().enumerate() {
+            self.release(item, end, kernel.overwrites_operand && place < launch.sources);
+        }
+        self.finish(&launch.results, end);
+        Some((begin, end))
+    }
+
+    fn gather(&mut self, launch: &Launch) -> Option<(u64, u64)> {
+        let words = launch.results.iter().map(|&item| self.words(item)).sum::<u64>();
+        let mut ready = self.ended.max(self.take(words)?);
+        for &item in &launch.operands {
+            self.save(item, Kind::Permutations);
+            ready = ready.max(self.saved(item));
+        }
+        let end = self.transfer(Kind::Permutations, words * self.word_bytes().max(BURST_BYTES), ready);
+        let begin = self.transfers.last().unwrap().2;
+        self.ended = end;
+        launch.operands.iter().for_each(|&item| self.release(item, end, false));
+        self.finish(&launch.results, end);
+        Some((begin, end))
+    }
+
+    /// Whether there is room of `words` if only items leave whose next use is after `next`.
+    fn has_room(&self, next: usize, words: u64) -> bool {
+        let later = self.victims().into_iter().filter(|victim| victim.0 > next);
+        self.free_words() + later.map(|(.., item)| self.words(item)).sum::<u64>() >= words
+    }
+
+    fn sliced(
+        &mut self,
+        launch: &Launch,
+        kernel: &Facts,
+        (slice, runs): (u32, u32),
+        (program, bytes): (u32, u64),
+    ) -> Option<(u64, u64)> {
+        let slice = u64::from(slice);
+        let buffer = slice * if runs > 1 { 2 } else { 1 };
+        let after = |model: &Self, item| model.next(item, model.now + 1);
+        let (mut whole, mut streams): (Vec<usize>, Vec<usize>) =
+            launch.operands.iter().partition(|&&item| self.here[item]);
+        let streaming = |streams: &[usize]| (streams.len() + launch.results.len()) as u64 * buffer;
+        loop {
+            let room = self.free_words() + self.victims().iter().map(|v| self.words(v.2)).sum::<u64>();
+            if room >= streaming(&streams) + kernel.scratch_words {
+                break;
+            }
+            let farthest = |&&item: &&usize| {
+                let next = after(self, item);
+                (if next == NEVER { 0 } else { next + 1 }, item)
+            };
+            let item = *whole.iter().max_by_key(farthest)?;
+            whole.retain(|&other| other != item);
+            self.save(item, Kind::Spills);
+            self.leave(item);
+            streams.push(item);
+        }
+        let dies =
+            |&item: &usize| runs > 1 && after(self, item) == NEVER && !self.program.items[item].is_output;
+        let mut leaving: Vec<usize> = whole.iter().copied().filter(dies).collect();
+        let results = launch.results.iter().map(|&item| (after(self, item), 0, item));
+        let mut wanted: Vec<_> = results.chain(streams.iter().map(|&i| (after(self, i), 1, i))).collect();
+        wanted.retain(|want| want.0 < NEVER);
+        wanted.sort_unstable();
+        let (mut moved, mut kept, mut heirs) = (Vec::new(), Vec::new(), 0);
+        let mut stored = launch.results.clone();
+        let mut taken = 0;
+        for (next, is_operand, item) in wanted {
+            let is_heir = is_operand == 0 && heirs < leaving.len();
+            let limbs = (streams.len() + stored.len() - 1) as u64;
+            let slices = limbs * buffer + heirs as u64 * slice + kernel.scratch_words;
+            let own = if is_heir { slice } else { self.words(item) };
+            if !self.has_room(next, slices + taken + own) {
+                continue;
+            }
+            taken += if is_heir { 0 } else { own };
+            if is_operand == 1 {
+                streams.retain(|&other| other != item);
+                moved.push(item);
+            } else {
+                stored.retain(|&other| other != item);
+                kept.push(item);
+                heirs += usize::from(is_heir);
+            }
+        }
+        leaving.truncate(heirs);
+        let limbs = (streams.len() + stored.len()) as u64;
+        let buffers = limbs * buffer + heirs as u64 * slice + kernel.scratch_words;
+        let space = self.take(buffers)?;
+        let mut ready = space;
+        for &item in &moved {
+            let space = self.take(self.words(item))?;
+            self.load(item, space);
+        }
+        let own = kept[heirs..].iter().map(|&item| self.words(item)).sum();
+        ready = ready.max(self.take(own)?);
+        for &item in launch.operands.iter().filter(|&&item| self.here[item]) {
+            ready = ready.max(self.complete[item]);
+        }
+        ready = ready.max(self.fetch(kernel, program, bytes));
+        // Loads and stores by kind: bytes of a run, and the time from which they are ready.
+        let mut loads: Vec<(Kind, u64, u64)> = Vec::new();
+        let mut stores: Vec<(Kind, u64)> = Vec::new();
+        for &item in &streams {
+            let time = self.saved(item);
+            let Item { kind, halves, .. } = self.program.items[item];
+            let bytes = slice * self.word_bytes() * u64::from(halves) / 2;
+            match loads.iter_mut().find(|load| load.0 == kind) {
+                Some(load) => (load.1, load.2) = (load.1 + bytes, load.2.max(time)),
+                None => loads.push((kind, bytes, time)),
+            }
+        }
+        let kind_of = |item: usize| match self.program.items[item].is_output {
+            true => Kind::Outputs,
+            false => Kind::Spills,
+        };
+        for &item in &stored {
+            let bytes = slice * self.word_bytes();
+            match stores.iter_mut().find(|store| store.0 == kind_of(item)) {
+                Some(store) => store.1 += bytes,
+                None => stores.push((kind_of(item), bytes)),
+            }
+        }
+        let mut spans: Vec<(u64, u64)> = Vec::new();
+        for run in 0..runs as usize {
+            let before = if run >= 2 { spans[run - 2].1 } else { 0 };
+            let mut at = ready;
+            for &(kind, bytes, time) in &loads {
+                at = at.max(self.transfer(kind, bytes, space.max(before).max(time)));
+            }
+            if run >= 2 {
+                for &(kind, bytes) in &stores {
+                    at = at.max(self.transfer(kind, bytes, before));
+                }
+            }
+            let span = self.run(kernel, at);
+            spans.push(span);
+        }
+        if runs >= 2 {
+            for &(kind, bytes) in &stores {
+                self.transfer(kind, bytes, spans[runs as usize - 2].1);
+            }
+        }
+        let end = self.ended;
+        self.free(buffers - stored.len() as u64 * buffer, end, None);
+        for (kind, bytes) in stores {
+            self.saves.push(Save { kind, bytes, ready: end, end: None });
+            let save = self.saves.len() - 1;
+            let of_kind: Vec<usize> = stored
+                .iter()
+                .copied()
+                .filter(|&item| self.program.items[item].is_output == (kind == Kind::Outputs))
+                .collect();
+            self.free(of_kind.len() as u64 * buffer, end, Some(save));
+            for item in of_kind {
+                (self.saved[item], self.complete[item]) = (Some(save), end);
+            }
+        }
+        leaving.iter().for_each(|&item| self.here[item] = false);
+        launch.operands.iter().for_each(|&item| self.release(item, end, false));
+        self.finish(&kept, end);
+        Some((spans[0].0, end))
+    }
+}
+
+/// The times of the model; none if a launch does not fit.
+fn model<'a>(program: &'a Program, machine: &'a Machine) -> Option<Model<'a>> {
+    let count = program.items.len();
+    let mut model = Model {
+        machine,
+        program,
+        now: 0,
+        here: vec![false; count],
+        complete: vec![0; count],
+        idle: vec![0; count],
+        saved: vec![None; count],
+        always: program.items.iter().map(|item| item.saved == Saved::Always).collect(),
+        saves: Vec::new(),
+        pieces: vec![(0, program.capacity, None)],
+        busy: Vec::new(),
+        transfers: Vec::new(),
+        programs: Vec::new(),
+        ended: 0,
+        runs: Vec::new(),
+    };
+    for launch in 0..program.launches.len() {
+        model.now = launch;
+        model.launch()?;
+    }
+    for save in 0..model.saves.len() {
+        model.planned(save);
+    }
+    Some(model)
+}
+
+/// The times of the runtime; none if a launch does not fit.
+fn runtime(program: &Program, machine: &Machine) -> Option<Timeline> {
+    let launches = (0..).zip(&program.launches);
+    let pairs = launches
+        .clone()
+        .flat_map(|(index, launch)| launch.operands.iter().map(move |&item| (ItemId(item as u32), index)));
+    let uses = Uses::of(program.items.len(), pairs);
+    let mut rpu = Rpu::new(machine, program.capacity, program.items.clone(), uses, true);
+    let ids = |items: &[usize]| items.iter().map(|&item| ItemId(item as u32)).collect::<Vec<_>>();
+    for (index, Launch { kernel, operands, sources, results }) in launches {
+        let kernel = kernel.map(|(kernel, program, bytes)| (kernel, ProgramId(program), bytes));
+        let (operands, results) = (ids(operands), ids(results));
+        rpu.launch(index, &Task { kernel, operands: &operands, sources: *sources, results: &results })
+            .ok()?;
+    }
+    Some(rpu.finish())
+}
+
+/// The words of a limb in random programs.
+const LIMB: u32 = 1 << 10;
+
+fn kernel(rng: &mut Random) -> Facts {
+    let slices = (rng.random_range(0..3) > 0).then(|| {
+        let runs = 1 << rng.random_range(0..5);
+        (LIMB / runs, runs)
+    });
+    let is_whole = slices.is_none();
+    Facts {
+        name: "random",
+        instructions: rng.random_range(10..100),
+        cycles: rng.random_range(1..2000),
+        resource: Resource::Latency,
+        slices,
+        scratch_words: [0, 0, 300][rng.random_range(0..3)],
+        overwrites_operand: is_whole && rng.random_range(0..3) == 0,
+        may_work_in_place: is_whole && rng.random_range(0..2) == 0,
+    }
+}
+
+/// A random program. Everything that it makes is used, or an output.
+fn program(rng: &mut Random) -> Program {
+    let kernels: Vec<Facts> = (0..6).map(|_| kernel(rng)).collect();
+    let mut items = Vec::new();
+    let inputs = rng.random_range(1..8);
+    for _ in 0..inputs {
+        let kind = [Kind::Inputs, Kind::Keys, Kind::Tables][rng.random_range(0..3)];
+        let halves = if kind == Kind::Keys { rng.random_range(0..3) } else { 2 };
+        items.push(Item { is_output: rng.random_range(0..8) == 0, ..Item::given(LIMB, kind, halves) });
+    }
+    let mut made: Vec<usize> = (0..inputs).collect();
+    let tables = items.len();
+    items.extend((0..4).map(|_| Item::given(rng.random_range(1..=2 * LIMB), Kind::Tables, 2)));
+    let mut numbers = Vec::new();
+    let mut launches: Vec<Launch> = Vec::new();
+    for _ in 0..rng.random_range(1..40) {
+        let number = rng.random_range(0..=kernels.len());
+        let kernel = kernels.get(number).copied();
+        let whole = kernel.is_some_and(|kernel| kernel.slices.is_none());
+        let most = if kernel.is_none() { 2 } else { 5 };
+        let mut operands = Vec::new();
+        for _ in 0..rng.random_range(1..=most) {
+            // Most operands are young.
+            let young = made.len().saturating_sub(6);
+            let from = if rng.random_range(0..3) > 0 { young } else { 0 };
+            let item = made[rng.random_range(from..made.len())];
+            if !operands.contains(&item) {
+                operands.push(item);
+            }
+        }
+        let sources = operands.len();
+        let count = match kernel {
+            None => 1,
+            Some(_) if whole => sources,
+            Some(_) => rng.random_range(1..4),
+        };
+        if whole {
+            operands.extend((tables..tables + 4).filter(|_| rng.random_range(0..4) == 0));
+        }
+        let results: Vec<usize> = (items.len()..items.len() + count).collect();
+        items.extend(results.iter().map(|_| Item::made(LIMB)));
+        made.extend(&results);
+        let kernel = kernel.map(|kernel| {
+            if !numbers.contains(&number) {
+                numbers.push(number);
+            }
+            let program = numbers.iter().position(|&known| known == number).unwrap() as u32;
+            (kernel, program, 16 * rng.random_range(0..20))
+        });
+        launches.push(Launch { kernel, operands, sources, results });
+    }
+    for (index, item) in items.iter_mut().enumerate().skip(tables + 4) {
+        let is_read = launches.iter().any(|launch| launch.operands.contains(&index));
+        item.is_output = !is_read || rng.random_range(0..10) == 0;
+        item.has_home = item.is_output;
+    }
+    let capacity = u64::from(LIMB) * rng.random_range(4..30) + rng.random_range(0..1000);
+    Program { items, launches, capacity }
+}
+
+fn machine(rng: &mut Random) -> Machine {
+    let mut machine = Machine::rpu_128x128();
+    machine.frontend.instruction_memory_kib = rng.random_range(1..4);
+    machine.hbm.gb_per_s = rng.random_range(10.0..1000.0);
+    machine.hbm.latency_ns = [0.0, 0.0, 33.3, 400.0][rng.random_range(0..4)];
+    machine.launch.cycles = [0, 16, 1000][rng.random_range(0..3)];
+    machine
+}
+
+/// `SCHEDULE_CASES` is the number of random programs.
+#[test]
+fn both_models_agree_on_every_launch_and_every_transfer() {
+    let cases = std::env::var("SCHEDULE_CASES").map_or(1000, |cases| cases.parse().expect("a number"));
+    let mut rng = Random::seed_from_u64(7);
+    let (mut fitting, mut spilling) = (0, 0);
+    for case in 0..cases {
+        let (program, machine) = (program(&mut rng), machine(&mut rng));
+        let (first, second) = (runtime(&program, &machine), model(&program, &machine));
+        assert_eq!(first.is_some(), second.is_some(), "case {case}");
+        let (Some(timeline), Some(model)) = (first, second) else { continue };
+        fitting += 1;
+        spilling += usize::from(timeline.traffic[Kind::Spills] > 0);
+        let span = |begin, end| Span { begin_ns: Time(begin).ns(), end_ns: Time(end).ns() };
+        let runs: Vec<_> = timeline.runs.iter().map(|run| (run.span, run.vdm_words)).collect();
+        let expected: Vec<_> =
+            model.runs.iter().map(|&(begin, end, words)| (span(begin, end), words)).collect();
+        assert_eq!(runs, expected, "case {case}");
+        let transfers: Vec<_> = timeline.transfers.iter().map(|t| (t.kind, t.bytes, t.span)).collect();
+        let expected: Vec<_> = model
+            .transfers
+            .iter()
+            .map(|&(kind, bytes, begin, end)| (kind, bytes, span(begin, end)))
+            .collect();
+        assert_eq!(transfers, expected, "case {case}");
+        let end = model.transfers.iter().map(|transfer| transfer.3).max().unwrap_or(0).max(model.ended);
+        assert_eq!(timeline.total_ns, Time(end).ns(), "case {case}");
+        for &kind in Kind::ALL {
+            let bytes: u64 = model.transfers.iter().filter(|t| t.0 == kind).map(|transfer| transfer.1).sum();
+            assert_eq!(timeline.traffic[kind], bytes, "case {case}");
+        }
+    }
+    assert!(2 * fitting > cases && 3 * spilling > cases, "{fitting} programs fit, {spilling} spill");
+}

@@ -1,0 +1,91 @@
+//! A stream of runs and the ring program of the same transforms take the same time.
+
+use crate::measures::cases;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus as Random;
+use ring_program::shape::Transform;
+use ring_program::{Builder, LimbId, Operation, RingProgram};
+use runtime::stream::{Repeated, StreamError, stream};
+use runtime::{Keys, Runtime};
+use sim::Machine;
+
+/// Transforms of inputs in rings of their own.
+fn transforms(n: u64, bits: u32, count: u64) -> RingProgram {
+    let mut builder = Builder::new(n).unwrap();
+    let degree = builder.program().degree();
+    for (id, prime) in (0..).zip(ring::prime::largest_primes(bits, degree, count as usize).unwrap()) {
+        let m = builder.add_modulus(prime).unwrap();
+        let [a, d] = [id, 1000 + id].map(|id| builder.limb(LimbId(id)));
+        builder.push(Operation::Ntt(Transform { d, a, root: None, m })).unwrap();
+    }
+    builder.finish(None).unwrap()
+}
+
+#[test]
+fn a_stream_takes_the_time_of_a_ring_program() {
+    let mut rng = Random::seed_from_u64(1);
+    for _ in 0..cases("STREAM_CASES", 12) {
+        let (log2, bits, count) =
+            (rng.random_range(10..16), rng.random_range(30..120), rng.random_range(1..17));
+        let mut machine = Machine::rpu_128x128();
+        machine.hbm.gb_per_s = f64::from(1 << rng.random_range(6..11));
+        machine.hbm.latency_ns = f64::from(rng.random_range(0..300));
+        machine.vdm.size_mib = 2 << rng.random_range(0..5);
+        machine.launch.cycles = 100 * rng.random_range(0..4);
+        let program = transforms(1 << log2, bits, count);
+        let Ok(runtime) = Runtime::new(&program, &machine, Keys::Streamed) else { continue };
+        let Ok(timeline) = runtime.time(false) else { continue };
+        let launches = &runtime.launches().launches;
+        let rings = runtime.launches().sources(&launches[0]).len();
+        if !(count as usize).is_multiple_of(rings) {
+            continue;
+        }
+        let timed = runtime.kernels().operation(runtime.launches().batch(&launches[0]).unwrap());
+        let limbs = vec![1 << log2; rings];
+        let kernel = Repeated {
+            cycles: timed.timing.cycles.0,
+            instructions: timed.instructions as u64,
+            inputs: limbs.clone(),
+            tables: vec![timed.table_words.div_ceil(rings as u32); rings],
+            outputs: limbs,
+            scratch: timed.scratch_words,
+            parameter_bytes: 16 * (2 * rings + timed.address_registers) as u64,
+            may_work_in_place: timed.may_work_in_place,
+        };
+        let stream = stream(&kernel, &machine, launches.len()).unwrap();
+        let ratio = stream.total_ns / timeline.total_ns;
+        assert!((0.995..1.005).contains(&ratio), "{ratio}: n = 2^{log2}, {count} transforms");
+    }
+}
+
+/// 4 MiB hold one run of a transform of three limbs of 1 MiB each, and 8 MiB hold two.
+#[test]
+fn a_stream_that_does_not_fit_is_an_error() {
+    let mut machine = Machine::rpu_128x128();
+    let words = machine.vdm_words() / 4;
+    let kernel = Repeated {
+        cycles: 10_000,
+        instructions: 1000,
+        inputs: vec![words],
+        tables: vec![words],
+        outputs: vec![words],
+        scratch: 100,
+        parameter_bytes: 64,
+        may_work_in_place: false,
+    };
+    machine.hbm.buffers = 2;
+    let needed = 6 * u64::from(words) + 100;
+    assert_eq!(
+        stream(&kernel, &machine, 8),
+        Err(StreamError::TooLarge { buffers: 2, needed, capacity: 4 * u64::from(words), size_mib: 7 })
+    );
+    assert!(stream(&kernel, &machine, 1).is_ok(), "one run needs one buffer");
+    machine.hbm.buffers = 1;
+    let one = stream(&kernel, &machine, 8).unwrap().total_ns;
+    machine.vdm.size_mib *= 2;
+    machine.hbm.buffers = 2;
+    let two = stream(&kernel, &machine, 8).unwrap().total_ns;
+    machine.hbm.buffers = 0;
+    let all = stream(&kernel, &machine, 8).unwrap().total_ns;
+    assert!(one > 1.3 * two && two >= all, "{one}, {two}, {all}");
+}
