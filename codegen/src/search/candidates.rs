@@ -315,6 +315,8 @@ mod tests {
     use super::*;
     use crate::choose::{PlanChoice, choose};
     use crate::compile::compile;
+    use crate::parameters::Parameters;
+    use b512_asm::Setting;
     use ring::Degree;
     use sim::machine::Assignment;
 
@@ -347,7 +349,15 @@ mod tests {
         let degrees = [1024u32, 16384].map(|n| Degree::try_from(n).unwrap());
         let operations = [golden::NTT, golden::INTT, golden::POLYMUL, golden::AUTOMORPHISM];
         let requests = operations
-            .map(|operation| degrees.map(|n| Request::with_primes(operation, n, 60, 1).unwrap()))
+            .map(|operation| {
+                // The settings of the automorphism; other operations have none.
+                let settings = [("g", Setting::Number(5)), ("order", Setting::Word("evaluation".into()))];
+                let is_own =
+                    |(name, _): &(&str, Setting)| operation.parameters().any(|spec| spec.name == *name);
+                let own = settings.into_iter().filter(is_own);
+                let parameters = Parameters::new(own.map(|(name, value)| (name.to_owned(), value)).collect());
+                degrees.map(|n| Request::with_primes(operation, n, 60, 1).unwrap().with(parameters.clone()))
+            })
             .concat();
         let plans = [PlanChoice::Classical, PlanChoice::Known];
         let mut own_differs = Vec::new();

@@ -413,7 +413,7 @@ mod tests {
                 format!("a.json:{lines}:1: the key `program` is missing"),
             ),
             (
-                good.replace("\"cycles\":", "\"clocks\":"),
+                good.replacen("\"cycles\":", "\"clocks\":", 1),
                 format!("a.json:{lines}:1: the key `cycles` is missing"),
             ),
             (

@@ -173,8 +173,8 @@ fn designs_beyond_a_constraint_are_on_no_front() {
     assert!(none.svg.contains("Latency") && !none.svg.contains("Pareto front"));
 }
 
-const STREAMS: &str = "kernel = 'ntt'\nn = 1024\nplan = 'kl'\nstream = 8\n[grid]\nhbm.gb_per_s = [32, 512]\n\
-    hbm.shared_by = [1, 4]\nhple.count = [64, 128]\n";
+const STREAMS: &str = "kernel = 'ntt'\nn = 1024\nplan = 'kl'\nstream = 8\n[grid]\nhbm.efficiency = [0.01, 0.9]\n\
+    launch.cycles = [0, 2000]\nhple.count = [64, 128]\n";
 
 #[test]
 fn the_time_of_a_design_with_a_stream_is_that_of_the_stream() {
@@ -183,7 +183,7 @@ fn the_time_of_a_design_with_a_stream_is_that_of_the_stream() {
     assert_eq!(marked(&rows), front(&rows, &["stream_us", "area_mm2"]));
     assert!(marked(&rows).iter().all(|key| {
         let row = rows.iter().find(|row| row["key"] == *key).unwrap();
-        row["hbm.gb_per_s"] == "512" && row["hbm.shared_by"] == "1"
+        row["hbm.efficiency"] == "0.9" && row["launch.cycles"] == "0"
     }));
     assert!(summary.contains("time of the stream (us)") && !summary.contains("latency"), "{summary}");
     let svg = fs::read_to_string(folder.path().join("pareto.svg")).unwrap();
@@ -346,7 +346,7 @@ fn equal_numbers_are_one_value_of_an_axis() {
 #[test]
 fn charts_of_all_forms_have_the_remarks_of_the_sweep() {
     let text = "kernel = 'ntt'\nplan = 'kl'\nn = 1024\n[grid]\nhple.count = [64, 128]\nvdm.banks = [64, 128]\n\
-        hbm.gb_per_s = [256.0, 512.0]\nfrontend.queue_depth = [8, 64]\n[explore]\nconstraints = ['area < 16 mm2']\n";
+        hbm.efficiency = [0.5, 0.9]\nfrontend.queue_depth = [8, 64]\n[explore]\nconstraints = ['area < 16 mm2']\n";
     let exploration = Explorations::new(text);
     let notes = |form: Form| -> (Vec<String>, usize) {
         let composition = Composition { form, ..composition("time_us", "area_mm2", Fronts::IfBetter) };
@@ -370,7 +370,7 @@ fn charts_of_all_forms_have_the_remarks_of_the_sweep() {
     for form in [Form::Scatter, Form::Parallel, Form::Tornado] {
         let (notes, pale) = notes(form);
         let has = |start: &str| notes.iter().filter(|note| note.starts_with(start)).count();
-        assert_eq!(has("Not modelled: costs of hbm.gb_per_s"), 1, "{notes:?}");
+        assert_eq!(has("Not modelled: costs of hbm.efficiency"), 1, "{notes:?}");
         assert_eq!(has("Pale designs"), usize::from(form != Form::Tornado), "{notes:?}");
         // A chart of two columns marks them.
         assert_eq!(has("Costs extrapolated in 8 of 16"), usize::from(form != Form::Scatter), "{notes:?}");

@@ -11,14 +11,14 @@ use std::fs;
 #[test]
 fn outputs_mark_extrapolated_points_and_name_axes_without_a_cost() {
     let plan = plan(
-        "kernel = 'add'\nn = 512\n[grid]\nfrontend.queue_depth = [8, 64]\nhbm.gb_per_s = [256.0, 512.0]\n\
+        "kernel = 'add'\nn = 512\n[grid]\nfrontend.queue_depth = [8, 64]\nhbm.efficiency = [0.5, 0.9]\n\
          vrf.placement = ['mod', 'div']\n",
     );
     let (folder, outputs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     sweep(folder.path(), &plan, Shard::WHOLE, false, &vadd);
     let results = Results::merge(&[folder.path()]).unwrap();
     let all = Outputs::new(&results);
-    let note = "Not modelled: costs of hbm.gb_per_s";
+    let note = "Not modelled: costs of hbm.efficiency";
     let summary = all.summary().unwrap();
     assert!(summary.contains(note) && summary.contains("costs extrapolated in 4 of 8 points"), "{summary}");
     assert!(summary.contains("Costs nothing: vrf.placement (a permutation of wires)"), "{summary}");
