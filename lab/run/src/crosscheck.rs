@@ -102,7 +102,7 @@ fn concat(outputs: &[Vec<Words>]) -> Vec<u128> {
     outputs.iter().flatten().flat_map(|words| words.iter().copied()).collect()
 }
 
-/// [`golden::evaluate`], and [`ring_program::execute`].
+/// [`golden::evaluate`], and [`ring_program::execute()`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GoldenModel;
 

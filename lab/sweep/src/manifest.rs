@@ -15,7 +15,7 @@ pub(super) const FORMAT: u32 = 3;
 /// The structure of a sweep, for users who have only its results.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`FORMAT`].
+    /// The format of the folder.
     pub schema: u32,
     /// The sweep's name.
     pub name: String,

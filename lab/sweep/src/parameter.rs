@@ -1,6 +1,6 @@
 //! The parameters of a task: what a definition can set beside the keys of machines.
 //!
-//! They are rows of three tables: the keys of this crate ([`for_each_task_key`]), the settings of operations
+//! They are rows of three tables: the keys of this crate (`for_each_task_key!`), the settings of operations
 //! ([`SettingSpec`](golden::SettingSpec)) and the options of generated programs ([`OPTIONS`]). The reader of definitions,
 //! the JSON schema, the columns of results, the task of a point ([`Workload`](super::Workload)) and the table in the book
 //! follow from the rows.
