@@ -1,4 +1,4 @@
-//! Each key has exactly the effects that its row declares. Those on streams are tested with the runtime.
+//! Each key has exactly the effects that its row declares, those on streams aside: no test covers these.
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
