@@ -190,8 +190,8 @@ impl Task {
     }
 }
 
-/// The percentages by which programs are slower than that of a dominated target for the same task, ascending, and the number of
-/// pairs of a dominating and a dominated target. Only noise of the searches makes a program slower.
+/// The noise of the searches: for each pair of a dominating and a dominated target of a task, the excess of the
+/// dominating target's cycles, in percent, if there is one, in ascending order; and the number of pairs.
 pub fn noise<'t>(tasks: impl IntoIterator<Item = &'t Task>) -> (Vec<f64>, usize) {
     let (mut slower, mut pairs) = (Vec::new(), 0);
     for task in tasks {

@@ -108,7 +108,7 @@ pub fn search(
     let mut search = Search::new(request, machine, memory, progress);
     let mut budget = search.budget(effort, given.first().unwrap_or(&classical));
     search.start(given, effort.budget, &mut budget, STARTS);
-    // It is large, so it is a trial only if it can be faster.
+    // The classical program is large: try it only if its bound is below the best cycles.
     if search.least_cycles(&classical) < search.best_cycles() && !search.has(&classical) {
         search.try_all(std::slice::from_ref(&classical));
     }

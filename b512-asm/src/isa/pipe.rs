@@ -48,7 +48,7 @@ macro_rules! define {
                 }
             }
 
-            /// Where the pipe executes, as a sentence.
+            /// The place of execution, as a sentence.
             pub const fn description(self) -> &'static str {
                 match self {
                     $(Self::$variant => concat!($($doc),*).trim_ascii(),)*

@@ -81,8 +81,8 @@ impl Budget {
 mod tests {
     use super::*;
 
-    /// Whatever limits it, a budget of twice the effort pays for twice the schedules. Where the scheduler takes more steps, it pays
-    /// for fewer, so that searches take about as long on all machines.
+    /// Twice the effort pays for twice the schedules. A machine with more steps a schedule gets fewer schedules, so that
+    /// searches take about as long on all machines.
     #[test]
     fn a_budget_limits_steps_schedules_and_trials() {
         let schedules = |budget, steps, instructions| {

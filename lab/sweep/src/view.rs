@@ -110,8 +110,8 @@ pub(super) fn is_searched(source: Option<&str>) -> bool {
     matches!(source, Some("neighbour" | "tuned"))
 }
 
-/// Whether some programs are from the library and some from quick searches: a part of the difference between
-/// their designs is that of the effort.
+/// Whether some programs are from the library and some from quick searches. Such designs differ in
+/// the effort of their searches too.
 pub(super) fn efforts_differ<'s>(sources: impl Iterator<Item = Option<&'s str>> + Clone) -> bool {
     sources.clone().any(|source| source == Some("library")) && sources.into_iter().any(is_searched)
 }

@@ -223,7 +223,7 @@ sections! {
     PowerConstants [technology.power] {
         /// The leakage of each mm2 on the chip, in mW.
         leakage_mw_per_mm2: f64 => NotNegative, [Energy];
-        /// The energy of a LAW engine in a cycle without a multiplication, as a part of that of a multiplication: its
+        /// The energy of a LAW engine in a cycle without a multiplication, as a share of the energy of a multiplication: its
         /// clocked registers.
         idle_share: f64 => NotNegative, [Energy];
     }

@@ -70,7 +70,7 @@ impl Format {
         }
     }
 
-    /// Where a file of the format belongs.
+    /// The option or command that takes a file of the format.
     pub const fn remedy(self) -> &'static str {
         match self {
             Self::Machine => {

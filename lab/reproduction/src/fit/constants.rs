@@ -32,7 +32,7 @@ pub(super) const POWER: [(&str, &str); 2] = [
     ("leakage_mw_per_mm2", "The leakage of each mm2 on the chip, in mW"),
     (
         "idle_share",
-        "The energy of a LAW engine in a cycle without a multiplication, as a part of that of a multiplication",
+        "The energy of a LAW engine in a cycle without a multiplication, as a share of the energy of a multiplication",
     ),
 ];
 
