@@ -183,6 +183,7 @@ impl Lines {
         let scaled = x.into_iter().enumerate();
         let scaled: Vec<Limb> =
             scaled.map(|(i, limb)| self.scaled(limb, sources.inverse_cofactor(i), i)).collect();
+        let targets = first..self.rings.len();
         let target = |ring: usize| {
             let modulus = *self.rings[ring].modulus();
             let terms = scaled.iter().enumerate();
@@ -191,7 +192,7 @@ impl Lines {
                 .collect();
             self.sum(terms, ring)
         };
-        let y = (first..self.rings.len()).map(target).collect();
+        let y = targets.map(target).collect();
         self.finish(y)
     }
 
