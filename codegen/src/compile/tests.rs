@@ -23,7 +23,8 @@ fn machine(isa: Isa) -> Machine {
     let mut machine = Machine::rpu_128x128();
     machine
         .edit(|values| {
-            (values.isa.vector_length, values.isa.word_bits) = (isa.vector_length(), isa.word_bits())
+            (values.isa.vector_length, values.isa.word_bits) = (isa.vector_length(), isa.word_bits());
+            values.hple.count = values.hple.count.min(isa.vector_length());
         })
         .unwrap();
     machine
