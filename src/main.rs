@@ -57,9 +57,16 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+/// What a new user can try, below the list of commands.
+const FIRST: &str = "\
+First steps:
+  rpu sweep                              Chart the paper's 28 machines in the folder `out`
+  rpu gen ntt --n 4096 -o k.o            Generate a transform
+  rpu run k.o --check --page k.html      Simulate it, check its result, and show where its cycles go";
+
 /// Assembler, code generator and cycle-level simulator for the Ring Processing Unit
 #[derive(Parser)]
-#[command(name = "rpu", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "rpu", version, max_term_width = 100, arg_required_else_help = true, after_help = FIRST)]
 struct Cli {
     /// Form of errors and warnings on standard error
     #[arg(long, global = true, value_enum, default_value = "text", value_name = "FORM")]
