@@ -65,6 +65,9 @@ macro_rules! registry {
 
 for_each_operation!(registry);
 
+/// The operation that is meant where none is named: the first.
+pub const DEFAULT: Operation = OPERATIONS[0];
+
 /// The operation of that name.
 pub fn find(name: &str) -> Option<Operation> {
     OPERATIONS.iter().copied().find(|operation| operation.name() == name)
