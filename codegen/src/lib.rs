@@ -45,7 +45,6 @@ pub mod compile;
 pub mod elementwise;
 pub mod error;
 pub mod explain;
-#[allow(clippy::wildcard_enum_match_arm, reason = "formulas and rules name no instruction or pipe")]
 pub mod formula;
 pub mod forwarding;
 mod ids;
