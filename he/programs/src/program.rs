@@ -62,7 +62,7 @@ pub fn generate(program: &Generator, set: &ParameterSet, options: &Options) -> R
     if options.tile.is_some() && !options.dataflow.has_tiles {
         return Err(Error::Tile { dataflow: options.dataflow.name });
     }
-    let mut emitter = Emitter::new(set.base(options.level)?);
+    let mut emitter = Emitter::new(set.base(options.level)?, set.parameters());
     (program.emit)(&mut emitter, options)?;
     Ok(emitter.finish())
 }
@@ -80,6 +80,11 @@ pub fn comment(program: &Generator, set: &ParameterSet, options: &Options) -> St
         set.p().len(),
         set.digits(),
         options.dataflow.name
+    );
+    let of = set.parameters();
+    text += &format!(
+        "log2 Q = {}, log2 P = {}, log2 QP = {}; security {}; noise of a key switch 2^{}\n",
+        of.log2_q, of.log2_p, of.log2_qp, of.security, of.key_switch_noise_bits
     );
     for (key, source) in set.sources() {
         text += &format!("  {key}: {source}\n");
