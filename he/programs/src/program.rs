@@ -81,11 +81,7 @@ pub fn comment(program: &Generator, set: &ParameterSet, options: &Options) -> St
         set.digits(),
         options.dataflow.name
     );
-    let of = set.parameters();
-    text += &format!(
-        "log2 Q = {}, log2 P = {}, log2 QP = {}; security {}; noise of a key switch 2^{}\n",
-        of.log2_q, of.log2_p, of.log2_qp, of.security, of.key_switch_noise_bits
-    );
+    text += &format!("{}\n", set.parameters());
     for (key, source) in set.sources() {
         text += &format!("  {key}: {source}\n");
     }

@@ -441,11 +441,7 @@ fn built_in_sets_state_the_source_of_every_parameter() {
         let set = ParameterSet::built_in(name, None).unwrap().unwrap();
         let named: Vec<&str> = set.sources().iter().map(|(key, _)| &**key).collect();
         assert_eq!(named[..4], ["n", "q", "p", "digits"], "{name}");
-        assert_eq!(
-            named[4..].iter().any(|&key| key == "security"),
-            set.security() == Security::None,
-            "{name}"
-        );
+        assert_eq!(named[4..].contains(&"security"), set.security() == Security::None, "{name}");
         assert!(set.sources().iter().all(|(_, source)| !source.is_empty()));
         assert!(set.p().iter().min() > set.q().iter().max(), "P exceeds each digit");
     }

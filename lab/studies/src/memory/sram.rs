@@ -3,7 +3,7 @@
 use super::{Printed, beside, growth, line, range, table, technology, vdm_access_pj, with_vdm};
 use crate::page::{Fault, fill, lines};
 use serde::Deserialize;
-use sim::{Area, Machine};
+use sim::{Area, Clock, Machine};
 use std::collections::BTreeSet;
 
 /// A macro by CACTI.
@@ -168,7 +168,7 @@ pub(super) fn fill_in(page: &str, printed: &[Printed]) -> Result<String, Fault> 
         let model = with_vdm(mib, &[]).map_or_else(
             || "| |".to_owned(),
             |machine| {
-                let (pj, ghz) = (vdm_access_pj(&machine), machine.frequency_ghz());
+                let (pj, ghz) = (vdm_access_pj(&machine), Clock::of(&machine).ghz());
                 format!("{pj:.1} | {:.2} | {ghz:.2}", pj / paper)
             },
         );
