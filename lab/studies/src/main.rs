@@ -5,6 +5,7 @@
 mod automorphism;
 mod best_machine;
 mod bootstrap;
+mod budget;
 mod dataflows;
 mod fig4;
 mod gpu;
@@ -45,6 +46,7 @@ const STUDIES: &[Study] = &[
     study("best-machine", Time::Long, &["reports/best-machine.md", "reports/best-machine.svg", "reports/best-machine-parallel.svg"], best_machine::transform),
     study("best-machine-hmult", Time::Long, &["reports/best-machine-hmult.md", "reports/best-machine-hmult.svg", "reports/best-machine-hmult-parallel.svg"], best_machine::product),
     study("bootstrap", Time::Long, &["reports/he/bootstrap.md"], bootstrap::files),
+    study("budget", Time::Long, &["reports/budget.md"], budget::files),
     study("dataflows", Time::Long, &["reports/dataflows.md", "reports/dataflows.svg"], dataflows::files),
     study("fig4", Time::Long, &["reports/fig4.svg"], fig4::files),
     study("gpu", Time::Quick, &["reports/gpu/README.md"], gpu::files),
