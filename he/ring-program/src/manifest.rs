@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The key `seeded`, which may be absent, lists the random limbs of keys that a seed can replace, by the
-//! names of inputs or by ids: `"seeded": ["evk.a.0", 26]`.
+//! names of inputs or by ids: `"seeded": ["evk.a.0", 26]`. The key `title` says in one line what the program is.
 //!
 //! Niobium's manifest, `fhetch_replay.json`, is recognised by its key `crypto_context`. It names other files,
 //! which are read from its folder.
@@ -50,6 +50,8 @@ pub struct Manifest {
     pub seeded: Option<Vec<LimbId>>,
     /// The moduli without the sentinel, if the manifest lists them.
     pub moduli: Option<Vec<u128>>,
+    /// What the program is, in one line, if the manifest says.
+    pub title: Option<String>,
     /// What is missing, for users.
     pub warnings: Vec<String>,
     /// The file, for errors.
@@ -104,6 +106,7 @@ impl Manifest {
             inputs: Groups,
             outputs: Groups,
             seeded: Option<Vec<NameOrId>>,
+            title: Option<String>,
         }
         let own: Own = Self::schema().read_json(file, text)?;
         let inputs = own.inputs.0;
@@ -119,6 +122,7 @@ impl Manifest {
             inputs: Some(inputs),
             outputs: Some(own.outputs.0),
             moduli: None,
+            title: own.title,
             warnings: Vec::new(),
             file: file.into(),
             text: text.into(),
@@ -139,6 +143,7 @@ impl Manifest {
                 .seeded()
                 .map(|limbs| limbs.iter().map(|&limb| program.limbs().id(limb)).collect()),
             moduli: None,
+            title: None,
             warnings: Vec::new(),
             file: "".into(),
             text: "".into(),
@@ -160,8 +165,11 @@ impl Manifest {
             let ids: Vec<String> = ids.iter().map(|id| id.0.to_string()).collect();
             format!(",\n  \"seeded\": [{}]", ids.join(", "))
         });
+        let title = self.title.as_ref().map_or_else(String::new, |title| {
+            format!("  \"title\": {},\n", serde_json::Value::from(title.as_str()))
+        });
         format!(
-            "{{\n  \"ring_dimension\": {},\n  \"inputs\": {},\n  \"outputs\": {}{seeded}\n}}\n",
+            "{{\n{title}  \"ring_dimension\": {},\n  \"inputs\": {},\n  \"outputs\": {}{seeded}\n}}\n",
             self.degree,
             groups(&self.inputs),
             groups(&self.outputs)

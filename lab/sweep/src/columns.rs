@@ -101,7 +101,7 @@ pub(super) fn columns() -> Vec<Column> {
     }
     let conflicts = |r: &RunReport| Some(r.waits.as_ref()?.bank_conflict_cycles);
     columns.push(Column::of_run("wait_bank_conflict_cycles", LESS, conflicts));
-    let stream = |r: &RunReport| Some(r.hbm.as_ref()?.hbm_utilisation);
+    let stream = |r: &RunReport| Some(r.stream()?.hbm_utilisation);
     columns.push(Column::of_run("stream_hbm_utilisation", MORE, stream));
     columns
 }

@@ -88,6 +88,7 @@ pub(super) fn parse(file: &str, text: &str, folder: &Path) -> Result<Manifest, D
         outputs,
         seeded: None,
         moduli,
+        title: None,
         warnings: missing.warnings,
         file: file.into(),
         text: text.into(),
