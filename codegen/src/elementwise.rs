@@ -394,7 +394,7 @@ mod tests {
     fn is_bound_by_its_multiplications(inputs: u16, outputs: u16) {
         let shape = conversion(inputs, outputs);
         let mut machine = Machine::rpu_128x128();
-        machine.vdm.size_mib = 32;
+        machine.edit(|values| values.vdm.size_mib = 32).unwrap();
         let n = LONGEST_BLOCK * machine.vector_length();
         let order = StepOrder::Tiles { equal: true };
         let kernel = shape.compile("conversion".into(), n, 97, order, &machine).unwrap();

@@ -11,7 +11,7 @@ use crate::request::Request;
 use crate::search::Memory;
 use rayon::prelude::*;
 use sim::timing::{Cycle, simulate};
-use sim::{Events, Machine, RunEnergy, Work};
+use sim::{Clock, Events, Machine, RunEnergy, Work};
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
@@ -43,7 +43,7 @@ impl Merit {
     pub(crate) fn of(self, request: &Request, recipe: &Recipe, machine: &Machine) -> Option<f64> {
         let kernel = compile(request, recipe, machine).ok()?;
         let cycles = simulate(machine, &kernel.program).cycles.0 as f64;
-        let time_us = cycles / machine.frequency_ghz() * 1e-3;
+        let time_us = cycles / Clock::of(machine).ghz() * 1e-3;
         let events = &Events::of(&kernel.program);
         let energy = RunEnergy::of(machine, &Work { events, time_us, off_chip_bytes: None, key_bytes: 0 });
         Some(match self {

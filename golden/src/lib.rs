@@ -23,6 +23,7 @@
 
 mod arithmetic;
 mod claim;
+mod elementwise;
 mod error;
 mod evaluate;
 mod operation;

@@ -28,8 +28,8 @@ impl<'c> Case<'c> {
         self.inputs[operand][i].into()
     }
 
-    pub(crate) fn by(&self) -> BigUint {
-        self.claim.number("by").unwrap().into()
+    pub(crate) fn setting(&self, name: &str) -> BigUint {
+        self.claim.number(name).unwrap().into()
     }
 
     pub(crate) fn psi(&self, exponent: usize) -> BigUint {

@@ -2,7 +2,7 @@
 
 use codegen::Request;
 use golden::Operation;
-use gpu_ref::crosscheck::{self as cuda, Change, KeyRings, Ring};
+use gpu_ref::crosscheck::{self as cuda, KeyRings, Ring};
 use gpu_ref::inner_product::Fusion;
 use gpu_ref::key_switch::Division;
 use gpu_ref::{Device, Direction, Strategy, Sync as Synchronisation};
@@ -63,10 +63,7 @@ pub(super) fn all() -> Vec<Kernels> {
         kernels.push(Kernels { name, longest, emulated_n: u32::MAX, work });
     };
     add("base-conversion", 32, 30, Composition::BaseConversion, Box::new(convert));
-    add("mod-switch", 32, 30, Composition::ModUp, Box::new(mod_switch));
     for bits in [32, 64] {
-        add("key-switch", bits, bits - 2, Composition::ModUp, mod_change(Change::Up, bits));
-        add("key-switch", bits, bits - 2, Composition::ModDown, mod_change(Change::Down, bits));
         for (origin, fusion) in [("fused", Fusion::Fused), ("separate", Fusion::Separate)] {
             add(origin, bits, bits - 2, Composition::InnerProduct, inner_product(fusion, bits));
         }
@@ -108,18 +105,6 @@ fn convert(device: &Device, task: &Composite, set: &Operands) -> Result<Vec<u128
     let (from, to) = task.rings();
     let primes = |rings: &[ring::Ring]| rings.iter().map(ring::Ring::q).collect::<Vec<_>>();
     Ok(cuda::convert(device, from[0].len(), &primes(from), &primes(to), &set.vectors.concat())?)
-}
-
-fn mod_switch(device: &Device, task: &Composite, set: &Operands) -> Result<Vec<u128>> {
-    let (n, from, to) = lists(task)?;
-    Ok(cuda::mod_switch(device, n, &from, &to, &set.vectors.concat())?)
-}
-
-fn mod_change(change: Change, bits: u32) -> Compose {
-    Box::new(move |device, task, set| {
-        let (n, from, to) = lists(task)?;
-        Ok(cuda::mod_change(device, (change, bits), n, &from, &to, &set.vectors.concat())?)
-    })
 }
 
 fn automorphism(bits: u32) -> Compute {

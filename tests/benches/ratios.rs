@@ -1,5 +1,5 @@
 //! The speed of the tools compared with other implementations of the same work, in one run: `cargo
-//! bench -p rpu --bench ratios --features tfhe-ntt` prints a table; `-- --readme` writes it into the README.
+//! bench -p rpu --bench ratios --features tfhe-ntt` prints a table; `-- --write` writes `reports/speed.md`.
 //! Without the feature, the column of `tfhe-ntt` is empty.
 //!
 //! The candidates take turns, and the best time of each counts: other load on the machine then
@@ -27,9 +27,6 @@ const LANES: usize = 512;
 const MANY: usize = 200;
 /// Turns for work of a large part of a second.
 const FEW: usize = 3;
-
-/// The README with the table.
-const MARKERS: [&str; 2] = ["<!-- ratios: begin -->\n", "<!-- ratios: end -->"];
 
 /// One way to do some work.
 struct Candidate<'a> {
@@ -428,16 +425,14 @@ fn tools<'a>(
     table.row(format!("the built-in sweep, {points} points, all cores"), 1, run, Others::default());
 }
 
-/// Puts the table between the markers of the README.
-fn rewrite_readme(text: &str) -> Result<(), Box<dyn std::error::Error>> {
+/// Writes the page with the table.
+fn write_page(table: &str) -> Result<(), Box<dyn std::error::Error>> {
     if cfg!(not(feature = "tfhe-ntt")) {
-        return Err("the README's table needs `--features tfhe-ntt`".into());
+        return Err("the page needs `--features tfhe-ntt`".into());
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = std::fs::read_to_string(&path)?;
-    let (before, rest) = readme.split_once(MARKERS[0]).ok_or("the README has no place for the table")?;
-    let (_, after) = rest.split_once(MARKERS[1]).ok_or("the README's table has no end")?;
-    std::fs::write(&path, format!("{before}{}\n{text}\n{}{after}", MARKERS[0], MARKERS[1]))?;
+    let command = "cargo bench --bench ratios --features tfhe-ntt -- --write";
+    let page = format!("# Speed of the tools\n\nMeasured and written by `{command}`.\n\n{table}");
+    std::fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("reports/speed.md"), page)?;
     Ok(())
 }
 
@@ -459,8 +454,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     table.measure();
     let text = table.print();
     print!("{text}");
-    if std::env::args().any(|arg| arg == "--readme") {
-        rewrite_readme(&text)?;
+    if std::env::args().any(|arg| arg == "--write") {
+        write_page(&text)?;
     }
     Ok(())
 }

@@ -1,28 +1,10 @@
 //! The difference of a vector and a scalar.
 
-use crate::arithmetic::{coefficientwise, sub};
-use crate::signature::settings::SCALAR;
-use crate::signature::{Operand, Signature};
-#[cfg(test)]
-use crate::tests::Case;
-use crate::{GoldenError, Settings};
-use num_bigint::BigUint;
+use crate::arithmetic::sub;
+use crate::elementwise::elementwise;
 
-pub(crate) const SIGNATURE: Signature = Signature {
-    name: "subs",
-    definition: "y = x - k with the scalar k = by, coefficient by coefficient",
-    inputs: &[Operand::residues("x")],
-    outputs: &[Operand::residues("y")],
-    settings: SCALAR,
-    by_transforms: false,
-};
-
-pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
-    let by = BigUint::from(settings.number("by"));
-    Ok(coefficientwise(settings, inputs, |[x], q| sub(&x, &(&by % q), q)))
-}
-
-#[cfg(test)]
-pub(crate) fn textbook(case: &Case<'_>) -> Vec<u128> {
-    case.each(|i| case.word(0, i) + (case.q() - case.by() % case.q()))
+elementwise! {
+    subs(residues x; by) = y: "y = x - k with the scalar k = by, coefficient by coefficient",
+    |q| sub(&x, &(by % q), q),
+    textbook |q| x + (q - by % q),
 }

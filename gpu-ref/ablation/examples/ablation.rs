@@ -17,7 +17,7 @@ use gpu_ablation::measure::{Work, over, sample};
 use gpu_ablation::sequence::{BatchId, Execution, Sequence};
 use gpu_ref::inner_product::InnerProduct;
 use gpu_ref::{Device, Direction, Modulus, Plan, Timing, Word, host, number};
-use rand::RngExt;
+use gpu_testing::{compare, moduli, random};
 use rayon::prelude::*;
 use std::error::Error;
 use std::fmt::Write as _;
@@ -177,7 +177,7 @@ fn prepare(device: &Device, subject: &Subject) -> Outcome<Prepared> {
 fn prepare_products(device: &Device, products: &InnerProducts) -> Outcome<Measure> {
     let &InnerProducts { log_n, limbs, terms, fusion, .. } = products;
     let n = 1 << log_n;
-    let moduli = moduli::<u64>(56, n, limbs)?;
+    let moduli = moduli::<u64>(limbs, 56, n)?;
     let mut product = InnerProduct::new(device, &moduli, terms, fusion)?;
     let (left, keys) = (random(&moduli, terms), random(&moduli, 2 * terms));
     let results = product.run(&left, &keys)?;
@@ -199,7 +199,7 @@ fn prepare_products(device: &Device, products: &InnerProducts) -> Outcome<Measur
 /// The plans of a variant. They live until the program ends, as the launches on the device do.
 fn plans<W: Word>(device: &Device, variant: &Variant) -> Outcome<&'static [Plan<W>]> {
     let recipe = &variant.recipe;
-    let moduli = moduli::<W>(recipe.modulus_bits(), 1 << recipe.log_n(), variant.limbs)?;
+    let moduli = moduli::<W>(variant.limbs, recipe.modulus_bits(), 1 << recipe.log_n())?;
     let per_plan = if variant.limbs_together { variant.limbs } else { 1 };
     let plan = |moduli: &[_]| Plan::with_recipe(device, recipe.clone(), moduli);
     Ok(moduli.chunks(per_plan).map(plan).collect::<Result<Vec<_>, _>>()?.leak())
@@ -233,23 +233,6 @@ fn prepare_transforms<W: Word>(device: &Device, variant: &Variant) -> Outcome<Pr
         Some(Box::new(move || Ok(cold.time(execution)?.divided_by(copies))) as Measure)
     };
     Ok(Prepared { warm: Box::new(move || Ok(warm.time(execution)?)), cold })
-}
-
-/// The largest primes of a given length.
-fn moduli<W: Word>(bits: u32, n: usize, count: usize) -> Outcome<Vec<Modulus<W>>> {
-    (0..count).map(|skip| Ok(Modulus::find(bits, n, skip)?)).collect()
-}
-
-/// Polynomials for some moduli: a few random ones, repeated.
-fn random<W: Word>(moduli: &[Modulus<W>], polynomials: usize) -> Vec<W> {
-    const DISTINCT: usize = 3;
-    let mut rng = rand::rng();
-    let distinct: Vec<W> = (0..polynomials.min(DISTINCT))
-        .flat_map(|_| moduli.iter().flat_map(|m| std::iter::repeat_n(m.q().widen(), m.n())))
-        .map(|q| W::narrow(rng.random_range(0..q)))
-        .collect();
-    let words = polynomials * moduli.len() * moduli[0].n();
-    distinct.into_iter().cycle().take(words).collect()
 }
 
 /// Adds the work of each plan to a sequence, and returns the batches of its results.
@@ -288,9 +271,7 @@ fn agree<W: Word>(moduli: &[Modulus<W>], inputs: &[Vec<W>], results: &[W], work:
             Work::Transform(Direction::Inverse) => host::inverse(modulus, input(0)),
             Work::Product => host::product(modulus, input(0), input(1)),
         };
-        if let Some(at) = want.iter().zip(&results[range.clone()]).position(|(want, got)| want != got) {
-            return Err(format!("differs from the host model at word {at} of limb {chunk}").into());
-        }
+        compare(format_args!("limb {chunk}"), &results[range.clone()], &want)?;
     }
     Ok(())
 }

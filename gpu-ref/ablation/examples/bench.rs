@@ -20,7 +20,7 @@
 use clap::Parser;
 use gpu_ablation::measure::{Work, time, time_copy};
 use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Timing, Word, host};
-use rand::RngExt;
+use gpu_testing::{compare, model, products, random};
 use rayon::prelude::*;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -157,15 +157,9 @@ impl<W: Word> Model<W> {
             .into_par_iter()
             .map(|skip| Modulus::find_at_most(largest, n, skip))
             .collect::<Result<Vec<_>, _>>()?;
-        let random = || {
-            let mut rng = rand::rng();
-            let bounds = moduli.iter().flat_map(|m| std::iter::repeat_n(m.q().widen(), n));
-            bounds.map(|q| W::narrow(rng.random_range(0..q))).collect::<Vec<_>>()
-        };
-        let (left, right) = (random(), random());
-        let limbs = moduli.par_iter().zip(left.par_chunks(n)).zip(right.par_chunks(n));
-        let transformed = limbs.clone().flat_map_iter(|((m, x), _)| host::forward(m, x)).collect();
-        let product = limbs.flat_map_iter(|((m, x), y)| host::product(m, x, y)).collect();
+        let (left, right) = (random(&moduli, 1), random(&moduli, 1));
+        let transformed = model(&moduli, &left, host::forward);
+        let product = products(&moduli, &left, &right);
         Ok(Self { moduli, left, right, transformed, product })
     }
 }
@@ -188,12 +182,10 @@ fn measure<W: Word>(strategy: Strategy, plan: &Plan<W>, model: &Model<W>, polyno
     let transformed = repeat(&model.transformed);
     let (mut x, mut y) = (plan.upload(&left)?, plan.upload(&right)?);
     plan.multiply(&mut x, &mut y)?;
-    if plan.run(Direction::Forward, &left)? != transformed
-        || plan.run(Direction::Inverse, &transformed)? != left
-        || plan.download(&x)? != repeat(&model.product)
-    {
-        return Err(format!("{strategy} differs from the host model: {:?}", plan.recipe()).into());
-    }
+    let what = |work: &str| format!("{work} of {:?}", plan.recipe());
+    compare(what("forward"), &plan.run(Direction::Forward, &left)?, &transformed)?;
+    compare(what("inverse"), &plan.run(Direction::Inverse, &transformed)?, &left)?;
+    compare(what("product"), &plan.download(&x)?, &repeat(&model.product))?;
 
     let mut batches = vec![x, y];
     let many = (COLD_BYTES / size_of_val(&left[..])).max(2) & !1;

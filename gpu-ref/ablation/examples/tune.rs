@@ -12,7 +12,6 @@ use clap::{Parser, ValueEnum};
 use gpu_ablation::measure::{self, Work, spilled_bytes};
 use gpu_ref::recipe::Pass;
 use gpu_ref::{Device, Direction, Error, Feature, Modulus, Plan, Product, Recipe, Word, host};
-use rand::RngExt;
 use rayon::prelude::*;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
@@ -102,11 +101,8 @@ impl<W: Word> Model<W> {
         let moduli = (0..count)
             .map(|skip| Modulus::<W>::find_at_most(start.largest_modulus(), n, skip))
             .collect::<Result<Vec<_>, _>>()?;
-        let mut rng = rand::rng();
-        let bounds = moduli.iter().flat_map(|m| std::iter::repeat_n(m.q().widen(), n));
-        let input: Vec<W> = bounds.map(|q| W::narrow(rng.random_range(0..q))).collect();
-        let limbs = moduli.par_iter().zip(input.par_chunks(n));
-        let want = limbs.flat_map_iter(|(modulus, x)| host::forward(modulus, x)).collect();
+        let input = gpu_testing::random(&moduli, 1);
+        let want = gpu_testing::model(&moduli, &input, host::forward);
         Ok(Self { moduli, input, want })
     }
 

@@ -1,15 +1,14 @@
 //! The papers' variants compared with the host model: recipes other than a strategy's own, and
 //! sequences of several kernels.
 
-#[path = "../../reference/tests/common/mod.rs"]
-mod common;
-
-use common::{ON_EMULATED, SEED, check_recipe, moduli, named, on, on_each, polynomials, rng, run, trial};
 use gpu_ablation::sequence::{Execution, Sequence};
 use gpu_ablation::variants::{cheddar, hybrid, lom, los, two_dimensional, two_stage};
 use gpu_ref::recipe::Pass;
 use gpu_ref::{
     Barrett, Device, Direction, Error, Feature, Modulus, Plan, Product, Recipe, Strategy, Sync, host,
+};
+use gpu_testing::{
+    ON_EMULATED, Test, check_recipe, moduli, named, on, on_each, polynomials, rng, run, same, trial,
 };
 use std::process::ExitCode;
 
@@ -102,7 +101,7 @@ fn unsound_variants_are_refused() {
 fn programs_in_every_execution(device: &Device) {
     let separate = Product { separate: true, ..Product::default() };
     let recipe = two_stage(13, 3).unwrap().with_product(separate).unwrap();
-    let moduli = moduli::<u64>(3, 50, 1 << 13);
+    let moduli = moduli::<u64>(3, 50, 1 << 13).unwrap();
     let plans: Vec<_> =
         moduli.iter().map(|&m| Plan::with_recipe(device, recipe.clone(), &[m]).unwrap()).collect();
     let mut rng = rng();
@@ -123,7 +122,7 @@ fn programs_in_every_execution(device: &Device) {
         for (((plan, pair), modulus), &id) in plans.iter().zip(&inputs).zip(&moduli).zip(&ids) {
             let want = host::forward(modulus, &host::product(modulus, &pair[0], &pair[1]));
             let got = plan.download(sequence.batch(id)).unwrap();
-            assert!(got == want, "{execution:?}, GPU_REF_SEED={}", *SEED);
+            same(format_args!("{execution:?}"), &got, &want);
         }
     }
 }
@@ -153,7 +152,7 @@ fn main() -> ExitCode {
         caramels_kernels,
         programs_in_every_execution
     ];
-    let emulated: [common::Test; 1] = named![foreign_batches_are_refused];
+    let emulated: [Test; 1] = named![foreign_batches_are_refused];
     let mut trials: Vec<_> = on_each(&each).collect();
     trials.extend(emulated.map(|(name, test)| on(ON_EMULATED, name, test)));
     trials.push(trial("unsound_variants_are_refused".into(), None, unsound_variants_are_refused));

@@ -8,8 +8,8 @@
 use clap::{Parser, ValueEnum};
 use gpu_multi::{Cluster, KeySwitch, Partition, Products};
 use gpu_ref::key_switch::Basis;
-use gpu_ref::{Device, Modulus, Timing, Word, host};
-use rand::RngExt;
+use gpu_ref::{Device, Modulus, Timing, Word};
+use gpu_testing::{compare, random};
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -82,9 +82,7 @@ impl std::fmt::Display for Transport {
 
 fn run<W: Word>(options: &Options) -> Outcome<()> {
     let n = 1 << options.log_n;
-    let all = (0..options.limbs + options.special)
-        .map(|skip| Modulus::<W>::find(W::BITS - 2, n, skip))
-        .collect::<Result<Vec<_>, _>>()?;
+    let all = gpu_testing::moduli::<W>(options.limbs + options.special, W::BITS - 2, n)?;
     let (moduli, special) = all.split_at(options.limbs);
     let basis = Basis::new(moduli, special, options.digits)?;
     let emulated = if options.emulated { Some(Device::emulated()?) } else { None };
@@ -111,22 +109,6 @@ fn run<W: Word>(options: &Options) -> Outcome<()> {
     Ok(())
 }
 
-/// Rows of random words below the moduli, repeated.
-fn random<W: Word>(moduli: &[Modulus<W>], polynomials: usize) -> Vec<W> {
-    let mut rng = rand::rng();
-    let rows = (0..polynomials).flat_map(|_| moduli);
-    rows.flat_map(|modulus| std::iter::repeat_n(modulus.q().widen(), modulus.n()))
-        .map(|q| W::narrow(rng.random_range(0..q)))
-        .collect()
-}
-
-fn agree<W: Word>(what: &str, got: &[W], want: &[W]) -> Outcome<()> {
-    match want.iter().zip(got).position(|(want, got)| want != got) {
-        Some(at) => Err(format!("{what} differs from the host model at word {at}").into()),
-        None => Ok(()),
-    }
-}
-
 /// Median, shortest and longest time, and the speedup over the first of several.
 fn columns(time: Timing, alone: &mut Option<f64>) -> String {
     let Timing { median, low, high } = time;
@@ -141,18 +123,15 @@ fn multiply<W: Word>(
 ) -> Outcome<()> {
     let (left, right) = (random(moduli, options.polynomials), random(moduli, options.polynomials));
     let words = moduli.len() * moduli[0].n();
-    let product = |polynomial: usize| -> Vec<W> {
-        let range = polynomial * words..(polynomial + 1) * words;
-        let rows = left[range.clone()].chunks(moduli[0].n()).zip(right[range].chunks(moduli[0].n()));
-        rows.zip(moduli).flat_map(|((x, y), modulus)| host::product(modulus, x, y)).collect()
-    };
-    let (first, last) = (product(0), product(options.polynomials - 1));
+    let checked = [0..words, left.len() - words..left.len()];
+    let want = checked.clone().map(|at| gpu_testing::products(moduli, &left[at.clone()], &right[at]));
     let mut alone = None;
     for &count in &options.gpus {
         let mut products = Products::new(cluster(count)?, moduli, options.polynomials)?;
         let got = products.run(&left, &right)?;
-        agree("a product", &got[..words], &first)?;
-        agree("a product", &got[got.len() - words..], &last)?;
+        for (at, want) in checked.iter().zip(&want) {
+            compare("a product", &got[at.clone()], want)?;
+        }
         println!("products,limbs,none,{count},{}", columns(products.time()?, &mut alone));
     }
     Ok(())
@@ -187,7 +166,7 @@ fn switch<W: Word>(
         let mut switch = KeySwitch::new(cluster(count)?, basis.clone(), partition, key)?;
         let groups = switch.groups();
         let want = models.entry(groups).or_insert_with(|| basis.model(polynomial, key, groups));
-        agree("a key switch", &switch.run(polynomial)?, want)?;
+        compare("a key switch", &switch.run(polynomial)?, want)?;
         println!("key switching,{name},{count},{}", columns(switch.time()?, &mut alone));
     }
     Ok(())

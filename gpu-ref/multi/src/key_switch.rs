@@ -3,8 +3,9 @@
 use crate::cluster::Cluster;
 use crate::parts::{Parts, Way};
 use crate::rows::Rows;
+use crate::steps::Steps;
 use gpu_ref::key_switch::{Basis, part};
-use gpu_ref::{Batch, Error, Timing, Word};
+use gpu_ref::{Error, Timing, Word};
 
 /// Division of a key switch among devices.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -37,18 +38,6 @@ impl std::fmt::Display for Partition {
             Self::Rows => "rows",
         })
     }
-}
-
-/// The data of a division, and its steps.
-pub(crate) trait Steps<W> {
-    /// A device's limbs of the polynomial, `[own limb][N]`.
-    fn input(&self, rank: usize) -> &Batch<W>;
-
-    /// A device's limbs of the result, `[2][own limb][N]`.
-    fn output(&self, rank: usize) -> &Batch<W>;
-
-    /// A complete switch from input to output.
-    fn switch(&mut self, cluster: &Cluster) -> Result<(), Error>;
 }
 
 /// A key distributed over several devices, ready to switch polynomials in the layouts of

@@ -21,6 +21,7 @@ mod peer;
 mod products;
 mod rows;
 mod staged;
+mod steps;
 mod transfer;
 
 pub use cluster::Cluster;

@@ -1,7 +1,7 @@
 //! Key switching as HE-Booster and Caramel divide it.
 
 use crate::cluster::{By, Cluster};
-use crate::key_switch::Steps;
+use crate::steps::Steps;
 use crate::transfer::{Sum, Transfer};
 use gpu_ref::key_switch::{Basis, Digits, Kernels, part, plan};
 use gpu_ref::{Batch, Direction, Error, Plan, Word};

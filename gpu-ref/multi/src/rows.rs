@@ -1,7 +1,7 @@
 //! Key switching by limbs from start to end.
 
 use crate::cluster::Cluster;
-use crate::key_switch::Steps;
+use crate::steps::Steps;
 use crate::transfer::Transfer;
 use gpu_ref::key_switch::{Basis, Share, part};
 use gpu_ref::{Batch, Error, Word};

@@ -1,13 +1,12 @@
 //! Several devices working on the same polynomials, compared with the host models: emulated, and on
 //! any GPUs present. One device can represent several that communicate through host memory.
 
-#[path = "../../reference/tests/common/mod.rs"]
-mod common;
-
-use common::{ON_EMULATED, moduli, named, on, on_each, polynomials, rng, run, same, trial};
 use gpu_multi::{Cluster, KeySwitch, Partition, Products};
 use gpu_ref::key_switch::Basis;
-use gpu_ref::{Device, Error, Word, host};
+use gpu_ref::{Device, Error, Word};
+use gpu_testing::{
+    ON_EMULATED, Test, moduli, named, on, on_each, polynomials, products, rng, run, same, trial,
+};
 use std::process::ExitCode;
 
 /// All partitions on clusters of `ranks` devices.
@@ -37,13 +36,13 @@ fn check_key_switch<W: Word>(sizes: &[usize], cluster: impl Fn(usize) -> Cluster
 
 /// 5 limbs in 3 digits, which 2 and 4 devices share unevenly, and 3 special limbs.
 fn key_switching(device: &Device) {
-    let all = moduli::<u64>(8, 62, 1 << 10);
+    let all = moduli::<u64>(8, 62, 1 << 10).unwrap();
     let basis = Basis::new(&all[..5], &all[5..], 3).unwrap();
     check_key_switch(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), &basis);
 }
 
 fn key_switching_in_short_words(device: &Device) {
-    let all = moduli::<u32>(6, 30, 1 << 10);
+    let all = moduli::<u32>(6, 30, 1 << 10).unwrap();
     let basis = Basis::new(&all[..4], &all[4..], 4).unwrap();
     check_key_switch(&[1, 2, 4], |ranks| Cluster::staged(&vec![device.clone(); ranks]), &basis);
 }
@@ -55,10 +54,9 @@ fn products_of_batches(device: &Device) {
 
 /// Products of a batch on clusters of `ranks` devices.
 fn check_products(sizes: &[usize], cluster: impl Fn(usize) -> Cluster, limbs: usize, count: usize) {
-    let (moduli, mut rng) = (moduli::<u64>(limbs, 62, 1 << 10), rng());
+    let (moduli, mut rng) = (moduli::<u64>(limbs, 62, 1 << 10).unwrap(), rng());
     let (left, right) = (polynomials(&moduli, count, &mut rng), polynomials(&moduli, count, &mut rng));
-    let pairs = left.chunks(1 << 10).zip(right.chunks(1 << 10)).zip(moduli.iter().cycle());
-    let want: Vec<u64> = pairs.flat_map(|((x, y), modulus)| host::product(modulus, x, y)).collect();
+    let want = products(&moduli, &left, &right);
     for &ranks in sizes {
         let mut products = Products::new(cluster(ranks), &moduli, count).unwrap();
         same(format_args!("products on {ranks} devices"), &products.run(&left, &right).unwrap(), &want);
@@ -68,7 +66,7 @@ fn check_products(sizes: &[usize], cluster: impl Fn(usize) -> Cluster, limbs: us
 /// Invalid divisions are rejected, and the message names a valid one.
 fn bad_divisions_are_refused(device: &Device) {
     let cluster = |ranks| Cluster::staged(&vec![device.clone(); ranks]);
-    let all = moduli::<u64>(4, 62, 1 << 10);
+    let all = moduli::<u64>(4, 62, 1 << 10).unwrap();
     let unsupported = |result: Result<(), Error>| matches!(result, Err(Error::Unsupported { .. }));
     for ranks in [0, 5] {
         assert!(unsupported(Products::new(cluster(ranks), &all, 1).map(|_| ())), "{ranks}");
@@ -93,7 +91,7 @@ fn bad_divisions_are_refused(device: &Device) {
 /// On all available GPUs.
 fn on_gpus() {
     let sizes: Vec<_> = [1, 2, 4].into_iter().filter(|&count| Cluster::peer(count).is_ok()).collect();
-    let all = moduli::<u64>(8, 62, 1 << 12);
+    let all = moduli::<u64>(8, 62, 1 << 12).unwrap();
     let basis = Basis::new(&all[..5], &all[5..], 3).unwrap();
     check_products(&sizes, |ranks| Cluster::peer(ranks).unwrap(), 24, 8);
     check_key_switch(&sizes, |ranks| Cluster::peer(ranks).unwrap(), &basis);
@@ -101,7 +99,7 @@ fn on_gpus() {
 
 fn main() -> ExitCode {
     let each = named![key_switching, key_switching_in_short_words, products_of_batches];
-    let emulated: [common::Test; 1] = named![bad_divisions_are_refused];
+    let emulated: [Test; 1] = named![bad_divisions_are_refused];
     let mut trials: Vec<_> = on_each(&each).collect();
     trials.extend(emulated.map(|(name, test)| on(ON_EMULATED, name, test)));
     trials.push(trial(

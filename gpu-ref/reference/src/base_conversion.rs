@@ -1,4 +1,4 @@
-//! Base conversion in 32-bit words, as in Cheddar: of coefficients, and of transformed polynomials.
+//! Base conversion of coefficients in 32-bit words, as in Cheddar.
 //!
 //! For moduli `p_0 .. p_(a-1)` with product P, a column `x_0 .. x_(a-1)` of residues represents the
 //! integer `sum_j (x_j (P / p_j)^-1 mod p_j) P / p_j`. It is congruent to each `x_j` and less than
@@ -9,7 +9,7 @@ use crate::device::{Kernel, Launch};
 use crate::field::Field;
 use crate::number::{mul_mod, pow_mod, shift_mod};
 use crate::recipe::{Recipe, Strategy};
-use crate::{Batch, Device, Direction, Error, Modulus, Plan, source};
+use crate::{Batch, Device, Error, Modulus, source};
 
 /// Conversion of coefficients between sets of moduli (Cheddar's BConv).
 ///
@@ -147,44 +147,6 @@ impl BaseConversion {
     /// Room for the images of `words` words.
     fn images(&self, words: usize) -> Result<Batch<u32>, Error> {
         Batch::zeroed(&self.device, words / self.from.len() * self.to.len())
-    }
-}
-
-/// Conversion of transformed polynomials between sets of moduli (Cheddar's ModSwitch, Algorithm 1):
-/// inverse transforms, which also multiply by `(P / p_j)^-1`, then [`BaseConversion`], then forward
-/// transforms.
-pub struct ModSwitch {
-    inverse: Plan<u32>,
-    conversion: BaseConversion,
-    forward: Plan<u32>,
-}
-
-impl ModSwitch {
-    /// Creates a switch between moduli accepted by [`BaseConversion::new`].
-    ///
-    /// # Errors
-    /// Returns the errors of [`BaseConversion::new`] and [`Plan::new`].
-    pub fn new(device: &Device, from: &[Modulus<u32>], to: &[Modulus<u32>]) -> Result<Self, Error> {
-        let conversion = BaseConversion::new(device, from, to)?;
-        let recipe = Recipe::new(Strategy::Cheddar, 32, conversion.n().ilog2())?;
-        Ok(Self {
-            inverse: Plan::with_factors(device, recipe.clone(), from, &factors(from)?)?,
-            forward: Plan::with_recipe(device, recipe, to)?,
-            conversion,
-        })
-    }
-
-    /// Switches transformed polynomials in host memory, in bit-reversed order on both sides.
-    ///
-    /// # Errors
-    /// Returns the errors of [`BaseConversion::run`].
-    pub fn run(&self, words: &[u32]) -> Result<Vec<u32>, Error> {
-        let (mut from, mut to) = (self.inverse.upload(words)?, self.conversion.images(words.len())?);
-        self.inverse.transform(Direction::Inverse, &mut from)?;
-        // SAFETY: the arguments match the kernel's parameters, and the batches have as many polynomials.
-        unsafe { self.conversion.device.launch(&self.conversion.multiplication(&from, &to)) }?;
-        self.forward.transform(Direction::Forward, &mut to)?;
-        to.download()
     }
 }
 

@@ -117,54 +117,6 @@ pub fn convert(
     conversion.run(&narrow(rows)).map(widen)
 }
 
-/// The same of transformed rows, by [`base_conversion::ModSwitch`].
-///
-/// # Errors
-/// Returns the errors of [`Modulus::new`] and of the conversion.
-pub fn mod_switch(
-    device: &Device,
-    n: usize,
-    from: &[Ring],
-    to: &[Ring],
-    rows: &[u128],
-) -> Result<Vec<u128>, Error> {
-    let (from, to) = (moduli(n, from)?, moduli(n, to)?);
-    base_conversion::ModSwitch::new(device, &from, &to)?.run(&narrow(rows)).map(widen)
-}
-
-/// A change of moduli by the kernels of key switching.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Change {
-    /// [`key_switch::mod_up`] of a single digit, from `from` to `to`.
-    Up,
-    /// [`key_switch::mod_down`]: rows modulo each prime of `to`, then of `from`, divided by the product of
-    /// `from`.
-    Down,
-}
-
-/// A change of the moduli of transformed rows.
-///
-/// # Errors
-/// Returns the errors of [`Modulus::new`], [`Basis::new`], [`key_switch::mod_up`] and
-/// [`key_switch::mod_down`].
-pub fn mod_change(
-    device: &Device,
-    (change, word_bits): (Change, u32),
-    n: usize,
-    from: &[Ring],
-    to: &[Ring],
-    rows: &[u128],
-) -> Result<Vec<u128>, Error> {
-    in_words!(word_bits, W => {
-        let (from, to, rows) = (moduli::<W>(n, from)?, moduli(n, to)?, narrow(rows));
-        let changed = match change {
-            Change::Up => key_switch::mod_up(device, &Basis::new(&from, &to, 1)?, &rows),
-            Change::Down => key_switch::mod_down(device, &Basis::new(&to, &from, 1)?, &rows),
-        };
-        changed.map(widen)
-    })
-}
-
 /// The map `X -> X^power` on transformed rows, by [`automorphism::Automorphism`].
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Key switching, and its conversions each for itself, on one device and host data.
+//! Key switching on one device.
 //!
 //! A polynomial is a table with a row for each limb and a column for each coefficient or evaluation
 //! point. It is switched in the transformed domain, in bit-reversed order: `[limb][N]`. Its digits are
@@ -93,52 +93,5 @@ fn by_columns<W: Word>(
         kernels.lower(sums.pointer(), lowered.pointer(), n, 2)?;
     }
     own.transform(Direction::Forward, &mut lowered)?;
-    lowered.download()
-}
-
-/// Extends polynomials from each digit of the ciphertext's limbs to the special limbs.
-///
-/// Input: `[limb][N]`. Output: `[digit][special limb][N]`. Both are transformed, in bit-reversed order. The
-/// values of a digit belong to an integer that is congruent to it and less than the product of its limbs
-/// times their number; see [`crate::base_conversion`].
-///
-/// # Errors
-/// Returns [`Error::Length`] unless there are [`Basis::polynomial_words`] words, and [`Error::Range`] naming
-/// the first word not below its modulus.
-pub fn mod_up<W: Word>(device: &Device, basis: &Basis<W>, polynomial: &[W]) -> Result<Vec<W>, Error> {
-    let (n, limbs, extended) = (basis.n(), basis.limbs(), basis.extended());
-    basis.check_polynomial(polynomial)?;
-    let (source, special) = basis.moduli().split_at(limbs);
-    let (source, target) = (plan(device, source)?, plan(device, special)?);
-    let mut coefficients = source.upload(polynomial)?;
-    source.transform(Direction::Inverse, &mut coefficients)?;
-    let mut raised = Batch::zeroed(device, basis.digits() * (extended - limbs) * n)?;
-    let kernels = Kernels::new(device, basis)?;
-    let (from, to) = (coefficients.pointer(), raised.pointer());
-    // SAFETY: the batches have the rows of these limbs, for all digits.
-    unsafe { kernels.raise(from, to, n, basis.all_digits(), [limbs..extended, 0..0]) }?;
-    target.transform(Direction::Forward, &mut raised)?;
-    raised.download()
-}
-
-/// Divides a polynomial by the product of the special limbs.
-///
-/// Input: `[limb][N]` for the ciphertext's limbs, then the special ones. Output: `[limb][N]`. Both are
-/// transformed, in bit-reversed order. What is subtracted before the division is an integer congruent to
-/// the special limbs, as in [`mod_up`].
-///
-/// # Errors
-/// Returns [`Error::Length`] unless there are N words for each limb, and [`Error::Range`] naming the first
-/// word not below its modulus.
-pub fn mod_down<W: Word>(device: &Device, basis: &Basis<W>, polynomial: &[W]) -> Result<Vec<W>, Error> {
-    let (n, limbs) = (basis.n(), basis.limbs());
-    basis.check_words(basis.moduli(), 1, polynomial)?;
-    let (all, target) = (plan(device, basis.moduli())?, plan(device, &basis.moduli()[..limbs])?);
-    let mut coefficients = all.upload(polynomial)?;
-    all.transform(Direction::Inverse, &mut coefficients)?;
-    let mut lowered = Batch::zeroed(device, limbs * n)?;
-    // SAFETY: one batch has the rows of all limbs, the other the rows of the ciphertext's.
-    unsafe { Kernels::new(device, basis)?.lower(coefficients.pointer(), lowered.pointer(), n, 1) }?;
-    target.transform(Direction::Forward, &mut lowered)?;
     lowered.download()
 }

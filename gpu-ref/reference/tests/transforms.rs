@@ -1,12 +1,12 @@
 //! Every strategy's kernels compared with the host model: on the CPU through the emulation, and on
 //! a GPU if there is one.
 
-mod common;
-
-use common::{ON_EMULATED, ON_GPU, check_recipe, model, named, on, on_each, polynomials, rng, run, same};
 use gpu_ref::{
     Barrett, Batch, Device, Direction, Error, Feature, Layout, Modulus, Plan, Product, Recipe, Strategy,
     Sync, Word, host, number,
+};
+use gpu_testing::{
+    ON_EMULATED, ON_GPU, Test, check_recipe, model, named, on, on_each, polynomials, rng, run, same,
 };
 use rand::RngExt;
 use std::process::ExitCode;
@@ -256,8 +256,8 @@ fn low_latency_at_all_sizes(device: &Device) {
 
 fn main() -> ExitCode {
     let each = named![check_hard_product, recipes_for_batches, full_quotients, layouts];
-    let emulated: [common::Test; 3] = named![bad_input_is_refused, emulated_lengths, low_latency];
-    let gpu: [common::Test; 5] =
+    let emulated: [Test; 3] = named![bad_input_is_refused, emulated_lengths, low_latency];
+    let gpu: [Test; 5] =
         named![all_lengths, more_than_fit_at_once, small_lengths, foreign_streams, low_latency_at_all_sizes];
     let mut trials: Vec<_> = on_each(&each).collect();
     trials.extend(emulated.map(|(name, test)| on(ON_EMULATED, name, test)));

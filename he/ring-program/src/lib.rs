@@ -60,6 +60,6 @@ pub use manifest::{Manifest, NamedIds};
 pub use moduli::{ModulusFault, ModulusIndex, ModulusTable, SENTINEL};
 pub use operation::Operation;
 pub use program::{DEGREES, Group, RingProgram};
-pub use read::{Interface, read, read_file};
+pub use read::{Interface, NOTATION, read, read_file};
 pub use shape::Shape;
 pub use table::{OPCODES, REFUSED};

@@ -30,6 +30,7 @@ use crate::fault::{Fault, Part};
 use crate::manifest::{Manifest, NamedIds};
 use crate::{Builder, Limb, ModulusFault, Operation, RingProgram, SENTINEL, compression};
 use diagnostic::{Diagnostic, Diagnostics};
+pub use instruction::NOTATION;
 use operands::{Misplaced, Operands};
 use std::io::{BufRead, Read};
 use std::path::Path;

@@ -11,6 +11,9 @@ use plotters::style::text_anchor::HPos;
 
 /// Designs as lines from axis to axis. The axes are horizontal, one below the other, so that their names are
 /// readable however many there are.
+///
+/// Lines through one category fan out over its band in the order of the first axis of numbers, and highlighted
+/// lines are coloured by the same order: a reader sees how many designs share a value, and which.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Parallel {
     /// The title.
@@ -51,12 +54,25 @@ enum Scale<'a> {
     Categories(&'a [String]),
 }
 
+/// The part of a category's width that lines use.
+const BAND: f64 = 0.7;
+
 impl Scale<'_> {
-    /// The position from 0, at the lower end, to 1.
-    fn share(&self, value: f64) -> f64 {
+    /// The position from 0, at the lower end, to 1, of a value of the design with a rank from 0 to 1.
+    fn share(&self, value: f64, rank: f64) -> f64 {
         match self {
             Self::Numbers(axis) => axis.share(value),
-            Self::Categories(names) => (value + 0.5) / names.len().max(1) as f64,
+            Self::Categories(names) => (value + 0.5 + BAND * (rank - 0.5)) / names.len().max(1) as f64,
+        }
+    }
+
+    /// The parts of the axis that lines may cross: all of it, or the band of each category.
+    fn spans(&self) -> Vec<(f64, f64)> {
+        match self {
+            Self::Numbers(_) => vec![(0.0, 1.0)],
+            Self::Categories(names) => {
+                (0..names.len()).map(|i| (self.share(i as f64, 0.0), self.share(i as f64, 1.0))).collect()
+            }
         }
     }
 
@@ -67,11 +83,28 @@ impl Scale<'_> {
                 axis.ticks().into_iter().map(|tick| (axis.share(tick), axis.format_ext(&tick))).collect()
             }
             Self::Categories(names) => {
-                let tick = |(i, name): (usize, &String)| (self.share(i as f64), name.clone());
+                let tick = |(i, name): (usize, &String)| (self.share(i as f64, 0.5), name.clone());
                 names.iter().enumerate().map(tick).collect()
             }
         }
     }
+}
+
+/// The ranks of designs, from 0 to 1 in the order of the first axis of numbers, or as they come.
+fn ranks(chart: &Parallel, lines: impl Iterator<Item = usize>) -> Vec<(usize, f64)> {
+    let by = chart.axes.iter().position(|axis| axis.categories.is_empty());
+    let key = |line: usize| by.and_then(|axis| chart.lines[line].values.get(axis).copied()).unwrap_or(0.0);
+    let mut order: Vec<usize> = lines.collect();
+    order.sort_by(|&a, &b| key(a).total_cmp(&key(b)));
+    let last = order.len().saturating_sub(1).max(1) as f64;
+    order.into_iter().enumerate().map(|(at, line)| (line, at as f64 / last)).collect()
+}
+
+/// The colour of a highlighted line with a rank.
+fn shade(rank: f64) -> RGBColor {
+    let end = RGBColor(244, 176, 40);
+    let mix = |a: u8, b: u8| (f64::from(a) + rank * (f64::from(b) - f64::from(a))).round() as u8;
+    RGBColor(mix(FRONT.0, end.0), mix(FRONT.1, end.1), mix(FRONT.2, end.2))
 }
 
 /// Draws parallel coordinates in `region`.
@@ -109,8 +142,19 @@ pub(super) fn draw<DB: DrawingBackend>(
     let mut top = region.y + p(44.0);
     if chart.lines.iter().any(|line| line.highlighted) {
         let x = region.x + p(12.0);
-        canvas.line(&[(x, top), (x + p(20.0), top)], FRONT.to_rgba(), 2.0)?;
-        canvas.text(&chart.highlight_label, (x + p(27.0), top), HPos::Left, canvas.font(12.5), INK)?;
+        let (first, last) = (x, x + p(48.0));
+        for part in 0..12 {
+            let at = |part: i32| first + (last - first) * f64::from(part) / 12.0;
+            canvas.line(
+                &[(at(part), top), (at(part + 1), top)],
+                shade(f64::from(part) / 11.0).to_rgba(),
+                3.0,
+            )?;
+        }
+        let order = chart.axes.iter().find(|axis| axis.categories.is_empty());
+        let order = order.map_or(String::new(), |axis| format!(", in the order of {}", axis.label));
+        let label = format!("{}{order}", chart.highlight_label);
+        canvas.text(&label, (last + p(7.0), top), HPos::Left, canvas.font(12.5), INK)?;
         top += p(16.0);
     }
     // A column of labels, then the axes, one below the other.
@@ -124,23 +168,29 @@ pub(super) fn draw<DB: DrawingBackend>(
     let step = (bottom - top) / (chart.axes.len() - 1) as f64;
     let pixel =
         |axis: usize, share: f64| -> Pixel { (left + (right - left) * share, top + step * axis as f64) };
-    let path = |line: &ParallelLine| -> Vec<Pixel> {
-        line.values.iter().zip(&scales).enumerate().map(|(i, (&v, scale))| pixel(i, scale.share(v))).collect()
+    let path = |line: usize, rank: f64| -> Vec<Pixel> {
+        let values = chart.lines[line].values.iter().zip(&scales).enumerate();
+        values.map(|(i, (&value, scale))| pixel(i, scale.share(value, rank))).collect()
     };
+    let ranked = ranks(chart, 0..chart.lines.len());
     let few = (300.0 / chart.lines.len() as f64).clamp(0.06, 0.5);
-    let behind = |pale: bool| chart.lines.iter().filter(move |line| !line.highlighted && line.pale == pale);
-    for line in behind(true) {
-        canvas.line(&path(line), MUTED.mix((few / 3.0).max(0.04)), 1.0)?;
+    for pale in [true, false] {
+        let strength = if pale { (few / 3.0).max(0.04) } else { few };
+        for &(line, rank) in &ranked {
+            if !chart.lines[line].highlighted && chart.lines[line].pale == pale {
+                canvas.line(&path(line, rank), MUTED.mix(strength), 1.0)?;
+            }
+        }
     }
-    for line in behind(false) {
-        canvas.line(&path(line), MUTED.mix(few), 1.0)?;
-    }
-    for line in chart.lines.iter().filter(|line| line.highlighted) {
-        canvas.line(&path(line), FRONT.mix(0.75), 1.6)?;
+    // Highlighted lines use the whole band: they are ranked among themselves.
+    for (line, rank) in ranks(chart, (0..chart.lines.len()).filter(|&line| chart.lines[line].highlighted)) {
+        canvas.line(&path(line, rank), shade(rank).mix(0.9), 1.6)?;
     }
     for (i, (scale, axis)) in scales.iter().zip(&chart.axes).enumerate() {
         let (_, y) = pixel(i, 0.0);
-        canvas.line(&[pixel(i, 0.0), pixel(i, 1.0)], INK.to_rgba(), 1.4)?;
+        for (from, to) in scale.spans() {
+            canvas.line(&[pixel(i, from), pixel(i, to)], INK.to_rgba(), 1.4)?;
+        }
         for (share, text) in scale.ticks() {
             let (x, _) = pixel(i, share);
             let font = canvas.font(11.0);

@@ -121,10 +121,10 @@ pub(super) fn draw<DB: DrawingBackend>(
             series_lines.push(line);
         }
     }
-    let line = |front: &Vec<usize>| front.iter().map(|&i| designs[i].pixel).collect();
-    let front_lines: Vec<Vec<Pixel>> = fronts.iter().filter(|_| !chart.scattered_front).map(line).collect();
+    let steps = |front: &Vec<usize>| stairs(front.iter().map(|&i| designs[i].pixel));
+    let front_lines: Vec<Vec<Pixel>> = fronts.iter().filter(|_| !chart.scattered_front).map(steps).collect();
     for line in &front_lines {
-        canvas.line(line, FRONT.to_rgba(), 2.4)?;
+        canvas.line(line, FRONT.to_rgba(), 1.8)?;
     }
     for (_, design) in designs.iter().enumerate().filter(|&(i, _)| !on_front(i)) {
         let (color, shape) = marker(design.series);
@@ -220,6 +220,19 @@ struct Style {
 const REFERENCE: Style = Style { size: 12.5, gap: 13.0, farthest: 13.0, color: FRONT };
 const ON_FRONT: Style = Style { size: 12.5, gap: 8.0, farthest: 4.0, color: INK };
 const BESIDE_FRONT: Style = Style { size: 10.0, gap: 7.5, farthest: 4.0, color: MUTED };
+
+/// The line of a front: level to the column of the next design, then down to it. Designs above the line are
+/// dominated; a straight line from design to design would promise designs that nobody has.
+fn stairs(front: impl Iterator<Item = Pixel>) -> Vec<Pixel> {
+    let mut line: Vec<Pixel> = Vec::new();
+    for (x, y) in front {
+        if let Some(&(_, level)) = line.last() {
+            line.push((x, level));
+        }
+        line.push((x, y));
+    }
+    line
+}
 
 /// The designs on each front, from left to right.
 fn fronts(designs: &[Design<'_>]) -> Vec<Vec<usize>> {

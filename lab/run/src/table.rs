@@ -7,8 +7,8 @@ use b512_asm::Pipe;
 use diagnostic::counted;
 use runtime::limit;
 use runtime::report::{Cost, Hbm};
-use sim::Machine;
 use sim::timing::Cause;
+use sim::{Clock, Machine};
 use std::fmt::{self, Write};
 
 /// Width of a full bar in characters.
@@ -175,7 +175,7 @@ pub(super) fn title(report: &RunReport) -> String {
         machine.name,
         counted(machine.hple.count as usize, "HPLE", "HPLEs"),
         counted(machine.vdm.banks as usize, "VDM bank", "VDM banks"),
-        machine.frequency_ghz()
+        Clock::of(machine).ghz()
     )
 }
 

@@ -8,6 +8,7 @@ use super::view::extrapolated;
 use b512_asm::Pipe;
 use lab_run::RunReport;
 use serde_json::Value;
+use sim::Clock;
 use sim::timing::Cause;
 use sim::{Area, Energy};
 
@@ -61,7 +62,7 @@ pub(super) fn columns() -> Vec<Column> {
     };
     let mut columns: Vec<Column> = Measure::ALL.iter().map(measure).collect();
     columns.extend([
-        Column::of_run("frequency_ghz", MORE, |r| Some(r.machine.frequency_ghz())),
+        Column::of_run("frequency_ghz", MORE, |r| Some(Clock::of(&r.machine).ghz())),
         Column::new("extrapolated", None, |r| Some(extrapolated(r).join(" ").into())),
     ]);
     for pipe in Pipe::VECTOR {

@@ -40,7 +40,7 @@ impl Shoup<'_> {
         a: &[u128],
         b: &[u128],
     ) {
-        m.call(Butterfly { m, modulus, out, a, b, w: self });
+        m.call(Butterfly::<_, false> { m, modulus, out, a, b, w: self });
     }
 
     /// `(out, out1) = (a + b, (a - b) w) mod q`, for `a` and `b` below q.
@@ -53,7 +53,7 @@ impl Shoup<'_> {
         a: &[u128],
         b: &[u128],
     ) {
-        m.call(InverseButterfly { m, modulus, out, a, b, w: self });
+        m.call(Butterfly::<_, true> { m, modulus, out, a, b, w: self });
     }
 }
 
@@ -81,7 +81,7 @@ impl<M: Multiply52> SimdCode for Multiply<'_, M> {
     }
 }
 
-struct Butterfly<'a, M> {
+struct Butterfly<'a, M, const INVERSE: bool> {
     m: M,
     modulus: &'a Modulus,
     out: [&'a mut [u128]; 2],
@@ -90,7 +90,7 @@ struct Butterfly<'a, M> {
     w: Shoup<'a>,
 }
 
-impl<M: Multiply52> SimdCode for Butterfly<'_, M> {
+impl<M: Multiply52, const INVERSE: bool> SimdCode for Butterfly<'_, M, INVERSE> {
     type Output = ();
 
     #[inline(always)]
@@ -101,42 +101,18 @@ impl<M: Multiply52> SimdCode for Butterfly<'_, M> {
         let out = out.as_chunks_mut().0.iter_mut().zip(out1.as_chunks_mut().0);
         let data = self.a.as_chunks().0.iter().zip(self.b.as_chunks().0);
         for (((out, out1), (a, b)), (w, quotient)) in out.zip(data).zip(self.w.chunks()) {
-            let a = Words::load_all(avx512, a).split();
-            let b = Words::load_all(avx512, b).limbs().operand(self.m);
+            let (a, b) = (Words::load_all(avx512, a).split(), Words::load_all(avx512, b));
             let (w, quotient) = (Words::load_all(avx512, w), Words::load_all(avx512, quotient));
-            let t = q.product(b, w, quotient);
-            Words::join(a.add(t).sub(q.q).correct(q.q)).store(out);
-            Words::join(a.sub(t).correct(q.q)).store(out1);
-        }
-    }
-}
-
-struct InverseButterfly<'a, M> {
-    m: M,
-    modulus: &'a Modulus,
-    out: [&'a mut [u128]; 2],
-    a: &'a [u128],
-    b: &'a [u128],
-    w: Shoup<'a>,
-}
-
-impl<M: Multiply52> SimdCode for InverseButterfly<'_, M> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let avx512 = self.m.avx512();
-        let q = VectorModulus::new(self.m, self.modulus);
-        let [out, out1] = self.out;
-        let out = out.as_chunks_mut().0.iter_mut().zip(out1.as_chunks_mut().0);
-        let data = self.a.as_chunks().0.iter().zip(self.b.as_chunks().0);
-        for (((out, out1), (a, b)), (w, quotient)) in out.zip(data).zip(self.w.chunks()) {
-            let a = Words::load_all(avx512, a).split();
-            let b = Words::load_all(avx512, b).split();
-            let difference = a.sub(b).add(q.q).carry().operand(self.m);
-            Words::join(a.add(b).sub(q.q).correct(q.q)).store(out);
-            let (w, quotient) = (Words::load_all(avx512, w), Words::load_all(avx512, quotient));
-            Words::join(q.product(difference, w, quotient)).store(out1);
+            if INVERSE {
+                let b = b.split();
+                let difference = a.sub(b).add(q.q).carry().operand(self.m);
+                Words::join(a.add(b).sub(q.q).correct(q.q)).store(out);
+                Words::join(q.product(difference, w, quotient)).store(out1);
+            } else {
+                let t = q.product(b.limbs().operand(self.m), w, quotient);
+                Words::join(a.add(t).sub(q.q).correct(q.q)).store(out);
+                Words::join(a.sub(t).correct(q.q)).store(out1);
+            }
         }
     }
 }

@@ -16,60 +16,41 @@ pub(super) trait Word: Copy {
     fn subtract_if_not_below(self, other: Self) -> Self;
 }
 
-impl Word for u128 {
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
+macro_rules! word {
+    ($Word:ty, $mul_high:expr, $subtract_if_not_below:expr) => {
+        impl Word for $Word {
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
 
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        self.wrapping_sub(other)
-    }
+            #[inline(always)]
+            fn sub(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
 
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        self.wrapping_mul(other)
-    }
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
 
-    #[inline(always)]
-    fn mul_high(self, other: Self) -> Self {
-        mul_high(self, other)
-    }
+            #[inline(always)]
+            fn mul_high(self, other: Self) -> Self {
+                $mul_high(self, other)
+            }
 
-    #[inline(always)]
-    fn subtract_if_not_below(self, other: Self) -> Self {
-        subtract_if_not_below(self, other)
-    }
+            #[inline(always)]
+            fn subtract_if_not_below(self, other: Self) -> Self {
+                $subtract_if_not_below(self, other)
+            }
+        }
+    };
 }
 
-impl Word for u64 {
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
-
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        self.wrapping_sub(other)
-    }
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        self.wrapping_mul(other)
-    }
-
-    #[inline(always)]
-    fn mul_high(self, other: Self) -> Self {
-        ((u128::from(self) * u128::from(other)) >> u64::BITS) as Self
-    }
-
-    #[inline(always)]
-    fn subtract_if_not_below(self, other: Self) -> Self {
-        // If the word is smaller, the difference wraps to a value above it.
-        self.min(self.wrapping_sub(other))
-    }
-}
+word!(u128, mul_high, subtract_if_not_below);
+// If the first word is smaller, the difference wraps to a value above it.
+word!(u64, |a, b| ((u128::from(a) * u128::from(b)) >> u64::BITS) as u64, |a: u64, b: u64| a
+    .min(a.wrapping_sub(b)));
 
 /// A constant factor with its quotient floor(factor 2^bits / q).
 #[derive(Clone, Copy, Debug)]

@@ -127,6 +127,12 @@ macro_rules! instructions {
         idioms { $(($Idiom:ident, $IdiomShape:ident, $written:literal, $case:literal))* }
         refused { $($refused:tt)* }
     ) => {
+        /// The notation of the operations that a file may contain: the opcode, the operands, and the meaning.
+        pub const NOTATION: &[(&str, &str, &str)] = &[
+            $(($opcode, <$Shape as Parse>::SYNTAX, $meaning),)*
+            $(($written, <$IdiomShape as Parse>::SYNTAX, $case),)*
+        ];
+
         /// Reads the instruction with an opcode, or returns `None` if the opcode is not executable.
         pub(super) fn read(
             opcode: &str,

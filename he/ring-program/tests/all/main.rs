@@ -5,5 +5,6 @@ mod files;
 mod niobium;
 mod operations;
 mod products;
+mod reference;
 mod round_trip;
 mod traces;

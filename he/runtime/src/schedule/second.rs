@@ -9,6 +9,7 @@ use crate::time::{Span, Time};
 use crate::traffic::Kind;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
+use sim::Clock;
 use sim::Machine;
 
 /// A launch of the model.
@@ -219,7 +220,7 @@ impl Model<'_> {
 
     /// A run that is ready at a time: its begin and its end.
     fn run(&mut self, kernel: &Facts, ready: u64) -> (u64, u64) {
-        let ghz = self.machine.frequency_ghz();
+        let ghz = Clock::of(self.machine).ghz();
         let begin = ready.max(self.ended);
         self.ended = begin + ps(f64::from(self.machine.launch.cycles) / ghz) + ps(kernel.cycles as f64 / ghz);
         (begin, self.ended)
@@ -590,10 +591,14 @@ fn program(rng: &mut Random) -> Program {
 
 fn machine(rng: &mut Random) -> Machine {
     let mut machine = Machine::rpu_128x128();
-    machine.frontend.instruction_memory_kib = rng.random_range(1..4);
-    machine.hbm.gb_per_s = rng.random_range(10.0..1000.0);
-    machine.hbm.latency_ns = [0.0, 0.0, 33.3, 400.0][rng.random_range(0..4)];
-    machine.launch.cycles = [0, 16, 1000][rng.random_range(0..3)];
+    machine
+        .edit(|values| {
+            values.frontend.instruction_memory_kib = rng.random_range(1..4);
+            values.hbm.gb_per_s = rng.random_range(10.0..1000.0);
+            values.hbm.latency_ns = [0.0, 0.0, 33.3, 400.0][rng.random_range(0..4)];
+            values.launch.cycles = [0, 16, 1000][rng.random_range(0..3)];
+        })
+        .unwrap();
     machine
 }
 

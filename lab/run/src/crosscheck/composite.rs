@@ -5,20 +5,14 @@ use diagnostic::Diagnostic;
 use programs::{Options, ParameterSet, find_program, generate};
 use ring::{Basis, Degree, Ring};
 use ring_program::data::Words;
-use ring_program::shape::{Binary, Scalar, Transform};
+use ring_program::shape::{Binary, Scalar};
 use ring_program::{Builder, Inputs, Limb, LimbId, ModulusIndex, Operation, RingProgram};
 
-/// An operation modulo several numbers. Unless it says otherwise, it works on values in bit-reversed order, from
-/// two moduli, the sources, to two others, the targets.
+/// An operation modulo several numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Composition {
-    /// The fast conversion of coefficients.
+    /// The fast conversion of coefficients from two moduli, the sources, to two others, the targets.
     BaseConversion,
-    /// The fast conversion of values.
-    ModUp,
-    /// The division by the product of the sources. The operands are residues modulo the targets, then modulo the
-    /// sources.
-    ModDown,
     /// The sums of the products of three digits with the two parts of a key, modulo one number. The operands are
     /// the digits, then the first part of the key, then the second.
     InnerProduct,
@@ -32,8 +26,6 @@ impl Composition {
     pub const fn name(self) -> &'static str {
         match self {
             Self::BaseConversion => "bconv",
-            Self::ModUp => "mod_up",
-            Self::ModDown => "mod_down",
             Self::InnerProduct => "ks_inner_product",
             Self::KeySwitch => "key_switch",
         }
@@ -42,7 +34,7 @@ impl Composition {
     /// The number of moduli of the first list and of the second: sources and targets, or limbs and special ones.
     const fn moduli(self) -> [usize; 2] {
         match self {
-            Self::BaseConversion | Self::ModUp | Self::ModDown => [2, 2],
+            Self::BaseConversion => [2, 2],
             Self::InnerProduct => [1, 0],
             Self::KeySwitch => [4, 2],
         }
@@ -51,7 +43,7 @@ impl Composition {
     /// The number of digits; 1 without a key.
     pub const fn digits(self) -> usize {
         match self {
-            Self::BaseConversion | Self::ModUp | Self::ModDown => 1,
+            Self::BaseConversion => 1,
             Self::InnerProduct => 3,
             Self::KeySwitch => 2,
         }
@@ -79,14 +71,7 @@ impl Composite {
         let digits = composition.digits();
         let all = || moduli.iter().copied();
         let (program, operands) = match composition {
-            Composition::BaseConversion => {
-                let lines = Lines::new(&basis);
-                (lines.convert_only(first), all().take(first).collect())
-            }
-            Composition::ModUp => (Lines::new(&basis).raise_only(first), all().take(first).collect()),
-            Composition::ModDown => {
-                (Lines::new(&basis).divide(first), all().skip(first).chain(all().take(first)).collect())
-            }
+            Composition::BaseConversion => (Lines::new(&basis).convert(first), all().take(first).collect()),
             Composition::InnerProduct => {
                 (Lines::new(&basis).inner_product(digits), all().cycle().take(3 * digits).collect())
             }
@@ -181,11 +166,6 @@ impl Lines {
         self.push(|d| operation(Binary { d, a, b, m }))
     }
 
-    fn transform(&mut self, operation: fn(Transform) -> Operation, a: Limb, ring: usize) -> Limb {
-        let m = self.moduli[ring];
-        self.push(|d| operation(Transform { d, a, root: None, m }))
-    }
-
     fn scaled(&mut self, a: Limb, factor: u128, ring: usize) -> Limb {
         let (m, scalar) = (self.moduli[ring], self.builder.constant(factor));
         self.push(|d| Operation::MultiplyScalar(Scalar { d, a, scalar, m }))
@@ -196,18 +176,14 @@ impl Lines {
         sum.expect("a sum has a term")
     }
 
-    /// The basis of the first rings.
-    fn sources(&self, count: usize) -> Basis {
-        Basis::new(self.rings[..count].to_vec()).expect("the moduli are coprime")
-    }
-
-    /// The coefficients modulo the other rings of a polynomial with these coefficients modulo the first rings.
-    fn convert(&mut self, coefficients: &[Limb]) -> Vec<Limb> {
-        let sources = self.sources(coefficients.len());
-        let scaled = coefficients.iter().enumerate();
+    /// The fast conversion from the first rings to the others.
+    fn convert(mut self, first: usize) -> RingProgram {
+        let x = self.input("x", first);
+        let sources = Basis::new(self.rings[..first].to_vec()).expect("the moduli are coprime");
+        let scaled = x.into_iter().enumerate();
         let scaled: Vec<Limb> =
-            scaled.map(|(i, &limb)| self.scaled(limb, sources.inverse_cofactor(i), i)).collect();
-        let rings = sources.len()..self.rings.len();
+            scaled.map(|(i, limb)| self.scaled(limb, sources.inverse_cofactor(i), i)).collect();
+        let targets = first..self.rings.len();
         let target = |ring: usize| {
             let modulus = *self.rings[ring].modulus();
             let terms = scaled.iter().enumerate();
@@ -216,41 +192,7 @@ impl Lines {
                 .collect();
             self.sum(terms, ring)
         };
-        rings.map(target).collect()
-    }
-
-    /// The same on values.
-    fn raise(&mut self, values: &[Limb]) -> Vec<Limb> {
-        let coefficients = values.iter().enumerate();
-        let coefficients: Vec<Limb> =
-            coefficients.map(|(ring, &limb)| self.transform(Operation::Intt, limb, ring)).collect();
-        let raised = self.convert(&coefficients);
-        (values.len()..).zip(raised).map(|(ring, limb)| self.transform(Operation::Ntt, limb, ring)).collect()
-    }
-
-    fn convert_only(mut self, first: usize) -> RingProgram {
-        let x = self.input("x", first);
-        let y = self.convert(&x);
-        self.finish(y)
-    }
-
-    fn raise_only(mut self, first: usize) -> RingProgram {
-        let x = self.input("x", first);
-        let y = self.raise(&x);
-        self.finish(y)
-    }
-
-    /// The division by the first moduli.
-    fn divide(mut self, first: usize) -> RingProgram {
-        let (x, p) = (self.input("x", self.rings.len() - first), self.input("p", first));
-        let divisor = self.sources(first);
-        let remainders = self.raise(&p);
-        let quotient = |(ring, (x, remainder)): (usize, (Limb, Limb))| {
-            let multiple = self.binary(Operation::Subtract, [x, remainder], ring);
-            let inverse = divisor.inverse_product_modulo(self.rings[ring].modulus());
-            self.scaled(multiple, inverse.expect("the moduli are coprime"), ring)
-        };
-        let y = (first..).zip(x.into_iter().zip(remainders)).map(quotient).collect();
+        let y = targets.map(target).collect();
         self.finish(y)
     }
 
