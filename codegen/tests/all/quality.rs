@@ -3,8 +3,8 @@
 //! `RPU_PAIRS=1000 cargo test --release -p codegen --test all quality -- --nocapture` compares so many pairs of
 //! machines; `RPU_SEED=99` draws others.
 
-use crate::pairs::{Noise, ORDERED, Pair, UNORDERED, pairs};
 use codegen::library::BUILT_IN;
+use codegen::testing::pairs::{Noise, ORDERED, Pair, UNORDERED, pairs};
 use codegen::{Error, PlanChoice, Request, check, choose, compile, generate};
 use rayon::prelude::*;
 use ring::Degree;

@@ -10,8 +10,10 @@ use crate::flow::RingOperation;
 use crate::lift::{Launches, ShapeId};
 use crate::schedule::{Facts, Resource};
 use b512_asm::{MReg, Program, Role, Setting, Space};
-use codegen::elementwise::{Elementwise, LONGEST_BLOCK, NumberWords, StepOp, StepOrder};
-use codegen::{Error, Kernel, Parameters, Recipe, Request, compile, compile_within, instantiate};
+use codegen::elementwise::{Elementwise, LONGEST_BLOCK, StepOp, StepOrder};
+use codegen::{
+    Error, Kernel, NumberWords, Parameters, Recipe, Request, compile, compile_within, instantiate,
+};
 use rayon::prelude::*;
 use ring::{Basis, Degree};
 use ring_program::RingProgram;

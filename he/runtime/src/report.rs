@@ -3,7 +3,7 @@
 use crate::lift::Launches;
 use crate::schedule::{Resource, Timeline};
 use crate::traffic::{Keys, Kind};
-use ring_program::RingProgram;
+use ring_program::{Parameters, RingProgram};
 use serde::{Deserialize, Serialize};
 use sim::{Area, Events, Machine, RunEnergy, Work};
 use std::collections::BTreeMap;
@@ -18,6 +18,8 @@ pub struct Report {
     pub n: u64,
     /// The origin of keys.
     pub keys: Keys,
+    /// The parameter set, if the program's generator or manifest says it.
+    pub parameters: Option<Parameters>,
     /// The time on the machine.
     pub time_us: f64,
     /// The operations of the program: its lines, without `halt`.
@@ -111,6 +113,7 @@ impl Report {
         Self {
             n: program.degree().get(),
             keys,
+            parameters: program.parameters().cloned(),
             time_us: timeline.total_ns / 1e3,
             operations: program.operations().len() as u64,
             lifted_operations: launches.lifted() + renamed,

@@ -4,7 +4,7 @@ use crate::model::MODEL_VERSION;
 use crate::pipes::{Instructions, Utilisation, Waits};
 use crate::stream::{OffChip, StreamReport};
 use b512_asm::{Claim as ProgramClaim, Program, Setting, object};
-use ring_program::{Manifest, RingProgram};
+use ring_program::{Manifest, Parameters, RingProgram};
 use runtime::report::{Compute, Cost};
 use runtime::{Keys, Report, Runtime};
 use serde::{Deserialize, Serialize};
@@ -69,6 +69,9 @@ pub struct RunReport {
     /// The ring degree. This and the keys up to `vdm_peak_words` are there for a ring program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<u64>,
+    /// The parameter set, if the program's generator or manifest says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Parameters>,
     /// The origin of its keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys: Option<Keys>,
@@ -187,7 +190,9 @@ pub fn program_blake3(program: &Program) -> String {
 pub fn ring_blake3(program: &RingProgram) -> String {
     let mut hasher = BufWriter::with_capacity(1 << 16, blake3::Hasher::new());
     let written = program.write("", &mut hasher);
-    let named = written.and_then(|()| hasher.write_all(Manifest::of(program).to_json().as_bytes()));
+    let mut names = Manifest::of(program);
+    names.parameters = None;
+    let named = written.and_then(|()| hasher.write_all(names.to_json().as_bytes()));
     let hasher = named.and_then(|()| Ok(hasher.into_inner()?)).expect("hashing does not fail");
     hasher.finalize().to_hex().to_string()
 }
@@ -250,6 +255,7 @@ impl RunReport {
             waits: None,
             hbm: None,
             n: None,
+            parameters: None,
             keys: None,
             operations: None,
             lifted_operations: None,
@@ -349,7 +355,8 @@ impl RunReport {
 
     /// The report with the result of the runtime.
     pub fn of_ring(self, report: Report) -> Self {
-        let Report { n, keys, time_us, operations, lifted_operations, unused_operations, .. } = report;
+        let Report { n, parameters, keys, time_us, operations, lifted_operations, unused_operations, .. } =
+            report;
         let Report { costs, hbm, compute, binds, binds_over_time, vdm_peak_words, energy, area, .. } = report;
         let frequency_ghz = Clock::of(&self.machine).ghz();
         Self {
@@ -358,6 +365,7 @@ impl RunReport {
             time_us: Some(time_us),
             hbm: Some(OffChip::Ring(hbm)),
             n: Some(n),
+            parameters,
             keys: Some(keys),
             operations: Some(operations),
             lifted_operations: Some(lifted_operations),

@@ -54,6 +54,9 @@ fn facts(report: &RunReport) -> Markup {
             tbody {
                 @if let Some(time_us) = report.time_us { (row("time", format!("{time_us:.3} µs"))) }
                 (row("ring degree", count(report.n).to_string()))
+                @if let Some(parameters) = &report.parameters {
+                    (row("parameter set", format!("{}: {parameters}", parameters.set)))
+                }
                 @if let Some(keys) = report.keys { (row("keys", keys.name().to_owned())) }
                 (row("operations", format!("{operations}, {lifted} fused or renamed")))
                 @if let Some(compute) = report.compute { (row("kernels run", format!("{:.1} % of the time", 100.0 * compute.busy))) }

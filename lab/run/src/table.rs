@@ -44,6 +44,9 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
     if let Some(n) = report.n {
         writeln!(f, "  ring degree {n}{}", keys.unwrap_or_default())?;
     }
+    if let Some(parameters) = &report.parameters {
+        writeln!(f, "  set {}: {parameters}", parameters.set)?;
+    }
     if report.checked {
         let witness = if report.n.is_some() { "big integers" } else { "the golden model" };
         writeln!(f, "  checked: every coefficient agrees with {witness}")?;

@@ -207,6 +207,7 @@ impl Results {
             include_str!("dataflows/set.md"),
             &[
                 ("title", &self.subject.title),
+                ("parameters", &first.program.parameters().expect("the program is generated")),
                 ("limb", &format!("{:.1}", first.limb_bytes() as f64 / f64::from(1 << 20))),
                 ("key", &first.shape.key()),
                 ("compulsory", &first.shape.compulsory()),

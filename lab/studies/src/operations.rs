@@ -127,6 +127,7 @@ fn section(name: &str) -> Result<String, Fault> {
             ("q", &set.levels()),
             ("p", &set.p().len()),
             ("digits", &set.digits()),
+            ("parameters", &set.parameters()),
             ("rows", &lines(rows)),
         ],
     ))

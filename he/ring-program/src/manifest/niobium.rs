@@ -87,6 +87,7 @@ pub(super) fn parse(file: &str, text: &str, folder: &Path) -> Result<Manifest, D
         inputs,
         outputs,
         seeded: None,
+        parameters: None,
         moduli,
         title: None,
         warnings: missing.warnings,

@@ -23,8 +23,10 @@ fn program(rng: &mut Random) -> (RingProgram, String) {
     let digits = rng.random_range(1..=levels.min(4));
     // All digits are needed.
     let digits = usize::div_ceil(levels, levels.div_ceil(digits));
+    // P is no less than a digit.
+    let special = special.max(levels.div_ceil(digits));
     let text = format!(
-        "n = {}\nq = [{{ bits = {bits}, count = {levels} }}]\np = [{{ bits = {bits}, count = {special} }}]\ndigits = {digits}\n",
+        "n = {}\nq = [{{ bits = {bits}, count = {levels} }}]\np = [{{ bits = {bits}, count = {special} }}]\ndigits = {digits}\nsecurity = \"none\"\n",
         1 << log2
     );
     let set = ParameterSet::parse("random", "random.toml", &text, None).unwrap();
