@@ -5,8 +5,9 @@
 //! variants of a program's kernels: operations with large or with small tables, elementwise kernels in their fastest
 //! order or in that of the program. Whichever gives the shorter time of the whole program is right.
 
-use crate::kernels::{Batch, Kernels, Recipes, RingParameters, Tables, Timed, compile_small, request};
+use crate::kernels::{Kernels, Recipes, Tables, Timed, compile_small, request};
 use crate::lift::Launches;
+use crate::operation::{Batch, RingParameters};
 use codegen::library::{BUILT_IN, Target};
 use codegen::{Error, PlanChoice, Recipe, Request, compile};
 use rayon::prelude::*;

@@ -15,9 +15,11 @@
 mod channel;
 pub mod choose;
 pub mod execute;
+mod facts;
 pub mod flow;
 pub mod kernels;
 pub mod lift;
+pub mod operation;
 pub mod permute;
 mod place;
 mod reduced;

@@ -13,8 +13,8 @@
 mod group;
 
 use self::group::{Group, Line, position};
-use crate::flow::{By, Elementary, Flow, Node, RingOperation, Task, ValueId};
-use crate::kernels::{Batch, RingParameters};
+use crate::flow::{By, Elementary, Flow, Node, Task, ValueId};
+use crate::operation::{Batch, RingOperation, RingParameters};
 use crate::permute::Permutation;
 use codegen::elementwise::{Elementwise, Operand, Step};
 use ring_program::{ModulusIndex, RingProgram};

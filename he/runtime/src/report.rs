@@ -1,7 +1,8 @@
 //! The result of a run as one document.
 
+use crate::facts::Resource;
 use crate::lift::Launches;
-use crate::schedule::{Resource, Timeline};
+use crate::schedule::Timeline;
 use crate::traffic::Kind;
 use ring_program::RingProgram;
 use serde::Serialize;

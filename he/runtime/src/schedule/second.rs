@@ -1,9 +1,9 @@
 //! A second model of the schedule, written from its specification: simple, and slow.
 
-use super::rpu::{Facts, ProgramId, Rpu, Task};
-use super::timeline::Resource;
+use super::rpu::{ProgramId, Rpu, Task};
 use super::uses::Uses;
 use super::{BURST_BYTES, INSTRUCTION_BYTES, Timeline};
+use crate::facts::{Facts, Resource};
 use crate::place::{Item, ItemId, Saved};
 use crate::time::{Span, Time};
 use crate::traffic::Kind;
