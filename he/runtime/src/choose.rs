@@ -9,7 +9,7 @@ use crate::kernels::{Kernels, Recipes, Tables, Timed, compile_small, request};
 use crate::lift::Launches;
 use crate::operation::{Batch, RingParameters};
 use codegen::library::{BUILT_IN, Target};
-use codegen::{Error, PlanChoice, Recipe, Request, compile};
+use codegen::{Error, PlanChoice, Recipe, Request, compile, least_words};
 use rayon::prelude::*;
 use ring_program::RingProgram;
 use rustc_hash::FxHashMap;
@@ -32,15 +32,14 @@ pub fn variants(
     let samples = samples(program, launches);
     let requests = samples.iter().map(|(batch, rings)| request(batch.operation, program.degree(), rings));
     let requests: Vec<Request> = requests.collect::<Result<_, Error>>()?;
-    let choose =
-        |request: &Request| Ok(Arc::new(codegen::choose(request, machine, &PlanChoice::Best)?.recipe));
-    let fastest = recipes(&samples, &requests, machine, choose)?;
+    let fastest = recipes(&samples, &requests, machine, |_, request| {
+        Ok(Arc::new(codegen::choose(request, machine, &PlanChoice::Best)?.recipe))
+    })?;
     let large = Kernels::build(program, launches, machine, (&fastest, Tables::Large))?;
-    let smallest = |request: &Request| {
-        let fastest = choose(request)?;
-        Ok(with_small_table(request, &fastest, machine).unwrap_or(fastest))
-    };
-    let small = recipes(&samples, &requests, machine, smallest)?;
+    let small = recipes(&samples, &requests, machine, |batch, request| {
+        let fastest = &fastest[&batch.kind()];
+        Ok(with_small_table(request, fastest, machine).unwrap_or_else(|| Arc::clone(fastest)))
+    })?;
     let small = large.with_smaller_tables(program, launches, machine, &small);
     let tables: Vec<Kernels> = std::iter::once(large).chain(small).collect();
     let in_order: Vec<Kernels> = tables.iter().filter_map(Kernels::in_program_order).collect();
@@ -53,7 +52,7 @@ fn recipes(
     samples: &[(Batch, Vec<RingParameters>)],
     requests: &[Request],
     machine: &Machine,
-    choose: impl Fn(&Request) -> Result<Arc<Recipe>, Error>,
+    choose: impl Fn(Batch, &Request) -> Result<Arc<Recipe>, Error>,
 ) -> Result<Recipes, Error> {
     let mut recipes = Recipes::default();
     for ((batch, _), request) in samples.iter().zip(requests) {
@@ -61,7 +60,7 @@ fn recipes(
         let known = first.and_then(|(first, _)| recipes.get(&first.kind()));
         let suits =
             |recipe: &&Arc<Recipe>| recipe.method.is_none() || compile(request, recipe, machine).is_ok();
-        let recipe = known.filter(suits).map(Arc::clone).map_or_else(|| choose(request), Ok)?;
+        let recipe = known.filter(suits).map(Arc::clone).map_or_else(|| choose(*batch, request), Ok)?;
         recipes.insert(batch.kind(), recipe);
     }
     Ok(recipes)
@@ -92,8 +91,8 @@ fn samples(program: &RingProgram, launches: &Launches) -> Vec<(Batch, Vec<RingPa
     samples
 }
 
-/// The recipe with a small table of the least cost: `fastest`, or one of the library's for similar machines. The cost is
-/// the launch and a transfer of its table and scratch memory, since these displace limbs.
+/// The recipe with a small table of the least cost: `fastest`, or one of the library's for similar machines that needs
+/// fewer words. The cost is the launch and a transfer of its table and scratch memory, since these displace limbs.
 fn with_small_table(request: &Request, fastest: &Arc<Recipe>, machine: &Machine) -> Option<Arc<Recipe>> {
     let mut recipes = vec![Arc::clone(fastest)];
     // Recipes with the same plans have the same tables.
@@ -102,6 +101,9 @@ fn with_small_table(request: &Request, fastest: &Arc<Recipe>, machine: &Machine)
             recipes.push(Arc::new(recipe.clone()));
         }
     }
+    let words = |recipe: &Recipe| least_words(request, recipe, machine).unwrap_or(u32::MAX);
+    let most = words(fastest);
+    recipes.retain(|recipe| Arc::ptr_eq(recipe, fastest) || words(recipe) < most);
     let word_bytes = u64::from(machine.instruction_set().word_bytes());
     let costs = recipes.into_par_iter().filter_map(|recipe| {
         let kernel = compile_small(request, &recipe, machine, Tables::Small).ok()?;
