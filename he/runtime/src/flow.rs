@@ -4,6 +4,7 @@
 //! a sum with zero. Lines whose results nothing reads are left out.
 
 use crate::operation::RingOperation;
+use crate::parts::by_part;
 use crate::permute::Permutation;
 use codegen::elementwise::{Operand, StepOp};
 use ring_program::reduction::{InputModulus, input_moduli};
@@ -315,6 +316,13 @@ impl<'p> Renaming<'p> {
         nodes.retain(|node| live[node.result.index()]);
         let (renamed, unused) = (program.operations().len() as u64 - before, before - worked(&nodes));
         let inputs = inputs.into_iter().filter(|(_, value)| live[value.index()]).collect();
-        Flow { nodes, inputs, outputs, values: residues.len(), renamed, unused }
+        Flow {
+            nodes: by_part(nodes, residues.len()),
+            inputs,
+            outputs,
+            values: residues.len(),
+            renamed,
+            unused,
+        }
     }
 }
