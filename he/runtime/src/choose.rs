@@ -3,7 +3,20 @@
 //! A kernel moves its table. The fastest kernel of an operation may have a table that takes longer to load than
 //! the kernel saves. And the kernels that take the least time may leave transfers too little of it. So there are up to four
 //! variants of a program's kernels: operations with large or with small tables, elementwise kernels in their fastest
-//! order or in that of the program. Whichever gives the shorter time of the whole program is right.
+//! order or in that of the program. The program is scheduled with each, with the origin of keys that is asked for, and the
+//! fastest one is right; of equals, the first in this order: large tables, small ones, then both in the order of the program.
+//!
+//! An operation has one recipe for all numbers of rings and all exponents: that for the number of rings, and the exponent,
+//! which most launches have; of equals, the first in the program. A number of rings that this recipe's method does not suit has
+//! its own.
+//!
+//! * *Large tables*: the recipe with the fewest cycles. A kernel of more than 1/16 of the VDM does without scratch words if it can.
+//! * *Small tables*: of this recipe and of up to six recipes of the library, for the most similar machines and with other plans, that
+//!   need fewer words: that with the least sum of its cycles and a transfer of its table and its scratch words. Each in the least
+//!   words that it can work with. There are no such variants if no table becomes smaller.
+//!
+//! An elementwise kernel works on a slice of so many vectors that it has about 512 instructions, a power of two, and at most 16 and a limb. Two
+//! slices of each operand take at most a quarter of the VDM.
 
 use crate::kernels::{Kernels, Recipes, Tables, Timed, compile_small, request};
 use crate::lift::Launches;
