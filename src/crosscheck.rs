@@ -101,7 +101,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let mut machine = args.machine.load()?;
     // The largest VDM that programs can address: a product of 65536 coefficients exceeds the paper's
     // machine, and no result depends on the size.
-    machine.vdm.size_mib = (MAX_VDM_WORDS * machine.instruction_set().word_bytes()) >> 20;
+    let size_mib = (MAX_VDM_WORDS * machine.instruction_set().word_bytes()) >> 20;
+    machine.edit(|values| values.vdm.size_mib = size_mib).expect("programs can address all of it");
     let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
     let simulator = Simulator { machine, plan };
     let known = kernels::all();

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::machine_options::base;
 use diagnostic::{Diagnostics, counted};
+use sim::Clock;
 use sim::Machine;
 
 #[derive(clap::Args)]
@@ -66,7 +67,7 @@ fn facts(machine: &Machine) -> String {
         "{}, {}, {} GHz, {:.2} mm2",
         counted(machine.hple.count as usize, "HPLE", "HPLEs"),
         counted(machine.vdm.banks as usize, "VDM bank", "VDM banks"),
-        machine.frequency_ghz(),
+        Clock::of(machine).ghz(),
         sim::Area::of(machine).total()
     )
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use b512_asm::Setting;
-use codegen::Parameters;
+use codegen::{ParameterFault, Parameters};
 use diagnostic::nearest;
 use golden::{Kind, Operation};
 use lab_run::kernel::parse_u128;
@@ -66,13 +66,15 @@ fn known(operation: Operation, name: &str) -> String {
 
 /// Adds what would be right to an error about parameters.
 pub(crate) fn parameter_failure(error: &codegen::Error) -> Option<Failure> {
-    let help = match error {
-        codegen::Error::MissingSetting { name, .. } => format!("give --setting {name}=VALUE"),
-        codegen::Error::RepeatedSetting { .. } => "give each setting once".to_owned(),
-        codegen::Error::SettingCount { .. } => {
+    let codegen::Error::Parameters(fault) = error else { return None };
+    let help = match fault {
+        ParameterFault::Missing { name, .. } => format!("give --setting {name}=VALUE"),
+        ParameterFault::Repeated { .. } => "give each setting once".to_owned(),
+        ParameterFault::Count { .. } => {
             "give one number for all moduli, or one for each modulus, in their order".to_owned()
         }
-        _ => return None,
+        // Its message lists the settings.
+        ParameterFault::Unknown { .. } => return None,
     };
     Some(failure(error.to_string(), help))
 }

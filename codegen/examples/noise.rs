@@ -3,12 +3,8 @@
 //! `cargo run --release -p codegen --example noise` prints a line for each degree. `RPU_PAIRS=100` compares so many pairs,
 //! `RPU_SEED=99` draws others.
 
-#[path = "../tests/all/pairs.rs"]
-#[expect(dead_code, reason = "the tests use the keys and texts")]
-mod pairs;
-
+use codegen::testing::pairs::{Noise, Pair, pairs};
 use codegen::{PlanChoice, Request, choose, compile};
-use pairs::{Noise, Pair, pairs};
 use rayon::prelude::*;
 use ring::Degree;
 use sim::Machine;

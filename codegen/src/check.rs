@@ -102,7 +102,7 @@ mod rules;
 mod schedule;
 mod terms;
 
-pub(crate) use domain::{Contract, Domain};
+pub(crate) use domain::{Contract, Domain, PolynomialId, Words};
 pub use fault::LoweringFault;
 pub use forwarding::{ForwardingFault, forwarding};
 pub use lowering::lowering;

@@ -108,7 +108,7 @@ impl Prepared {
         let of = |recipe: &Recipe| (recipe.order, recipe.stagger, recipe.forwarding, recipe.tuning.table);
         let of_machine = |recipe: &Recipe| {
             let machine = recipe.tuning.assumed(machine);
-            (machine.vdm_words(), longest_factor_bits(&machine), machine.isa)
+            (machine.vdm_words(), longest_factor_bits(&machine), machine.isa.clone())
         };
         of(one) == of(other)
             && one.method == other.method

@@ -19,9 +19,8 @@ use crate::kernel::Kernel;
 use crate::number::{Expression, Number};
 use crate::recipe::{Order, Recipe};
 use crate::schedule::Tuning;
-use b512_asm::{AddressMode, Op, Role, Space};
+use b512_asm::{AddressMode, Op, Role};
 use sim::Machine;
-use std::ops::Range;
 
 /// An operand of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -55,15 +54,6 @@ pub enum StepOp {
     MultiplyAddScalar(Operand, Operand),
     /// The first operand minus the product of the second, any word, with a scalar.
     MultiplySubtractScalar(Operand, Operand),
-}
-
-/// The location of a number that a launch sets.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NumberWords {
-    /// The memory.
-    pub space: Space,
-    /// The words; each holds the number.
-    pub words: Range<u32>,
 }
 
 impl StepOp {
@@ -359,6 +349,7 @@ impl Lowering<'_> {
 mod tests {
     use super::*;
     use crate::check;
+    use crate::kernel::NumberWords;
     use ring::modular::Modulus;
     use sim::functional::Executor;
 
@@ -394,7 +385,7 @@ mod tests {
     fn is_bound_by_its_multiplications(inputs: u16, outputs: u16) {
         let shape = conversion(inputs, outputs);
         let mut machine = Machine::rpu_128x128();
-        machine.vdm.size_mib = 32;
+        machine.edit(|values| values.vdm.size_mib = 32).unwrap();
         let n = LONGEST_BLOCK * machine.vector_length();
         let order = StepOrder::Tiles { equal: true };
         let kernel = shape.compile("conversion".into(), n, 97, order, &machine).unwrap();

@@ -1,5 +1,6 @@
 //! Errors of the code generator.
 
+use crate::parameters::ParameterFault;
 use crate::plan::{Plan, PlanError};
 use crate::schedule::ScheduleError;
 use b512_asm::reg::REGISTERS;
@@ -32,40 +33,9 @@ pub enum Error {
     /// An unknown operation.
     #[error("unknown kernel `{0}`")]
     Operation(String),
-    /// A setting that the operation does not have, or that its rings give.
-    #[error("unknown setting `{name}` of `{operation}`{}", settings_of(*operation))]
-    UnknownSetting {
-        /// The requested operation.
-        operation: Operation,
-        /// The setting.
-        name: String,
-    },
-    /// A setting without a value.
-    #[error("`{operation}` needs a value of `{name}`: {doc}")]
-    MissingSetting {
-        /// The requested operation.
-        operation: Operation,
-        /// The setting.
-        name: &'static str,
-        /// The meaning of the setting.
-        doc: &'static str,
-    },
-    /// A setting with several values.
-    #[error("`{name}` is given twice")]
-    RepeatedSetting {
-        /// The setting.
-        name: String,
-    },
-    /// A list that does not have one number for each ring.
-    #[error("`{name}` has {given} values, but the number of moduli is {rings}")]
-    SettingCount {
-        /// The setting.
-        name: &'static str,
-        /// The numbers in the list.
-        given: usize,
-        /// The number of rings.
-        rings: usize,
-    },
+    /// Parameters that the operation does not take, or not in that number.
+    #[error(transparent)]
+    Parameters(#[from] ParameterFault),
     /// A setting with an invalid value.
     #[error(transparent)]
     Setting(#[from] ClaimFault),
@@ -171,14 +141,4 @@ fn methods_help(methods: &[&str]) -> String {
     }
     let names: Vec<String> = methods.iter().map(|name| format!("`{name}`")).collect();
     format!("; its methods are {}", names.join(", "))
-}
-
-/// The settings of an operation, as the end of a message.
-fn settings_of(operation: Operation) -> String {
-    let names: Vec<String> = operation.parameters().map(|spec| format!("`{}`", spec.name)).collect();
-    match &names[..] {
-        [] => ", which has none".to_owned(),
-        [name] => format!("; its setting is {name}"),
-        _ => format!("; its settings are {}", names.join(", ")),
-    }
 }

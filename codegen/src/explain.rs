@@ -1,6 +1,6 @@
 //! A kernel in words: formulas, plans, instructions, bounds and the distance from them.
 
-use crate::formula;
+use crate::formula::Formula;
 use crate::forwarding::Removed;
 use crate::kernel::Kernel;
 use b512_asm::Pipe;
@@ -42,7 +42,7 @@ fn plans(kernel: &Kernel) -> String {
     let method = kernel.recipe.method.as_ref();
     let mut text = method.map(|method| format!("method   {method}\n")).unwrap_or_default();
     for plan in &kernel.recipe.plans {
-        text += &format!("formula  {}\n", formula::of(plan.algorithm, plan.log_n));
+        text += &format!("formula  {}\n", Formula::new(plan.algorithm, plan.log_n));
         // One line for each pass, below the plan's name.
         text += &format!("plan     {}\n", plan.to_string().trim_end().replace('\n', "\n         "));
     }

@@ -211,7 +211,7 @@ mod tests {
             code.buffer(name, 1024, role, TOWER);
         }
         code.claims.push(Claim {
-            operation: golden::NTT,
+            operation: golden::DEFAULT,
             outputs: vec![Y],
             inputs: vec![X],
             parameters: crate::Parameters::default(),

@@ -2,13 +2,13 @@
 
 use crate::bounds::{PassBound, passes};
 use crate::code::{BufferId, Code};
-use crate::elementwise::NumberWords;
 use crate::forwarding::Removed;
 use crate::number::{Expression, Number};
 use crate::recipe::Recipe;
 use crate::schedule::{Addresses, Scheduled};
 use b512_asm::{Program, Space};
 use sim::Machine;
+use std::ops::Range;
 
 /// A generated kernel.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,6 +25,15 @@ pub struct Kernel {
     pub scheduled: Scheduled,
     /// The memory map.
     pub(crate) addresses: Addresses,
+}
+
+/// The location of a number that a launch sets.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NumberWords {
+    /// The memory.
+    pub space: Space,
+    /// The words; each holds the number.
+    pub words: Range<u32>,
 }
 
 impl Kernel {

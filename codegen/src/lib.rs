@@ -45,7 +45,6 @@ pub mod compile;
 pub mod elementwise;
 pub mod error;
 pub mod explain;
-#[allow(clippy::wildcard_enum_match_arm, reason = "formulas and rules name no instruction or pipe")]
 pub mod formula;
 pub mod forwarding;
 mod ids;
@@ -68,8 +67,8 @@ pub use choose::{Choice, Origin, PlanChoice, choose, generate};
 pub use compile::{compile, compile_within, instantiate, least_words};
 pub use elementwise::Elementwise;
 pub use error::Error;
-pub use kernel::Kernel;
+pub use kernel::{Kernel, NumberWords};
 pub use named::classical;
-pub use parameters::Parameters;
+pub use parameters::{ParameterFault, Parameters};
 pub use recipe::{Order, Recipe};
 pub use request::Request;

@@ -13,6 +13,7 @@ mod mul;
 mod muls;
 mod neg;
 mod ntt;
+mod pointwise;
 mod polymul;
 mod streams;
 mod sub;
@@ -94,11 +95,11 @@ pub(crate) fn method(
 }
 
 macro_rules! registry {
-    ($(($module:ident, $Type:ident, $CONSTANT:ident))*) => {
+    ($(($module:ident, $CONSTANT:ident))*) => {
         /// The implementation of an operation.
         pub(crate) fn of(operation: Operation) -> &'static dyn RingOp {
             match operation.name() {
-                $(stringify!($module) => &$module::$Type,)*
+                $(stringify!($module) => &$module::OP,)*
                 name => unreachable!("`{name}` is not in the list of operations"),
             }
         }

@@ -1,8 +1,8 @@
 //! The parameters of a request: settings of its operation that no ring gives.
 
-use crate::error::Error;
 use b512_asm::Setting;
 use golden::Operation;
+use thiserror::Error;
 
 /// Values of the parameters of an operation, such as a scalar: one for all rings, or one for each ring in
 /// their order.
@@ -55,20 +55,69 @@ impl Parameters {
     }
 
     /// Checks that each parameter has a value, or one for each ring, and that none is unknown.
-    pub(crate) fn check(&self, operation: Operation, rings: usize) -> Result<(), Error> {
+    pub(crate) fn check(&self, operation: Operation, rings: usize) -> Result<(), ParameterFault> {
         for (index, (name, values)) in self.0.iter().enumerate() {
             let spec = operation.parameters().find(|spec| spec.name == name);
-            let spec = spec.ok_or_else(|| Error::UnknownSetting { operation, name: name.clone() })?;
+            let spec = spec.ok_or_else(|| ParameterFault::Unknown { operation, name: name.clone() })?;
             if self.0[..index].iter().any(|(other, _)| other == name) {
-                return Err(Error::RepeatedSetting { name: name.clone() });
+                return Err(ParameterFault::Repeated { name: name.clone() });
             }
             if values.len() != 1 && values.len() != rings {
-                return Err(Error::SettingCount { name: spec.name, given: values.len(), rings });
+                return Err(ParameterFault::Count { name: spec.name, given: values.len(), rings });
             }
         }
         match operation.parameters().find(|spec| self.0.iter().all(|(name, _)| name != spec.name)) {
-            Some(spec) => Err(Error::MissingSetting { operation, name: spec.name, doc: spec.doc }),
+            Some(spec) => Err(ParameterFault::Missing { operation, name: spec.name, doc: spec.doc }),
             None => Ok(()),
         }
+    }
+}
+
+/// The reason why parameters do not suit an operation.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ParameterFault {
+    /// A setting that the operation does not have, or that its rings give.
+    #[error("unknown setting `{name}` of `{operation}`{}", settings_of(*operation))]
+    Unknown {
+        /// The requested operation.
+        operation: Operation,
+        /// The setting.
+        name: String,
+    },
+    /// A setting without a value.
+    #[error("`{operation}` needs a value of `{name}`: {doc}")]
+    Missing {
+        /// The requested operation.
+        operation: Operation,
+        /// The setting.
+        name: &'static str,
+        /// The meaning of the setting.
+        doc: &'static str,
+    },
+    /// A setting with several values.
+    #[error("`{name}` is given twice")]
+    Repeated {
+        /// The setting.
+        name: String,
+    },
+    /// A list that does not have one number for each ring.
+    #[error("`{name}` has {given} values, but the number of moduli is {rings}")]
+    Count {
+        /// The setting.
+        name: &'static str,
+        /// The numbers in the list.
+        given: usize,
+        /// The number of rings.
+        rings: usize,
+    },
+}
+
+/// The settings of an operation, as the end of a message.
+fn settings_of(operation: Operation) -> String {
+    let names: Vec<String> = operation.parameters().map(|spec| format!("`{}`", spec.name)).collect();
+    match &names[..] {
+        [] => ", which has none".to_owned(),
+        [name] => format!("; its setting is {name}"),
+        _ => format!("; its settings are {}", names.join(", ")),
     }
 }

@@ -1,5 +1,7 @@
-//! Simple transform programs for tests and benchmarks. Each stage goes through memory, no register is
-//! reused, and the code does not depend on the machine.
+//! For tests and benchmarks: random pairs of machines, and simple transform programs. In these programs each stage goes through
+//! memory, no register is reused, and the code does not depend on the machine.
+
+pub mod pairs;
 
 use b512_asm::{
     AReg, AddressMode, Image, Instr, Isa, Log2, MReg, Offset, Program, Role, SReg, Segment, Space, Symbol,

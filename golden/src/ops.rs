@@ -22,12 +22,12 @@ pub(crate) mod polymul;
 pub(crate) mod sub;
 pub(crate) mod subs;
 
-/// Calls the macro `$then` with the list of operations: for each, the module (which has the
-/// operation's name), the type of its implementations, and its constant.
+/// Calls the macro `$then` with the list of operations: for each, the module, which has the operation's
+/// name, and its constant.
 ///
 /// ```
 /// macro_rules! names {
-///     ($(($module:ident, $Type:ident, $CONSTANT:ident))*) => { [$(stringify!($module)),*] };
+///     ($(($module:ident, $CONSTANT:ident))*) => { [$(stringify!($module)),*] };
 /// }
 /// assert_eq!(golden::for_each_operation!(names)[0], golden::NTT.name());
 /// ```
@@ -35,24 +35,24 @@ pub(crate) mod subs;
 macro_rules! for_each_operation {
     ($then:ident) => {
         $then! {
-            (ntt, Ntt, NTT)
-            (intt, Intt, INTT)
-            (polymul, Polymul, POLYMUL)
-            (add, Add, ADD)
-            (sub, Sub, SUB)
-            (mul, Mul, MUL)
-            (mac, Mac, MAC)
-            (neg, Neg, NEG)
-            (adds, Adds, ADDS)
-            (subs, Subs, SUBS)
-            (muls, Muls, MULS)
-            (automorphism, Automorphism, AUTOMORPHISM)
+            (ntt, NTT)
+            (intt, INTT)
+            (polymul, POLYMUL)
+            (add, ADD)
+            (sub, SUB)
+            (mul, MUL)
+            (mac, MAC)
+            (neg, NEG)
+            (adds, ADDS)
+            (subs, SUBS)
+            (muls, MULS)
+            (automorphism, AUTOMORPHISM)
         }
     };
 }
 
 macro_rules! registry {
-    ($(($module:ident, $Type:ident, $CONSTANT:ident))*) => {
+    ($(($module:ident, $CONSTANT:ident))*) => {
         $(
             #[doc = concat!("The operation `", stringify!($module), "`.")]
             pub const $CONSTANT: Operation = Operation::new(&$module::SIGNATURE, $module::evaluate);
@@ -64,6 +64,9 @@ macro_rules! registry {
 }
 
 for_each_operation!(registry);
+
+/// The operation that is meant where none is named: the first.
+pub const DEFAULT: Operation = OPERATIONS[0];
 
 /// The operation of that name.
 pub fn find(name: &str) -> Option<Operation> {

@@ -57,7 +57,7 @@ fn example(operation: Operation, n: usize, prime: usize) -> Claim {
 }
 
 macro_rules! textbooks {
-    ($(($module:ident, $Type:ident, $CONSTANT:ident))*) => {
+    ($(($module:ident, $CONSTANT:ident))*) => {
         &[$((crate::$CONSTANT, stringify!($module), crate::ops::$module::textbook)),*]
     };
 }

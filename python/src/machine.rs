@@ -43,7 +43,7 @@ impl PyMachine {
 
     #[getter]
     fn frequency_ghz(&self) -> f64 {
-        self.machine.frequency_ghz()
+        sim::Clock::of(&self.machine).ghz()
     }
 
     /// All keys with their values, as one JSON object of tables.

@@ -49,7 +49,11 @@ pub struct Usage {
 impl Area {
     /// The area of a machine.
     pub fn of(machine: &Machine) -> Self {
-        let constants = &machine.technology.area;
+        Self::with(machine, &machine.technology.area)
+    }
+
+    /// The area of a machine with other constants than those of its technology, as a fit tries them.
+    pub fn with(machine: &Machine, constants: &AreaConstants) -> Self {
         let word_bits = f64::from(machine.isa.word_bits);
         let (lanes, banks) = (machine.hple.count, machine.vdm.banks);
         let (hples, vdm_banks) = (f64::from(lanes), f64::from(banks));
@@ -162,8 +166,12 @@ mod tests {
 
     fn area(hples: u32, banks: u32) -> Area {
         let mut machine = Machine::rpu_128x128();
-        machine.hple.count = hples;
-        machine.vdm.banks = banks;
+        machine
+            .edit(|values| {
+                values.hple.count = hples;
+                values.vdm.banks = banks;
+            })
+            .unwrap();
         Area::of(&machine)
     }
 
@@ -174,7 +182,7 @@ mod tests {
 
     #[test]
     fn the_macros_are_the_papers() {
-        let constants = Machine::rpu_128x128().technology.area;
+        let constants = Machine::rpu_128x128().technology.area.clone();
         assert_near(constants.sram_mm2(512.0, 128.0), 2010e-6, 1e-9);
         assert_near(constants.sram_mm2(256.0, 128.0), 1818e-6, 1e-9);
     }

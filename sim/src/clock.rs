@@ -161,7 +161,7 @@ mod tests {
             for hples in [4, 8, 16, 32, 64, 128, 256] {
                 for (banks, ghz) in [(32, 1.29), (64, 1.53), (128, 1.68), (256, 1.68)] {
                     let mut machine = machine.clone();
-                    (machine.hple.count, machine.vdm.banks) = (hples, banks);
+                    machine.edit(|values| (values.hple.count, values.vdm.banks) = (hples, banks)).unwrap();
                     assert_eq!(Clock::of(&machine).ghz(), ghz, "({hples}, {banks})");
                 }
             }

@@ -128,7 +128,7 @@ impl Law {
     }
 
     /// The LAW engine of a machine.
-    pub const fn of(machine: &Machine) -> Self {
+    pub fn of(machine: &Machine) -> Self {
         let word_bits = machine.isa.word_bits;
         Self {
             multiplier: Multiplier {
@@ -259,7 +259,7 @@ pub fn fold(address_bits: u32, bank_bits: u32) -> f64 {
 }
 
 /// The shuffle crossbar of a machine.
-pub const fn sbar(machine: &Machine) -> Crossbar {
+pub fn sbar(machine: &Machine) -> Crossbar {
     Crossbar {
         inputs: machine.hple.count,
         outputs: machine.hple.count,

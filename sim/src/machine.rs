@@ -23,8 +23,8 @@ pub use fit::FitError;
 pub(crate) use fit::Resources;
 pub use keys::{
     Arbitration, AreaConstants, BankMapping, Busyboard, ClockPoint, DelayConstants, EnergyConstants,
-    Frontend, Hbm, Hple, Ideal, Isa, Law, LawOperands, Machine, Placement, PowerConstants, SECTIONS, Sbar,
-    Scalar, Sdm, SourceRelease, Technology, Vbar, VbarPaths, Vdm, Vrf, VrfPorts,
+    Frontend, Hbm, Hple, Ideal, Isa, Law, LawOperands, Placement, PowerConstants, SECTIONS, Sbar, Scalar,
+    Sdm, SourceRelease, Technology, Values, Vbar, VbarPaths, Vdm, Vrf, VrfPorts,
 };
 pub use load::{MachineBase, MachineFile, Override, ValueSource};
 pub use mapping::SRAMS;
@@ -33,13 +33,47 @@ pub use schema::{find as key, keys};
 #[cfg(feature = "testing")]
 pub use strategy::machines;
 
-use crate::clock::Clock;
 use b512_asm::reg::REGISTERS;
 use b512_asm::{Feature, FeatureSet, Op};
 use keys::{RULES, Rule};
-use serde::Serialize;
+use serde::{Deserialize, Serialize, Serializer};
+use std::ops::Deref;
 use table::Key;
 use thiserror::Error;
+
+/// A machine: a value for every key, each one that the key accepts, and all of them together by the rules
+/// over several keys.
+///
+/// It reads like its [`Values`]. Files, overrides and [`Machine::edit`] make other machines.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(try_from = "Values")]
+pub struct Machine {
+    values: Values,
+}
+
+impl Deref for Machine {
+    type Target = Values;
+
+    fn deref(&self) -> &Values {
+        &self.values
+    }
+}
+
+impl Serialize for Machine {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.values.serialize(serializer)
+    }
+}
+
+impl TryFrom<Values> for Machine {
+    type Error = InvalidMachine;
+
+    fn try_from(values: Values) -> Result<Self, InvalidMachine> {
+        let machine = Self { values };
+        machine.check()?;
+        Ok(machine)
+    }
+}
 
 impl Machine {
     /// The paper's (128, 128) design: `configs/machines/rpu-128x128.toml`.
@@ -54,59 +88,54 @@ impl Machine {
     }
 
     /// Words of the VDM.
-    pub const fn vdm_words(&self) -> u32 {
+    pub fn vdm_words(&self) -> u32 {
         (self.vdm.size_mib << 20) / (self.isa.word_bits / 8)
     }
 
     /// Words of the SDM.
-    pub const fn sdm_words(&self) -> u32 {
+    pub fn sdm_words(&self) -> u32 {
         (self.sdm.size_kib << 10) / (self.isa.word_bits / 8)
     }
 
     /// Instructions that the instruction memory holds.
-    pub const fn instruction_capacity(&self) -> usize {
+    pub fn instruction_capacity(&self) -> usize {
         self.frontend.instruction_memory_kib as usize * fit::INSTRUCTIONS_PER_KIB
     }
 
     /// Bytes of an SRAM of the VRF.
-    pub const fn vrf_sram_bytes(&self) -> f64 {
+    pub fn vrf_sram_bytes(&self) -> f64 {
         let isa = self.instruction_set();
         let bytes = REGISTERS as f64 * isa.vector_length() as f64 * isa.word_bytes() as f64;
         bytes / (self.hple.count as f64 * SRAMS as f64)
     }
 
     /// Bytes of a bank of the VDM.
-    pub const fn vdm_bank_bytes(&self) -> f64 {
+    pub fn vdm_bank_bytes(&self) -> f64 {
         self.vdm.size_mib as f64 * 1024.0 * 1024.0 / self.vdm.banks as f64
     }
 
-    /// The clock, in GHz; the slowest part limits it.
-    pub fn frequency_ghz(&self) -> f64 {
-        Clock::of(self).ghz()
-    }
-
     /// Whether the ports of the VRF's SRAMs limit the accesses in a cycle.
-    pub const fn sram_ports_are_limited(&self) -> bool {
+    pub fn sram_ports_are_limited(&self) -> bool {
         !self.ideal.vrf_ports
     }
 
     /// Whether the VRF's SRAMs have a port for reads and another one for writes.
-    pub const fn sram_writes_have_a_port(&self) -> bool {
+    pub fn sram_writes_have_a_port(&self) -> bool {
         matches!(self.vrf.ports, VrfPorts::TwoPort)
     }
 
     /// The size of a macro of the VRF, as a ratio to a macro with a single port.
-    pub(crate) const fn vrf_second_port(&self) -> f64 {
+    pub(crate) fn vrf_second_port(&self) -> f64 {
         if self.sram_writes_have_a_port() { self.technology.area.sram_second_port } else { 1.0 }
     }
 
     /// The size of a macro of the VDM, as a ratio to a macro with a single port.
-    pub(crate) const fn vdm_second_port(&self) -> f64 {
+    pub(crate) fn vdm_second_port(&self) -> f64 {
         if self.vdm.ports == 2 { self.technology.area.sram_second_port } else { 1.0 }
     }
 
     /// Instructions that the front end dispatches in `frontend.cycles_per_instruction` cycles at most.
-    pub const fn dispatch_width(&self) -> u32 {
+    pub fn dispatch_width(&self) -> u32 {
         if self.ideal.front_end { u32::MAX } else { self.frontend.width }
     }
 
@@ -124,16 +153,22 @@ impl Machine {
         self.features().allows(op)
     }
 
-    /// Checks the value of every key, and the rules over several keys. Machines from files always
-    /// pass; a machine that was changed in memory may fail.
+    /// Changes values.
     ///
     /// # Errors
-    /// Returns the first violation.
-    pub fn check(&self) -> Result<(), InvalidMachine> {
-        let values = self.to_value();
+    /// Returns the first violation if the result is no machine. The machine is then as before.
+    pub fn edit(&mut self, change: impl FnOnce(&mut Values)) -> Result<(), InvalidMachine> {
+        let mut values = self.values.clone();
+        change(&mut values);
+        *self = Self::try_from(values)?;
+        Ok(())
+    }
+
+    /// Checks the value of every key, and the rules over several keys.
+    fn check(&self) -> Result<(), InvalidMachine> {
         for key in schema::keys() {
-            let value = schema::value_at(&values, key.path);
-            if !key.kind.allows(value) {
+            let value = (key.get)(self);
+            if !key.kind.allows(&value) {
                 let message = format!("invalid value `{value}` for `{}`", key.path);
                 return Err(InvalidMachine { message, help: format!("it must be {}", key.kind.describe()) });
             }
@@ -170,16 +205,16 @@ impl Machine {
     /// True if every program that fits both machines takes the same cycles on both: the machines differ at
     /// most in name, technology, launches, HBM and the sizes of memories.
     pub fn has_the_timing_of(&self, other: &Self) -> bool {
-        let same_otherwise = Self {
+        let same_otherwise = Values {
             name: other.name.clone(),
             technology: other.technology.clone(),
             launch: other.launch.clone(),
             hbm: other.hbm.clone(),
             sdm: other.sdm.clone(),
             vdm: Vdm { size_mib: other.vdm.size_mib, ..self.vdm.clone() },
-            ..self.clone()
+            ..self.values.clone()
         };
-        same_otherwise == *other
+        same_otherwise == other.values
     }
 
     /// The keys whose values neither printed numbers nor the synthesis of the part check, in the order of

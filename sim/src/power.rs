@@ -6,6 +6,7 @@
 //!   neither, so its 49.18 uJ are to be compared with the first part.
 
 use crate::area::{Area, Usage};
+use crate::clock::Clock;
 use crate::energy::{Energy, Events};
 use crate::machine::Machine;
 use serde::{Deserialize, Serialize};
@@ -77,7 +78,7 @@ fn leakage_uj(machine: &Machine, work: &Work<'_>) -> f64 {
 }
 
 fn idle_clocks_uj(machine: &Machine, events: &Events, time_us: f64) -> f64 {
-    let cycles = time_us * 1e3 * machine.frequency_ghz();
+    let cycles = time_us * 1e3 * Clock::of(machine).ghz();
     let slots = f64::from(machine.hple.count) * cycles;
     let idle = (slots - events.multiplications as f64).max(0.0);
     idle * machine.technology.power.idle_share * Energy::multiplication_pj(machine) * 1e-6

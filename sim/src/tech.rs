@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn the_clock_is_the_papers_at_its_points_and_flat_beyond_them() {
-        let technology = Machine::rpu_128x128().technology;
+        let technology = Machine::rpu_128x128().technology.clone();
         for (banks, ghz) in [(32, 1.29), (64, 1.53), (128, 1.68), (256, 1.68), (1, 1.29), (512, 1.68)] {
             assert_eq!(technology.bank_ghz(f64::from(banks)), ghz, "{banks} banks");
         }
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn the_clock_is_interpolated_in_the_logarithm_of_the_banks() {
-        let mut technology = Machine::rpu_128x128().technology;
+        let mut technology = Machine::rpu_128x128().technology.clone();
         technology.clock.remove(1);
         assert!((technology.bank_ghz(64.0) - (1.29 + 1.68) / 2.0).abs() < 1e-12);
     }

@@ -55,8 +55,8 @@ pub(super) fn all() -> Vec<Kernels> {
         }
     }
     for bits in [32, 64, 128] {
-        let compute = automorphism(bits);
-        kernels.push(Kernels::new("automorphism", bits, bits, golden::AUTOMORPHISM, compute));
+        let operation = golden::AUTOMORPHISM;
+        kernels.push(Kernels::new(operation.name(), bits, bits, operation, automorphism(bits)));
     }
     let mut add = |origin: &str, bits, longest, composition, compute| {
         let (name, work) = (format!("{origin} {bits}"), Work::Composition(composition, compute));

@@ -5,7 +5,7 @@ use crate::files;
 use crate::format::{Format, json};
 use crate::machine_options::load;
 use serde::Serialize;
-use sim::{Area, Machine, machine};
+use sim::{Area, Clock, Machine, machine};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -64,7 +64,7 @@ impl Differences {
         });
         Self {
             keys: keys.collect(),
-            clock_ghz: [a, b].map(Machine::frequency_ghz),
+            clock_ghz: [a, b].map(|machine| Clock::of(machine).ghz()),
             area_mm2: [a, b].map(|machine| Area::of(machine).total()),
             same_cycles: a.has_the_timing_of(b),
         }

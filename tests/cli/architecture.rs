@@ -4,7 +4,7 @@ use crate::common::{names, repository};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The lines of `ARCHITECTURE.md` around the generated part.
@@ -149,7 +149,7 @@ fn the_types_in_the_glossary_exist() {
             keywords.iter().chain(&rows).any(|declaration| text.contains(declaration.as_str()))
         };
         assert!(
-            sources(Path::new(&repository(&format!("{folder}/src")))).iter().any(|text| declares(text)),
+            sources(Path::new(&repository(&format!("{folder}/src")))).iter().any(|(_, text)| declares(text)),
             "`{name}::{path}`"
         );
         count += 1;
@@ -157,16 +157,47 @@ fn the_types_in_the_glossary_exist() {
     assert!(count > 10, "{count} types");
 }
 
-/// The texts of the Rust files in a folder.
-fn sources(folder: &Path) -> Vec<String> {
-    let mut texts = Vec::new();
+/// The Rust files in a folder: paths and texts.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
     for name in names(folder) {
         let path = folder.join(&name);
         if path.is_dir() {
-            texts.extend(sources(&path));
+            files.extend(sources(&path));
         } else if name.ends_with(".rs") {
-            texts.push(fs::read_to_string(path).unwrap());
+            let text = fs::read_to_string(&path).unwrap();
+            files.push((path, text));
         }
     }
-    texts
+    files
+}
+
+/// The files of operations, their registries, and the crates about the paper's transforms.
+const NAME_OPERATIONS: [&str; 5] =
+    ["golden/src/ops", "codegen/src/ops", "src/crosscheck/kernels.rs", "lab/reproduction", "lab/studies"];
+
+/// An operation is a file, not a case: tests aside, nothing else has its name as a string or as a constant.
+#[test]
+fn only_files_of_operations_and_registries_name_operations() {
+    let root = repository(".");
+    let folders = ["golden/src", "codegen/src", "lab", "src"];
+    let mut named = Vec::new();
+    for (path, text) in folders.iter().flat_map(|folder| sources(&Path::new(&root).join(folder))) {
+        let path = path.strip_prefix(&root).unwrap().display().to_string();
+        let is_test = path.contains("tests") || path.contains("testing");
+        if is_test || NAME_OPERATIONS.iter().any(|allowed| path.starts_with(allowed)) {
+            continue;
+        }
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap();
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            let names = |word: &str| golden::OPERATIONS.iter().any(|operation| operation.name() == word);
+            let strings = line.split('"').skip(1).step_by(2);
+            let constants = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+            let constants = constants.filter(|word| *word == word.to_uppercase()).map(str::to_lowercase);
+            if strings.map(str::to_owned).chain(constants).any(|word| names(&word)) {
+                named.push(format!("{path}: {line}"));
+            }
+        }
+    }
+    assert!(named.is_empty(), "{named:#?}");
 }

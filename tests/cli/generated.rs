@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// A small set for CKKS: two digits, the second one short at the highest level.
 const SET: &str = "n = 512\nq = [{ bits = 60, count = 1 }, { bits = 45, count = 2 }]\n\
-    p = [{ bits = 60, count = 2 }]\ndigits = 2\n";
+    p = [{ bits = 60, count = 2 }]\ndigits = 2\nsecurity = \"none\"\n";
 
 fn generate(folder: &Path, args: &[&str]) {
     succeed(folder, &[&["gen", "program"], args, &["-o", "p.fhetch"]].concat());
@@ -110,7 +110,9 @@ impl Vectors<'_> {
             t => format!("plaintext_modulus = {t}\n"),
         };
         let (n, digits) = (self.count("n"), self.count("dnum"));
-        let text = format!("n = {n}\nq = [{q}]\np = [{p}]\nroots = [{roots}]\ndigits = {digits}\n{t}");
+        let text = format!(
+            "n = {n}\nq = [{q}]\np = [{p}]\nroots = [{roots}]\ndigits = {digits}\nsecurity = \"none\"\n{t}"
+        );
         fs::write(self.folder.join("set.toml"), text).unwrap();
     }
 

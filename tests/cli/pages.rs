@@ -151,7 +151,7 @@ fn a_running_sweep_is_served() {
 #[test]
 fn the_page_of_a_ring_program_has_kernels_and_transfers() {
     let folder = tempfile::tempdir().unwrap();
-    let set = "n = 1024\nq = [{ bits = 50, count = 4 }]\np = [{ bits = 50, count = 2 }]\ndigits = 2\n";
+    let set = "n = 1024\nq = [{ bits = 50, count = 4 }]\np = [{ bits = 50, count = 2 }]\ndigits = 2\nsecurity = \"none\"\n";
     fs::write(folder.path().join("small.toml"), set).unwrap();
     succeed(folder.path(), &["gen", "program", "hmult", "--set", "small.toml", "-o", "product.fhetch"]);
     succeed(folder.path(), &["run", "product.fhetch", "--check", "--page", "product.html"]);

@@ -21,7 +21,12 @@ fn request(operation: Operation, log_n: u32, bits: u32) -> Request {
 
 fn machine(isa: Isa) -> Machine {
     let mut machine = Machine::rpu_128x128();
-    (machine.isa.vector_length, machine.isa.word_bits) = (isa.vector_length(), isa.word_bits());
+    machine
+        .edit(|values| {
+            (values.isa.vector_length, values.isa.word_bits) = (isa.vector_length(), isa.word_bits());
+            values.hple.count = values.hple.count.min(isa.vector_length());
+        })
+        .unwrap();
     machine
 }
 

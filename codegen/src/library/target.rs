@@ -3,8 +3,8 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sim::Machine;
-use sim::machine::keys;
 use sim::machine::table::{Distance, Key, Recipes};
+use sim::machine::{Assignment, keys};
 use std::sync::LazyLock;
 use toml::{Table, Value};
 
@@ -41,9 +41,14 @@ impl Target {
 
     /// The paper's machine with this target's properties.
     pub fn machine(&self) -> Machine {
-        let mut machine = PAPER.clone();
-        self.properties().for_each(|(key, _, value)| key.assign(&mut machine, value));
-        machine
+        self.obeyed().expect("a target obeys the rules over several keys")
+    }
+
+    /// The paper's machine with this target's properties; `None` if they break a rule over several keys.
+    fn obeyed(&self) -> Option<Machine> {
+        let assignments: Option<Vec<_>> =
+            self.properties().map(|(key, _, value)| Assignment::new(key.path, value.clone())).collect();
+        PAPER.with(&assignments?)
     }
 
     /// Its keys with their names in the files of a library, and their values, in the order of the table.
@@ -124,6 +129,7 @@ impl<'de> Deserialize<'de> for Target {
             }
             target.0[place] = value;
         }
-        Ok(target)
+        let obeys = target.obeyed().is_some();
+        obeys.then_some(target).ok_or_else(|| D::Error::custom("a target breaks a rule over several keys"))
     }
 }

@@ -43,6 +43,8 @@ use sim::Machine;
 
 pub(crate) struct Automorphism;
 
+pub(crate) const OP: Automorphism = Automorphism;
+
 const PERMUTER: &str = "permuter";
 const NETWORK: &str = "network";
 const MEMORY: &str = "memory";

@@ -3,11 +3,11 @@
 use crate::code::{BufferId, Claim, Code, Constant, ConstantId, MemRef, Tower, TowerId, ValueId};
 use crate::error::Error;
 use crate::lower::{Dialect, Memory, Scratch, Second, product, transform};
-use crate::number::{Expression, Number};
+use crate::number::Number;
 use crate::parameters::Parameters;
 use crate::plan::Plan;
 use crate::request::Request;
-use b512_asm::{AddressMode, Op, Role};
+use b512_asm::{AddressMode, Role};
 use golden::Operation;
 
 /// The second buffer of transforms that do not work in place.
@@ -165,23 +165,6 @@ impl RingBuilder<'_> {
                 self.code.store(result, at(output), tower);
             }
         }
-    }
-
-    /// Appends the code of an operation with one instruction per vector and two operands, with its
-    /// buffers `a`, `b` and `c`.
-    pub(crate) fn instruction(&mut self, op: Op) {
-        let (a, b, c) = (self.input("a"), self.input("b"), self.output("c"));
-        self.pointwise([a, b], c, |code, tower, values| code.apply(op, values, None, tower));
-        self.claim(&[c], &[a, b]);
-    }
-
-    /// Appends the code of an operation on one operand that is one instruction with a scalar, with
-    /// its buffers `x` and `y`.
-    pub(crate) fn scalar_instruction(&mut self, op: Op, value: u128) {
-        let (x, y) = (self.input("x"), self.output("y"));
-        let number = self.code.number(Expression::Value(value));
-        self.pointwise([x], y, |code, tower, [x]| code.with_scalar(op, x, number, tower));
-        self.claim(&[y], &[x]);
     }
 
     /// The degree of the ring.

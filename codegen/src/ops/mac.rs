@@ -8,6 +8,8 @@ use b512_asm::Op;
 
 pub(crate) struct Mac;
 
+pub(crate) const OP: Mac = Mac;
+
 impl RingOp for Mac {
     fn lower(&self, builder: &mut Builder<'_>) -> Result<(), Error> {
         builder.each_ring(|ring| {

@@ -1,24 +1,7 @@
 //! The product of two polynomials, coefficient by coefficient.
 
-use super::{Builder, RingOp};
-use crate::check::{Contract, Domain};
-use crate::code::Claim;
-use crate::error::Error;
+use super::pointwise::Binary;
+use crate::check::Domain;
 use b512_asm::Op;
 
-pub(crate) struct Mul;
-
-impl RingOp for Mul {
-    fn lower(&self, builder: &mut Builder<'_>) -> Result<(), Error> {
-        builder.each_ring(|ring| {
-            ring.instruction(Op::Vmul);
-            Ok(())
-        })
-    }
-
-    fn contract(&self, domain: &mut Domain, claim: &Claim) -> Contract {
-        let [a, b] = [0, 1].map(|operand| domain.input(claim.inputs[operand]));
-        let c = domain.pointwise(a, b);
-        Contract { inputs: vec![a.coefficients(), b.coefficients()], outputs: vec![c.coefficients()] }
-    }
-}
+pub(crate) const OP: Binary = Binary { op: Op::Vmul, result: Domain::pointwise };

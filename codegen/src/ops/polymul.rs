@@ -14,6 +14,8 @@ use b512_asm::Role;
 
 pub(crate) struct Polymul;
 
+pub(crate) const OP: Polymul = Polymul;
+
 const FORWARD: usize = 0;
 const INVERSE: usize = 1;
 

@@ -4,7 +4,7 @@
 
 use super::streams;
 use super::{Builder, RingOp, builder::RingBuilder};
-use crate::check::{Contract, Domain};
+use crate::check::{Contract, Domain, PolynomialId, Words};
 use crate::code::{BufferId, Claim};
 use crate::error::Error;
 use crate::lower::Memory;
@@ -17,20 +17,18 @@ const STREAMS: &str = "streams";
 const PASSES: &str = "passes";
 
 /// An operation that is one transform of its operand `x` to its result `y`.
-pub(crate) trait Transform: Sync {
+pub(crate) struct Transform {
     /// The transform.
-    const DIRECTIONS: &'static [Direction];
-
+    pub(crate) directions: &'static [Direction],
     /// Appends the transform by streams.
-    fn streams(ring: &mut RingBuilder<'_>, buffers: [BufferId; 2]);
-
-    /// The proof rule.
-    fn contract(domain: &mut Domain, claim: &Claim) -> Contract;
+    pub(crate) streams: fn(&mut RingBuilder<'_>, [BufferId; 2]),
+    /// The content of operand and result.
+    pub(crate) forms: fn(PolynomialId) -> [Words; 2],
 }
 
-impl<T: Transform> RingOp for T {
+impl RingOp for Transform {
     fn transforms(&self) -> &'static [Direction] {
-        Self::DIRECTIONS
+        self.directions
     }
 
     fn may_overwrite_operand(&self) -> bool {
@@ -54,7 +52,7 @@ impl<T: Transform> RingOp for T {
         builder.each_ring(|ring| {
             let (x, y) = (ring.input("x"), ring.output("y"));
             if method == STREAMS {
-                Self::streams(ring, [x, y]);
+                (self.streams)(ring, [x, y]);
             } else {
                 ring.transform(0, Memory { input: x, output: y, second: ring.second(x), times: None })?;
             }
@@ -64,6 +62,7 @@ impl<T: Transform> RingOp for T {
     }
 
     fn contract(&self, domain: &mut Domain, claim: &Claim) -> Contract {
-        <Self as Transform>::contract(domain, claim)
+        let [x, y] = (self.forms)(domain.input(claim.inputs[0]));
+        Contract { inputs: vec![x], outputs: vec![y] }
     }
 }

@@ -99,7 +99,7 @@ mod tests {
     use crate::request::Request;
     use crate::schedule::Tuning;
     use ring::Degree;
-    use sim::machine::BankMapping;
+    use sim::machine::{BankMapping, Values};
     use sim::timing::simulate;
 
     /// Programs load constants as well. If registers of one instruction share an SRAM of the VRF, it also
@@ -107,19 +107,19 @@ mod tests {
     #[test]
     fn programs_keep_pipes_busy_as_plans_do() {
         let request = Request::with_primes(golden::NTT, Degree::try_from(4096u32).unwrap(), 60, 1).unwrap();
-        let change = |change: fn(&mut Machine)| {
+        let change = |change: fn(&mut Values)| {
             let mut machine = Machine::rpu_128x128();
-            machine.ideal.vrf_ports = true;
-            change(&mut machine);
+            machine.edit(|values| values.ideal.vrf_ports = true).unwrap();
+            machine.edit(change).unwrap();
             machine
         };
         let machines = [
             change(|_| ()),
-            change(|machine| machine.vdm.banks = 32),
-            change(|machine| machine.vdm.mapping = BankMapping::Xor),
-            change(|machine| (machine.hple.count, machine.hple.initiation_interval) = (16, 3)),
-            change(|machine| (machine.vbar.initiation_interval, machine.sbar.initiation_interval) = (2, 2)),
-            change(|machine| (machine.vdm.ports, machine.vbar.paths) = (2, VbarPaths::Split)),
+            change(|values| values.vdm.banks = 32),
+            change(|values| values.vdm.mapping = BankMapping::Xor),
+            change(|values| (values.hple.count, values.hple.initiation_interval) = (16, 3)),
+            change(|values| (values.vbar.initiation_interval, values.sbar.initiation_interval) = (2, 2)),
+            change(|values| (values.vdm.ports, values.vbar.paths) = (2, VbarPaths::Split)),
         ];
         for machine in machines {
             for plan in derive(request.shape(machine.instruction_set()), &machine, 8) {

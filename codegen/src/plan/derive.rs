@@ -1,6 +1,6 @@
 //! Plans from formulas.
 //!
-//! The [formula] of a transform is a product of butterfly stages and stride permutations.
+//! The [formula](crate::formula) of a transform is a product of butterfly stages and stride permutations.
 //! On index bits, a stage is one bit, and a stride permutation is a rotation. The formula therefore gives
 //! the order of the stages, and leaves open how the bits travel: by shuffles, by the strides of loads and
 //! stores, or not at all, because another register number is enough. [`derive()`] searches these movements.
@@ -18,7 +18,6 @@
 
 use super::costs::Costs;
 use super::{Algorithm, Bit, Layout, Pass, Plan, Shape, Step, natural_layout};
-use crate::formula;
 use arrayvec::ArrayVec;
 use b512_asm::{AddressMode, Log2};
 use rustc_hash::FxHashSet;
@@ -129,7 +128,7 @@ struct Search {
 
 impl Search {
     fn new(shape: Shape, machine: &Machine, width: usize, lazy: bool) -> Self {
-        let order = formula::stages(&formula::of(Algorithm::Forward, shape.log_n));
+        let order = Algorithm::Forward.stages(shape.log_n);
         let (cycles, natural) = (Cycles::new(shape, machine), natural_layout(shape.bits()));
         Self { cycles, shape, order, natural, width, lazy }
     }

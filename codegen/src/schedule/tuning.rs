@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sim::Machine;
-use sim::machine::{Assignment, Busyboard, Placement, VbarPaths};
+use sim::machine::{Assignment, Busyboard, Placement, Values, VbarPaths};
 
 /// The settings of the scheduler.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -163,7 +163,7 @@ pub enum SramCare {
 /// the names of registers only: a recipe gives programs of the same cycles under each.
 pub(crate) fn under_one_placement(machine: &Machine) -> Machine {
     let mut machine = machine.clone();
-    machine.vrf.placement = Placement::Mod;
+    machine.edit(|values| values.vrf.placement = Placement::Mod).expect("every placement is allowed");
     machine
 }
 
@@ -179,21 +179,28 @@ impl Tuning {
         machine.with(&self.assume).unwrap_or_else(|| machine.clone())
     }
 
-    /// The machine that the scheduler assumes, [under one placement](under_one_placement).
+    /// The machine that the scheduler assumes, [under one placement](under_one_placement). A machine whose values have no
+    /// room for the margins has none.
     pub(crate) fn scheduled_for(&self, machine: &Machine) -> Machine {
         let mut machine = under_one_placement(&self.assumed(machine));
-        machine.vbar.latency_cycles += self.margin.load_store;
-        machine.sbar.latency_cycles += self.margin.shuffle;
-        machine.hple.multiplier_latency_cycles += self.margin.compute;
-        machine.hple.initiation_interval += self.margin.initiation_interval;
+        let margins = |values: &mut Values| {
+            values.vbar.latency_cycles += self.margin.load_store;
+            values.sbar.latency_cycles += self.margin.shuffle;
+            values.hple.multiplier_latency_cycles += self.margin.compute;
+            values.hple.initiation_interval += self.margin.initiation_interval;
+        };
+        machine.edit(margins).ok();
         if self.plain {
-            let depth = if machine.ideal.queues { PLAIN_QUEUE_DEPTH } else { machine.frontend.queue_depth };
-            machine.frontend.queue_depth = depth.min(PLAIN_QUEUE_DEPTH);
-            machine.frontend.width = 1;
-            machine.frontend.busyboard = Busyboard::Strict;
-            machine.frontend.dispatch_to_issue_cycles = 0;
-            machine.vbar.paths = VbarPaths::Shared;
-            (machine.ideal.queues, machine.ideal.front_end) = (false, false);
+            let plain = |values: &mut Values| {
+                let depth = if values.ideal.queues { PLAIN_QUEUE_DEPTH } else { values.frontend.queue_depth };
+                values.frontend.queue_depth = depth.min(PLAIN_QUEUE_DEPTH);
+                values.frontend.width = 1;
+                values.frontend.busyboard = Busyboard::Strict;
+                values.frontend.dispatch_to_issue_cycles = 0;
+                values.vbar.paths = VbarPaths::Shared;
+                (values.ideal.queues, values.ideal.front_end) = (false, false);
+            };
+            machine.edit(plain).expect("the plain values are allowed");
         }
         machine
     }

@@ -133,7 +133,7 @@ pub(super) fn cautious(recipe: &Recipe, machine: &Machine) -> Vec<Recipe> {
 }
 
 /// The cycles by which the latencies and the interval of `slow` exceed those of `fast`.
-const fn excess(slow: &Machine, fast: &Machine) -> Margin {
+fn excess(slow: &Machine, fast: &Machine) -> Margin {
     let multiplier = slow.hple.multiplier_latency_cycles;
     Margin {
         load_store: slow.vbar.latency_cycles.saturating_sub(fast.vbar.latency_cycles),
@@ -189,7 +189,7 @@ pub(crate) fn plans_for(request: &Request, machine: &Machine, count: usize) -> V
 /// The algorithms that compute inverse transforms well on a machine, and whether the last stage and
 /// the twist are one step. Without a Gentleman-Sande butterfly, the twisted algorithm takes fewer
 /// instructions, but it needs larger tables.
-const fn inverses(machine: &Machine) -> &'static [(Algorithm, bool)] {
+fn inverses(machine: &Machine) -> &'static [(Algorithm, bool)] {
     const TWISTED: (Algorithm, bool) = (Algorithm::InverseTwisted, false);
     if machine.isa.gs_butterfly {
         &[(Algorithm::Inverse, false), TWISTED]
@@ -232,7 +232,7 @@ const PROVEN: [(SramCare, Part); 16] = {
 };
 
 /// The cycles for which an arithmetic instruction holds its pipe.
-const fn beats(machine: &Machine) -> u32 {
+fn beats(machine: &Machine) -> u32 {
     machine.vector_length() / machine.hple.count * machine.hple.initiation_interval
 }
 

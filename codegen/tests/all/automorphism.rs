@@ -40,8 +40,12 @@ fn recipe(n: u32, method: &str) -> Recipe {
 /// The paper's machine with banks that serve strided accesses, and with memory for several polynomials.
 fn xor_machine() -> Machine {
     let mut machine = Machine::rpu_128x128();
-    machine.vdm.mapping = BankMapping::Xor;
-    machine.vdm.size_mib = 32;
+    machine
+        .edit(|values| {
+            values.vdm.mapping = BankMapping::Xor;
+            values.vdm.size_mib = 32;
+        })
+        .unwrap();
     machine
 }
 
@@ -163,7 +167,7 @@ fn lane_permuters_equal_the_golden_model() {
         "method `permuter` of `automorphism` does not apply: the machine has no lane permuter \
          (`isa.lane_permuter`)"
     );
-    machine.isa.lane_permuter = true;
+    machine.edit(|values| values.isa.lane_permuter = true).unwrap();
     for (n, bits) in [(512, 30), (1024, 128), (4096, 60), (65536, 100)] {
         let exponents = exponents(n);
         let number = if n == 65536 { 2 } else { exponents.len() };

@@ -65,7 +65,7 @@ fn compute(kernel: &Kernel, machine: &Machine, word: &dyn Fn(u128, u128, u128) -
 fn every_operation_equals_the_golden_model_at_every_size() {
     const SIZES: [u32; 5] = [30, 60, 100, 127, 128];
     let mut machine = Machine::rpu_128x128();
-    machine.vdm.size_mib = 32;
+    machine.edit(|values| values.vdm.size_mib = 32).unwrap();
     let all = std::env::var_os("RPU_EVERY_SIZE").is_some();
     let mut cases = Vec::new();
     for (place, &operation) in golden::OPERATIONS.iter().enumerate() {

@@ -44,8 +44,12 @@ fn forwarded(function: Operation, n: u32, plans: &[Plan], registers: u32, order:
 
 fn large() -> Machine {
     let mut machine = Machine::rpu_128x128();
-    machine.vdm.size_mib = 32;
-    machine.frontend.instruction_memory_kib = 4096;
+    machine
+        .edit(|values| {
+            values.vdm.size_mib = 32;
+            values.frontend.instruction_memory_kib = 4096;
+        })
+        .unwrap();
     machine
 }
 
@@ -53,7 +57,7 @@ fn large() -> Machine {
 fn classical_kernels_of_every_size_are_proved() {
     for gs_butterfly in [false, true] {
         let mut machine = large();
-        machine.isa.gs_butterfly = gs_butterfly;
+        machine.edit(|values| values.isa.gs_butterfly = gs_butterfly).unwrap();
         for n in (10..=16).map(|log_n| 1 << log_n) {
             for function in [golden::NTT, golden::INTT] {
                 for plan in [PlanChoice::Classical, PlanChoice::Paper, PlanChoice::Unoptimised] {
@@ -77,7 +81,7 @@ fn every_function_is_proved() {
 #[test]
 fn other_plans_are_proved_both_ways() {
     let mut folded = large();
-    folded.vdm.mapping = BankMapping::Xor;
+    folded.edit(|values| values.vdm.mapping = BankMapping::Xor).unwrap();
     let derived = |(log_n, machine): (u32, &Machine)| {
         // Plans with one, two and three passes if there are some.
         let mut plans = derive(Shape::b512(log_n), machine, 16);

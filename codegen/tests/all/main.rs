@@ -10,7 +10,6 @@ mod forwarding;
 mod interpret;
 mod mutations;
 mod operations;
-mod pairs;
 mod paper;
 mod quality;
 mod vectors;

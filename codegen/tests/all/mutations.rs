@@ -32,7 +32,7 @@ fn request(operation: Operation) -> Request {
 static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
     let make = |function, plan: &PlanChoice, gs_butterfly| {
         let mut machine = Machine::rpu_128x128();
-        machine.isa.gs_butterfly = gs_butterfly;
+        machine.edit(|values| values.isa.gs_butterfly = gs_butterfly).unwrap();
         generate(&request(function), &machine, plan).unwrap()
     };
     let kl = Plan::korn_lambiotte(Shape::b512(N.trailing_zeros()), 1);

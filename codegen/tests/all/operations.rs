@@ -66,7 +66,7 @@ fn with_scalars(request: Request) -> Vec<Request> {
 #[test]
 fn operations_without_a_transform_equal_the_golden_model() {
     let mut machine = Machine::rpu_128x128();
-    machine.vdm.size_mib = 32;
+    machine.edit(|values| values.vdm.size_mib = 32).unwrap();
     let operations = [golden::NEG, golden::ADDS, golden::SUBS, golden::MULS];
     for operation in operations {
         for n in [1024, 4096, 65536] {
@@ -97,7 +97,7 @@ fn operations_without_a_transform_equal_the_golden_model() {
 fn polynomials_of_one_vector_equal_the_golden_model() {
     let mut machine = Machine::rpu_128x128();
     for gs_butterfly in [false, true] {
-        machine.isa.gs_butterfly = gs_butterfly;
+        machine.edit(|values| values.isa.gs_butterfly = gs_butterfly).unwrap();
         for operation in golden::OPERATIONS.iter().copied() {
             for (bits, towers) in [(30, 1), (128, 1), (60, 3)] {
                 let degree = Degree::try_from(512u32).unwrap();
@@ -135,8 +135,12 @@ fn streams() -> Recipe {
 fn transforms_by_streams_equal_the_golden_model() {
     for (vector_length, degrees) in [(512, [512u32, 1024, 2048]), (64, [64, 128, 256])] {
         let mut machine = Machine::rpu_128x128();
-        machine.isa.vector_length = vector_length;
-        machine.hple.count = 32;
+        machine
+            .edit(|values| {
+                values.isa.vector_length = vector_length;
+                values.hple.count = 32;
+            })
+            .unwrap();
         for n in degrees {
             for (operation, bits) in [(golden::NTT, 30), (golden::NTT, 128), (golden::INTT, 128)] {
                 let degree = Degree::try_from(n).unwrap();
@@ -227,7 +231,7 @@ fn a_copy_is_a_sum_with_zero_but_no_reduction() {
 #[test]
 fn generated_programs_have_no_defects() {
     let mut machine = Machine::rpu_128x128();
-    machine.vdm.size_mib = 32;
+    machine.edit(|values| values.vdm.size_mib = 32).unwrap();
     let cases =
         [(512u32, 1, PlanChoice::Classical), (4096, 2, PlanChoice::Unoptimised), (4096, 1, PlanChoice::Best)];
     for &operation in golden::OPERATIONS {
@@ -252,8 +256,12 @@ fn products_need_four_times_the_memory_of_a_polynomial() {
         (16384, 1, true, PlanChoice::Best),
         (65536, 4, false, PlanChoice::Best),
     ] {
-        machine.vdm.size_mib = size_mib;
-        machine.isa.gs_butterfly = gs_butterfly;
+        machine
+            .edit(|values| {
+                values.vdm.size_mib = size_mib;
+                values.isa.gs_butterfly = gs_butterfly;
+            })
+            .unwrap();
         let request = request(golden::POLYMUL, n, 128);
         let q = request.basis.rings()[0].q();
         let kernel = generate(&request, &machine, &plan).unwrap();
@@ -265,7 +273,7 @@ fn products_need_four_times_the_memory_of_a_polynomial() {
         compute(&kernel, &machine, &|_, _| q - 1);
         if n == 65536 {
             let mut large = machine.clone();
-            large.vdm.size_mib = 32;
+            large.edit(|values| values.vdm.size_mib = 32).unwrap();
             let known = generate(&request, &large, &plan).unwrap();
             let [small, large] = [(&kernel, &machine), (&known, &large)]
                 .map(|(kernel, machine)| simulate(machine, &kernel.program).cycles.0);

@@ -9,7 +9,7 @@ use golden::Operation;
 use rayon::prelude::*;
 use ring::Degree;
 use sim::Machine;
-use sim::machine::{BankMapping, Busyboard};
+use sim::machine::{BankMapping, Busyboard, Values};
 use sim::timing::simulate;
 
 fn request(function: Operation, n: u32) -> Request {
@@ -45,14 +45,14 @@ fn the_classical_program_has_the_papers_instructions_and_sensitivity() {
     assert_eq!((compute, shuffle), (1024, 1920));
     assert!(load_store < shuffle, "{load_store} loads and stores");
     // The program stays the same while the machine changes.
-    let ratio = |change: fn(&mut Machine)| {
+    let ratio = |change: fn(&mut Values)| {
         let mut machine = machine.clone();
-        change(&mut machine);
+        machine.edit(change).unwrap();
         simulate(&machine, &kernel.program).cycles.0 as f64 / timing.cycles.0 as f64
     };
-    let slower = ratio(|machine| machine.hple.initiation_interval = 2);
+    let slower = ratio(|values| values.hple.initiation_interval = 2);
     assert!((1.13..=1.19).contains(&slower), "initiation interval 2: {slower}; the paper has 1.16");
-    let slower = ratio(|machine| machine.vbar.latency_cycles = 10);
+    let slower = ratio(|values| values.vbar.latency_cycles = 10);
     assert!((1.002..=1.032).contains(&slower), "load/store latency 10: {slower}; the paper has 1.017");
 }
 
@@ -64,7 +64,7 @@ fn the_papers_program_on_its_machine_takes_the_papers_cycles() {
         assert!(near(found, paper, 5), "n = {n}: {found} cycles, the paper has {paper}");
     }
     let mut wide = machine;
-    wide.hple.count = 256;
+    wide.edit(|values| values.hple.count = 256).unwrap();
     let found = cycles(65536, PlanChoice::Paper, &wide);
     assert!(near(found, 9746, 5), "256 HPLEs: {found} cycles, the paper has 9746");
 }
@@ -75,7 +75,7 @@ fn optimised_programs_beat_unoptimised_ones_as_in_the_paper() {
         .into_par_iter()
         .map(|hples| {
             let mut machine = Machine::rpu_128x128();
-            machine.hple.count = hples;
+            machine.edit(|values| values.hple.count = hples).unwrap();
             let take = |plan| cycles(65536, plan, &machine) as f64;
             take(PlanChoice::Unoptimised) / take(PlanChoice::Classical)
         })
@@ -125,9 +125,13 @@ fn no_program_by_a_plan_is_as_fast_as_streams_of_two_vectors() {
 /// The machine with the given bank mapping, busyboard and register file ports.
 fn variant(mapping: BankMapping, busyboard: Busyboard, ideal_ports: bool) -> Machine {
     let mut machine = Machine::rpu_128x128();
-    machine.vdm.mapping = mapping;
-    machine.frontend.busyboard = busyboard;
-    machine.ideal.vrf_ports = ideal_ports;
+    machine
+        .edit(|values| {
+            values.vdm.mapping = mapping;
+            values.frontend.busyboard = busyboard;
+            values.ideal.vrf_ports = ideal_ports;
+        })
+        .unwrap();
     machine
 }
 
@@ -168,8 +172,12 @@ fn the_best_programs_come_close_to_the_bounds_of_their_plans() {
     }
     cases.par_iter().for_each(|&(hples, banks, n)| {
         let mut machine = Machine::rpu_128x128();
-        machine.hple.count = hples;
-        machine.vdm.banks = banks;
+        machine
+            .edit(|values| {
+                values.hple.count = hples;
+                values.vdm.banks = banks;
+            })
+            .unwrap();
         let target = Target::of(&machine);
         let mut programs = BUILT_IN.tasks().flat_map(Task::programs);
         let program = programs.find(|(task, _, known)| {
@@ -194,7 +202,7 @@ fn the_best_programs_come_close_to_the_bounds_of_their_plans() {
 fn inverse_transforms_take_as_long_as_forward_ones() {
     let forward = Machine::rpu_128x128();
     let mut inverse = forward.clone();
-    inverse.isa.gs_butterfly = true;
+    inverse.edit(|values| values.isa.gs_butterfly = true).unwrap();
     for log_n in 10..=16 {
         let n = 1 << log_n;
         let there = cycles(n, PlanChoice::Best, &forward);

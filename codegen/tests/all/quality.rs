@@ -3,8 +3,8 @@
 //! `RPU_PAIRS=1000 cargo test --release -p codegen --test all quality -- --nocapture` compares so many pairs of
 //! machines; `RPU_SEED=99` draws others.
 
-use crate::pairs::{Noise, ORDERED, Pair, UNORDERED, pairs};
 use codegen::library::BUILT_IN;
+use codegen::testing::pairs::{Noise, ORDERED, Pair, UNORDERED, pairs};
 use codegen::{Error, PlanChoice, Request, check, choose, compile, generate};
 use rayon::prelude::*;
 use ring::Degree;
@@ -48,8 +48,8 @@ fn placements_of_registers_do_not_change_cycles() {
 #[test]
 fn no_access_overtakes_another() {
     let mut machine = Machine::rpu_128x128();
-    (machine.hple.count, machine.vdm.banks, machine.vdm.ports) = (256, 64, 2);
-    machine.vbar.paths = VbarPaths::Split;
+    machine.edit(|values| (values.hple.count, values.vdm.banks, values.vdm.ports) = (256, 64, 2)).unwrap();
+    machine.edit(|values| values.vbar.paths = VbarPaths::Split).unwrap();
     let request = Request::with_primes(golden::NTT, Degree::try_from(8192u32).unwrap(), 60, 1).unwrap();
     let refused = BUILT_IN
         .recipes(&request)
@@ -82,7 +82,9 @@ fn without_port_conflicts_no_program_is_slower_on_a_better_machine() {
     let slower: Vec<String> = pairs(64, 4096, 14)
         .into_par_iter()
         .flat_map_iter(|Pair { n, mut better, mut worse, text }| {
-            (better.ideal.vrf_ports, worse.ideal.vrf_ports) = (true, true);
+            for machine in [&mut better, &mut worse] {
+                machine.edit(|values| values.ideal.vrf_ports = true).unwrap();
+            }
             let request = Request::with_primes(golden::NTT, Degree::try_from(n).unwrap(), 60, 1).unwrap();
             let programs = [&better, &worse].map(|machine| {
                 // The library's recipe may need more memory than a machine without multicast has.

@@ -1,9 +1,12 @@
 //! Computed ciphertexts decrypt to what was computed.
 
 use client::ckks::{correct_bits, decode, encode};
-use client::scenario;
+use client::{Client, rotation_exponent, scenario};
 use num_bigint::BigInt;
 use num_complex::Complex64;
+use num_traits::ToPrimitive;
+use programs::{Options, ParameterSet, find_program, generate};
+use ring_program::{Inputs, execute};
 use sim::Machine;
 
 #[test]
@@ -43,4 +46,62 @@ fn slots_multiply_as_polynomials_do_and_rotate_with_the_fifth_power() {
     assert!(correct_bits(&decode(&square, 1e18), &expected) > 26.0);
     let expected: Vec<Complex64> = (0..8).map(|j| slots[(j + 1) % 8]).collect();
     assert!(correct_bits(&decode(&rotated, 1e9), &expected) > 26.0);
+}
+
+/// The errors of a rotation of random ciphertexts, all from its key switch: log2 of the root of their mean square.
+fn measured_noise(set: &ParameterSet) -> f64 {
+    const ROTATION: i64 = 1;
+    let options = Options { rotations: Some(vec![ROTATION]), ..Options::default() };
+    let program = generate(&find_program("hrot").unwrap(), set, &options).unwrap();
+    let n = set.degree().len();
+    let g = rotation_exponent(set.degree(), ROTATION) as usize;
+    let mut squares = 0.0;
+    // The error depends on the secret's partial sums, so a single secret says little.
+    const SECRETS: u64 = 24;
+    for seed in 0..SECRETS {
+        let mut client = Client::new(set.clone(), seed).unwrap();
+        let ciphertext = client.encrypt(&vec![0; n]);
+        let key = client.rotation_key(ROTATION);
+        let mut inputs = Inputs::new(&program);
+        for (component, limbs) in ciphertext.iter().enumerate() {
+            inputs.set(&format!("ct.{component}"), limbs.clone()).unwrap();
+        }
+        for (part, digits) in ["b", "a"].iter().zip(key) {
+            for (digit, limbs) in digits.into_iter().enumerate() {
+                inputs.set(&format!("evk.{part}.{digit}"), limbs).unwrap();
+            }
+        }
+        let rotated: [_; 2] = execute(&inputs).unwrap().try_into().unwrap();
+        let (before, after) = (client.phase(&ciphertext), client.phase(&rotated));
+        for (i, x) in before.iter().enumerate() {
+            let place = g * i % (2 * n);
+            let moved = if place < n { x.clone() } else { -x };
+            squares += (&after[place % n] - moved).to_f64().unwrap().powi(2);
+        }
+    }
+    (squares / (SECRETS * n as u64) as f64).log2() / 2.0
+}
+
+#[test]
+fn key_switches_have_the_noise_of_the_formula() {
+    for (set, least) in [
+        // Roundings: P is much larger than a digit.
+        ("q = [{ bits = 45, count = 3 }]\np = [{ bits = 61, count = 1 }]\ndigits = 3", 3.0),
+        ("q = [{ bits = 40, count = 4 }]\np = [{ bits = 40, count = 3 }]\ndigits = 4", 4.0),
+        // Errors of the key: P is about as large as a digit.
+        ("q = [{ bits = 50, count = 4 }]\np = [{ bits = 50, count = 2 }]\ndigits = 2", 6.0),
+        ("q = [{ bits = 50, count = 4 }]\np = [{ bits = 50, count = 4 }]\ndigits = 1", 7.0),
+        (
+            "q = [{ bits = 50, count = 4 }]\np = [{ bits = 50, count = 2 }]\ndigits = 2\nplaintext_modulus = 65537",
+            22.0,
+        ),
+    ] {
+        let text = format!("n = 512\n{set}\nsecurity = \"none\"\n");
+        let set = ParameterSet::parse("set", "set.toml", &text, None).unwrap();
+        let (formula, measured) = (set.parameters().key_switch_noise_bits, measured_noise(&set));
+        assert!(
+            (formula - measured).abs() < 0.3 && formula > least,
+            "{formula} against {measured} bits: {text}"
+        );
+    }
 }

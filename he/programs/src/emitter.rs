@@ -2,7 +2,7 @@
 
 use crate::base::{Base, Tower};
 use ring_program::shape::{Binary, Galois, Scalar, Transform};
-use ring_program::{Builder, ConstantIndex, Limb, LimbId, ModulusIndex, Operation, RingProgram};
+use ring_program::{Builder, ConstantIndex, Limb, LimbId, ModulusIndex, Operation, Parameters, RingProgram};
 
 /// A program under construction. Each result is a new limb; ids start at 1 with the inputs.
 #[derive(Debug)]
@@ -18,10 +18,11 @@ pub(crate) struct Emitter {
 }
 
 impl Emitter {
-    pub(crate) fn new(base: Base) -> Self {
+    pub(crate) fn new(base: Base, parameters: Parameters) -> Self {
         let towers = base.all();
         let degree = base.ring(towers[0]).degree();
         let mut builder = Builder::new(degree.get()).expect("the degree of a set is one of ring programs");
+        builder.declare_parameters(parameters);
         // Ascending, as other writers have them.
         let mut moduli: Vec<u128> = towers.iter().map(|&tower| base.ring(tower).q()).collect();
         moduli.sort_unstable();

@@ -31,9 +31,11 @@ mod base;
 mod dataflow;
 mod emitter;
 mod error;
+mod noise;
 mod option;
 mod polynomial;
 mod program;
+mod security;
 mod set;
 mod switch;
 
@@ -41,4 +43,5 @@ pub use dataflow::{DATAFLOWS, Dataflow, find_dataflow};
 pub use error::Error;
 pub use option::{OPTIONS, OptionKind, OptionSpec, Options, Rescale};
 pub use program::{Generator, PROGRAMS, comment, find_program, generate};
+pub use security::Security;
 pub use set::{ParameterSet, SETS};

@@ -74,7 +74,7 @@ pub fn generate(program: &Generator, set: &ParameterSet, options: &Options) -> R
     if options.tile.is_some() && !options.dataflow.has_tiles {
         return Err(Error::Tile { dataflow: options.dataflow.name });
     }
-    let mut emitter = Emitter::new(set.base(options.level)?);
+    let mut emitter = Emitter::new(set.base(options.level)?, set.parameters());
     (program.emit)(&mut emitter, options)?;
     Ok(emitter.finish())
 }
@@ -93,6 +93,7 @@ pub fn comment(program: &Generator, set: &ParameterSet, options: &Options) -> St
         set.digits(),
         options.dataflow.name
     );
+    text += &format!("{}\n", set.parameters());
     for (key, source) in set.sources() {
         text += &format!("  {key}: {source}\n");
     }

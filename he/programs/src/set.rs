@@ -2,11 +2,13 @@
 
 mod document;
 
-use crate::Error;
 use crate::base::Base;
+use crate::noise::KeySwitchNoise;
+use crate::{Error, Security};
 use diagnostic::Diagnostics;
 use diagnostic::document::Schema;
 use ring::{Basis, Degree};
+use ring_program::Parameters;
 
 macro_rules! sets {
     ($($name:literal)*) => {
@@ -26,12 +28,16 @@ sets! { "ark" "bts1" "bts2" "bts3" "dprive" }
 /// digits = 3                                                # of a key at the highest level
 /// plaintext_modulus = 65537                                 # of BGV; none in CKKS
 /// roots = []                  # 2n-th roots of unity of q, then p; by default the smallest ones
+/// hamming_weight = 192        # nonzero coefficients of the secret; by default it is uniformly ternary
+/// security = "none"           # for sets that are not secure, such as small ones for tests
 /// [sources]                   # the origin of each value
 /// n = "assumed"
 /// ```
 ///
 /// A modulus is a number in quotes. `{ bits, count }` are the largest primes of that size that are 1 mod 2n;
-/// p has the largest of them, so that P exceeds each digit if the sizes are equal.
+/// p has the largest of them, so that P exceeds each digit if the sizes are equal. P below a digit is an error, since the
+/// noise of a key switch would drown the message; so is log2 QP beyond the bound for 128 bits of security, unless the set
+/// says that it is not secure.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParameterSet {
     name: String,
@@ -41,6 +47,8 @@ pub struct ParameterSet {
     digits: usize,
     plaintext_modulus: Option<u128>,
     states_roots: bool,
+    hamming_weight: Option<u64>,
+    security: Security,
     sources: Vec<(String, String)>,
 }
 
@@ -59,7 +67,8 @@ impl ParameterSet {
     ///
     /// # Errors
     /// Returns all errors: of syntax; else of keys and values; else a degree that ring programs do not have,
-    /// moduli that are no primes that are 1 mod 2n, or occur twice, an empty digit, invalid roots.
+    /// moduli that are no primes that are 1 mod 2n, or occur twice, an empty digit, invalid roots; else P below a digit,
+    /// and no security without a word on it. With an `n` below its own the set is for tests, and not secure.
     pub fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Result<Self, Diagnostics> {
         document::parse(name, file, text, n)
     }
@@ -104,6 +113,35 @@ impl ParameterSet {
         self.plaintext_modulus
     }
 
+    /// The class of security.
+    pub fn security(&self) -> Security {
+        self.security
+    }
+
+    /// The sizes of Q and P, the class of security, and the noise of a key switch.
+    pub fn parameters(&self) -> Parameters {
+        let rounded = |bits: f64| (100.0 * bits).round() / 100.0;
+        let (q, p) = (self.q(), self.p());
+        let digits: Vec<(usize, f64)> =
+            q.chunks(q.len().div_ceil(self.digits)).map(|digit| (digit.len(), log2(digit))).collect();
+        let n = self.degree().get() as f64;
+        let noise = KeySwitchNoise {
+            n,
+            weight: self.hamming_weight.map_or(2.0 * n / 3.0, |weight| weight as f64),
+            digits: &digits,
+            special: (p.len(), log2(&p)),
+            t: self.plaintext_modulus.unwrap_or(1) as f64,
+        };
+        Parameters {
+            set: self.name.clone(),
+            log2_q: rounded(log2(&q)),
+            log2_p: rounded(log2(&p)),
+            log2_qp: rounded(log2(&q) + log2(&p)),
+            security: self.security.to_string(),
+            key_switch_noise_bits: rounded(noise.log2()),
+        }
+    }
+
     /// The origin of each value: keys of the file, and texts.
     pub fn sources(&self) -> &[(String, String)] {
         &self.sources
@@ -118,4 +156,9 @@ impl ParameterSet {
         let t = self.plaintext_modulus.unwrap_or(1);
         Ok(Base::new(&self.basis, (self.levels, level), self.digits, t, self.states_roots))
     }
+}
+
+/// log2 of the product of some moduli.
+fn log2(moduli: &[u128]) -> f64 {
+    moduli.iter().map(|&modulus| (modulus as f64).log2()).sum()
 }

@@ -1,7 +1,9 @@
 //! All programs in all dataflows compute what the formulas say, on integers of any size.
 
 use num_bigint::BigUint;
-use programs::{DATAFLOWS, Generator, Options, ParameterSet, Rescale, SETS, find_program, generate};
+use programs::{
+    DATAFLOWS, Generator, Options, ParameterSet, Rescale, SETS, Security, find_program, generate,
+};
 use proptest::prelude::*;
 use ring::host::Ntt;
 use ring::{Degree, Ring};
@@ -244,12 +246,13 @@ impl Case {
         let Self { bits, counts, digits, .. } = self;
         let t = self.t.map_or(String::new(), |t| format!("plaintext_modulus = {t}\n"));
         let text = format!(
-            "n = {}\nq = [{{ bits = {}, count = {} }}]\np = [{{ bits = {}, count = {} }}]\ndigits = {digits}\n{t}",
+            "n = {}\nq = [{{ bits = {}, count = {} }}]\np = [{{ bits = {}, count = {} }}]\ndigits = {digits}\nsecurity = \"none\"\n{t}",
             1 << self.log2,
             bits.0,
             counts.0,
             bits.1,
-            counts.1,
+            // P is no less than a digit.
+            counts.1.max(counts.0.div_ceil(*digits)),
         );
         ParameterSet::parse("random", "random.toml", &text, None).unwrap()
     }
@@ -276,6 +279,7 @@ fn cases() -> BoxedStrategy<Case> {
             let allowed: Vec<usize> = (1..=counts.0).filter(fits).collect();
             let digits = allowed[digits as usize % allowed.len()];
             let level = 1 + level as usize % counts.0;
+            let bits = (bits.0.min(bits.1), bits.0.max(bits.1));
             Case { log2, bits, counts, digits, level, t, dataflow, tile, seed }
         })
         .boxed()
@@ -436,7 +440,8 @@ fn built_in_sets_state_the_source_of_every_parameter() {
     for (name, _) in SETS {
         let set = ParameterSet::built_in(name, None).unwrap().unwrap();
         let named: Vec<&str> = set.sources().iter().map(|(key, _)| &**key).collect();
-        assert_eq!(named, ["n", "q", "p", "digits"], "{name}");
+        assert_eq!(named[..4], ["n", "q", "p", "digits"], "{name}");
+        assert_eq!(named[4..].contains(&"security"), set.security() == Security::None, "{name}");
         assert!(set.sources().iter().all(|(_, source)| !source.is_empty()));
         assert!(set.p().iter().min() > set.q().iter().max(), "P exceeds each digit");
     }
@@ -453,4 +458,31 @@ fn the_sets_have_the_sizes_of_their_sources() {
     assert_eq!(sizes("bts2"), (1 << 17, 40, 20, 2));
     assert_eq!(sizes("bts3"), (1 << 17, 45, 15, 3));
     assert_eq!(sizes("dprive"), (1 << 16, 13, 4, 4));
+}
+
+#[test]
+fn sets_have_the_largest_class_whose_bound_they_meet() {
+    let class = |n: u32, bits: u32, count: usize, more: &str, other: Option<u64>| {
+        let text = format!(
+            "n = {n}\nq = [{{ bits = {bits}, count = {count} }}]\np = [{{ bits = {bits}, count = 1 }}]\ndigits = {count}\n{more}"
+        );
+        ParameterSet::parse("set", "set.toml", &text, other).map(|set| set.security().to_string()).ok()
+    };
+    let of = |n, bits, count| class(n, bits, count, "", None);
+    let some = |class: &str| Some(class.to_owned());
+    assert_eq!(of(4096, 29, 1), some("256"));
+    assert_eq!(of(4096, 37, 1), some("192"));
+    assert_eq!(of(4096, 36, 2), some("128"));
+    assert_eq!(of(4096, 55, 1), None);
+    assert_eq!(of(512, 20, 1), None);
+    assert_eq!(class(512, 20, 1, "security = \"none\"", None), some("none"));
+    assert_eq!(class(4096, 29, 1, "security = \"none\"", None), some("none"));
+    assert_eq!(class(4096, 36, 2, "", Some(512)), some("none"));
+    assert_eq!(class(4096, 36, 2, "", Some(8192)), some("256"));
+    assert_eq!(class(4096, 36, 2, "hamming_weight = 192", None), some("unclassified"));
+    assert_eq!(class(4096, 55, 1, "hamming_weight = 192", None), None);
+    let bts = ParameterSet::built_in("bts1", None).unwrap().unwrap();
+    assert_eq!(bts.security(), Security::Bits(128));
+    let of = bts.parameters();
+    assert_eq!((of.log2_q, of.log2_p, of.log2_qp), (1652.0, 1652.0, 3304.0));
 }

@@ -6,6 +6,7 @@ use crate::program::{DEGREES, Group, RingProgram};
 use crate::shape::Shape;
 use crate::{
     ConstantIndex, Constants, Limb, LimbId, LimbTable, ModulusFault, ModulusIndex, ModulusTable, Operation,
+    Parameters,
 };
 use ring::Degree;
 use std::collections::BTreeMap;
@@ -52,6 +53,7 @@ impl Builder {
             inputs: Vec::new(),
             outputs: Vec::new(),
             seeded: None,
+            parameters: None,
             default_roots: BTreeMap::new(),
         };
         Ok(Self { program, roots: Roots::default(), defined: Vec::new(), declared: false })
@@ -95,6 +97,11 @@ impl Builder {
     /// Declares the limbs of inputs that a seed can replace.
     pub fn declare_seeded(&mut self, limbs: Vec<Limb>) {
         self.program.seeded = Some(limbs);
+    }
+
+    /// Declares the parameter set.
+    pub fn declare_parameters(&mut self, parameters: Parameters) {
+        self.program.parameters = Some(parameters);
     }
 
     /// Appends an operation.

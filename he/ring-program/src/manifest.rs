@@ -9,12 +9,14 @@
 //! The key `seeded`, which may be absent, lists the random limbs of keys that a seed can replace, by the
 //! names of inputs or by ids: `"seeded": ["evk.a.0", 26]`.
 //!
+//! The key `parameters`, which may be absent, says what is known of the [parameter set](Parameters).
+//!
 //! Niobium's manifest, `fhetch_replay.json`, is recognised by its key `crypto_context`. It names other files,
 //! which are read from its folder.
 
 mod niobium;
 
-use crate::{Group, LimbId, RingProgram, compression};
+use crate::{Group, LimbId, Parameters, RingProgram, compression};
 use diagnostic::document::{Format, Schema};
 use diagnostic::input::{self, Content};
 use diagnostic::{Code, Diagnostic, Diagnostics, Span};
@@ -35,7 +37,7 @@ pub struct NamedIds {
 }
 
 /// The ring degree, and the names of inputs and outputs.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Manifest {
     /// The ring degree n, a power of two in [`DEGREES`](crate::DEGREES).
     pub degree: u64,
@@ -48,6 +50,8 @@ pub struct Manifest {
     /// The limbs of inputs that are random, so that a seed on the chip can replace them; `None` if the
     /// manifest does not say. Then the names of inputs tell.
     pub seeded: Option<Vec<LimbId>>,
+    /// The parameter set, if the manifest says it.
+    pub parameters: Option<Parameters>,
     /// The moduli without the sentinel, if the manifest lists them.
     pub moduli: Option<Vec<u128>>,
     /// What is missing, for users.
@@ -104,6 +108,7 @@ impl Manifest {
             inputs: Groups,
             outputs: Groups,
             seeded: Option<Vec<NameOrId>>,
+            parameters: Option<Parameters>,
         }
         let own: Own = Self::schema().read_json(file, text)?;
         let inputs = own.inputs.0;
@@ -118,6 +123,7 @@ impl Manifest {
             seeded: own.seeded.map(|_| seeded),
             inputs: Some(inputs),
             outputs: Some(own.outputs.0),
+            parameters: own.parameters,
             moduli: None,
             warnings: Vec::new(),
             file: file.into(),
@@ -138,6 +144,7 @@ impl Manifest {
             seeded: program
                 .seeded()
                 .map(|limbs| limbs.iter().map(|&limb| program.limbs().id(limb)).collect()),
+            parameters: program.parameters().cloned(),
             moduli: None,
             warnings: Vec::new(),
             file: "".into(),
@@ -160,8 +167,12 @@ impl Manifest {
             let ids: Vec<String> = ids.iter().map(|id| id.0.to_string()).collect();
             format!(",\n  \"seeded\": [{}]", ids.join(", "))
         });
+        let parameters = self.parameters.as_ref().map_or_else(String::new, |parameters| {
+            let text = serde_json::to_string(parameters).expect("numbers and texts");
+            format!(",\n  \"parameters\": {text}")
+        });
         format!(
-            "{{\n  \"ring_dimension\": {},\n  \"inputs\": {},\n  \"outputs\": {}{seeded}\n}}\n",
+            "{{\n  \"ring_dimension\": {},\n  \"inputs\": {},\n  \"outputs\": {}{seeded}{parameters}\n}}\n",
             self.degree,
             groups(&self.inputs),
             groups(&self.outputs)

@@ -1,7 +1,7 @@
 //! Programs.
 
 use crate::moduli::ModulusTable;
-use crate::{ConstantIndex, Constants, Fault, Limb, LimbId, LimbTable, ModulusIndex, Operation};
+use crate::{ConstantIndex, Constants, Fault, Limb, LimbId, LimbTable, ModulusIndex, Operation, Parameters};
 use ring::Degree;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -21,7 +21,7 @@ pub struct Group {
 /// A program of operations on limbs, valid in all parts.
 ///
 /// Two programs are equal if they have the same degree, moduli, operations, inputs, outputs and seeded limbs.
-/// Source lines do not matter.
+/// Source lines and parameters do not matter.
 #[derive(Clone, Debug)]
 pub struct RingProgram {
     pub(crate) degree: Degree,
@@ -34,6 +34,7 @@ pub struct RingProgram {
     pub(crate) inputs: Vec<Group>,
     pub(crate) outputs: Vec<Group>,
     pub(crate) seeded: Option<Vec<Limb>>,
+    pub(crate) parameters: Option<Parameters>,
     /// The smallest roots of the moduli that have a transform without a root.
     pub(crate) default_roots: BTreeMap<ModulusIndex, u128>,
 }
@@ -82,6 +83,11 @@ impl RingProgram {
     /// The limbs of inputs that a seed can replace, if the manifest lists them.
     pub fn seeded(&self) -> Option<&[Limb]> {
         self.seeded.as_deref()
+    }
+
+    /// The parameter set, if the generator or the manifest says it.
+    pub fn parameters(&self) -> Option<&Parameters> {
+        self.parameters.as_ref()
     }
 
     /// The root of unity of a transform: the one that the text states, or else the smallest

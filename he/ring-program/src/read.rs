@@ -146,6 +146,7 @@ impl<'m> Reader<'m> {
                 let seeded = seeded.iter().map(|&id| builder.limb(id)).collect();
                 builder.declare_seeded(seeded);
             }
+            manifest.parameters.iter().for_each(|parameters| builder.declare_parameters(parameters.clone()));
         }
         let errors = Diagnostics::default();
         Ok(Self { file, manifest, builder, outputs, stage: Stage::Start, line: 0, errors })

@@ -10,12 +10,15 @@ use crate::facts::{Facts, Resource};
 use crate::lift::{Launches, ShapeId};
 use crate::operation::{Batch, Kind, RingOperation, RingParameters};
 use b512_asm::{MReg, Program, Role, Setting, Space};
-use codegen::elementwise::{Elementwise, LONGEST_BLOCK, NumberWords, StepOp, StepOrder};
-use codegen::{Error, Kernel, Parameters, Recipe, Request, compile, compile_within, instantiate};
+use codegen::elementwise::{Elementwise, LONGEST_BLOCK, StepOp, StepOrder};
+use codegen::{
+    Error, Kernel, NumberWords, Parameters, Recipe, Request, compile, compile_within, instantiate,
+};
 use rayon::prelude::*;
 use ring::{Basis, Degree};
 use ring_program::RingProgram;
 use rustc_hash::FxHashMap;
+use sim::Clock;
 use sim::timing::{Timing, simulate};
 use sim::{Energy, Events, Machine};
 use std::sync::{Arc, OnceLock};
@@ -133,7 +136,7 @@ impl Timed {
 
     /// The time of one run on the machine that it was timed for, in ns.
     pub fn run_ns(&self, machine: &Machine) -> f64 {
-        self.timing.cycles.0 as f64 / machine.frequency_ghz()
+        self.timing.cycles.0 as f64 / Clock::of(machine).ghz()
     }
 
     /// The time of the runs of one launch, in ns.
@@ -143,7 +146,7 @@ impl Timed {
 
     /// The lower bound of the time of the runs of one launch, in ns.
     pub fn launch_bound_ns(&self, machine: &Machine) -> f64 {
-        f64::from(self.runs) * self.bound_cycles as f64 / machine.frequency_ghz()
+        f64::from(self.runs) * self.bound_cycles as f64 / Clock::of(machine).ghz()
     }
 
     /// The energy of one launch, in uJ.

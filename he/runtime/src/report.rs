@@ -4,7 +4,7 @@ use crate::facts::Resource;
 use crate::lift::Launches;
 use crate::schedule::Timeline;
 use crate::traffic::Kind;
-use ring_program::RingProgram;
+use ring_program::{Parameters, RingProgram};
 use serde::Serialize;
 use sim::{Area, Events, Machine, RunEnergy, Work};
 use std::collections::BTreeMap;
@@ -17,6 +17,9 @@ const INTERVALS: usize = 50;
 pub struct Report {
     /// The ring degree.
     pub n: u64,
+    /// The parameter set, if the program's generator or manifest says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Parameters>,
     /// The time on the machine.
     pub time_us: f64,
     /// The operations of the program: its lines, without `halt`.
@@ -139,6 +142,7 @@ impl Report {
         let sum = |of: fn(&Cost) -> f64| costs.values().map(of).sum::<f64>();
         Self {
             n: program.degree().get(),
+            parameters: program.parameters().cloned(),
             time_us: timeline.total_ns / 1e3,
             operations: program.operations().len() as u64,
             lifted_operations: launches.lifted() + renamed,
@@ -210,9 +214,17 @@ impl Report {
             0 => String::new(),
             unused => format!(", {unused} without effect on an output"),
         };
-        let mut rows = vec![
-            row("machine", self.machine.name.clone()),
-            row("ring degree", self.n.to_string()),
+        let mut rows =
+            vec![row("machine", self.machine.name.clone()), row("ring degree", self.n.to_string())];
+        if let Some(Parameters { set, log2_q, log2_p, log2_qp, security, key_switch_noise_bits }) =
+            &self.parameters
+        {
+            rows.push(row("parameter set", set.clone()));
+            rows.push(row("  log2 of Q, P, QP", format!("{log2_q}, {log2_p}, {log2_qp}")));
+            rows.push(row("  security", security.clone()));
+            rows.push(row("  noise of a key switch", format!("{key_switch_noise_bits} bits")));
+        }
+        rows.extend([
             row(
                 "operations",
                 format!("{}, {} fused or renamed{unused}", self.operations, self.lifted_operations),
@@ -221,7 +233,7 @@ impl Report {
             row("time", format!("{:.3} us", self.time_us)),
             row("  a kernel runs", percent(self.compute.busy)),
             row("  off-chip channel busy", percent(self.hbm.busy)),
-        ];
+        ]);
         rows.extend(
             self.compute.bound_ratio.map(|ratio| row("  kernels over their bounds", format!("{ratio:.2}"))),
         );

@@ -9,6 +9,7 @@ use lab_run::{Instructions, ProgramFacts, RunReport};
 use lab_sweep::{Definition, Status};
 use rayon::prelude::*;
 use sim::Machine;
+use sim::machine::Values;
 use sim::timing::{self, Cause, Wait, stepped};
 
 /// The numbers of HPLEs in the paper.
@@ -95,7 +96,7 @@ impl Cycles {
 
 impl Run {
     /// HPLEs and VDM banks.
-    pub(super) const fn design(&self) -> (u32, u32) {
+    pub(super) fn design(&self) -> (u32, u32) {
         (self.report.machine.hple.count, self.report.machine.vdm.banks)
     }
 
@@ -192,7 +193,9 @@ impl Evaluation {
         let PaperSetting { machine, .. } = setting;
         let on = |hples, banks| {
             let mut machine = machine.clone();
-            (machine.hple.count, machine.vdm.banks) = (hples, banks);
+            machine
+                .edit(|values| (values.hple.count, values.vdm.banks) = (hples, banks))
+                .expect("the designs of Fig. 4 are machines");
             machine
         };
         let run = |code, n, plan: &PlanChoice, machine: &Machine| {
@@ -202,9 +205,9 @@ impl Evaluation {
         let designs: Vec<(u32, u32)> =
             HPLES.iter().flat_map(|&hples| BANKS.map(|banks| (hples, banks))).collect();
         let reference = generate(rings.request(LARGEST), &setting.plan(LARGEST), machine)?;
-        let below = |change: &dyn Fn(&mut Machine)| {
+        let below = |change: &dyn Fn(&mut Values)| {
             let mut machine = machine.clone();
-            change(&mut machine);
+            machine.edit(change).expect("the values of Figs. 8 and 9 are allowed");
             simulate(Code::Paper, LARGEST, &reference, &machine)
         };
         let own = machine.hple.multiplier_latency_cycles;
@@ -224,17 +227,17 @@ impl Evaluation {
                 .collect::<Result<_, Error>>()?,
             multipliers: multipliers
                 .map(|(latency, interval)| {
-                    below(&|machine| {
-                        machine.hple.multiplier_latency_cycles = latency;
-                        machine.hple.initiation_interval = interval;
+                    below(&|values| {
+                        values.hple.multiplier_latency_cycles = latency;
+                        values.hple.initiation_interval = interval;
                     })
                 })
                 .collect(),
             crossbars: crossbars
                 .map(|(shuffle, load_store)| {
-                    below(&|machine| {
-                        machine.sbar.latency_cycles = shuffle;
-                        machine.vbar.latency_cycles = load_store;
+                    below(&|values| {
+                        values.sbar.latency_cycles = shuffle;
+                        values.vbar.latency_cycles = load_store;
                     })
                 })
                 .collect(),
@@ -408,7 +411,7 @@ fn simulate(code: Code, n: u32, program: &Program, machine: &Machine) -> Run {
 /// Looks into a program at 256 HPLEs.
 fn inspect(machine: &Machine, request: &Request, plan: &PlanChoice) -> Result<Inspection, Error> {
     let mut machine = machine.clone();
-    machine.hple.count = 256;
+    machine.edit(|values| values.hple.count = 256).expect("256 HPLEs are allowed");
     let program = generate(request, plan, &machine)?;
     let timing = timing::simulate(&machine, &program);
     let shuffle_wait = Wait::of(&machine, &program, &timing.timestamps)

@@ -25,6 +25,7 @@ use lab_run::kernel::{ModulusSpec, RequestSpec};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, differentiate_numerically};
 use nalgebra::{DMatrix, DVector, Dyn, storage::Owned};
 use serde::de::DeserializeOwned;
+use sim::machine::InvalidMachine;
 use sim::tech::{AreaConstants, ClockPoint, EnergyConstants, Technology};
 use sim::{Area, Energy, Events, Machine};
 use std::collections::BTreeMap;
@@ -137,10 +138,8 @@ impl Claims {
             claim.printed()?;
             positive(format!("the tolerance of claim {}", claim.id), claim.tolerance)?;
             for design in [Some(claim.of), claim.over].into_iter().flatten() {
-                positive(
-                    format!("HPLEs and banks of claim {}", claim.id),
-                    f64::from(design[0].min(design[1])),
-                )?;
+                let invalid = |reason| FitError::Design { id: claim.id.clone(), reason };
+                Designs::default().design(design).map_err(invalid)?;
             }
         }
         positive(
@@ -224,7 +223,7 @@ pub fn fit(claims: &Claims, events: &Events) -> Result<Fit, FitError> {
         energy,
     };
     let mut machine = Machine::rpu_128x128();
-    machine.technology = technology.clone();
+    machine.edit(|values| values.technology = technology.clone()).map_err(FitError::Technology)?;
     residuals.extend(claims.energy.residuals(&Energy::of(&machine, events)));
     Ok(Fit { technology, residuals, alternatives, sources: claims.sources() })
 }
@@ -262,7 +261,7 @@ fn alternatives(claims: &Claims, area: &AreaConstants) -> Vec<Option<Vec<Residua
     choices.map(with).collect()
 }
 
-/// A machine whose HPLEs, banks and area constants are replaced for each claim.
+/// A machine whose HPLEs and banks are replaced for each claim.
 #[derive(Clone)]
 struct Designs(Machine);
 
@@ -273,12 +272,14 @@ impl Default for Designs {
 }
 
 impl Designs {
-    fn area(&self, constants: &AreaConstants, [hples, banks]: [u32; 2]) -> Area {
+    fn design(&self, [hples, banks]: [u32; 2]) -> Result<Machine, InvalidMachine> {
         let mut machine = self.0.clone();
-        machine.hple.count = hples;
-        machine.vdm.banks = banks;
-        machine.technology.area = constants.clone();
-        Area::of(&machine)
+        machine.edit(|values| (values.hple.count, values.vdm.banks) = (hples, banks))?;
+        Ok(machine)
+    }
+
+    fn area(&self, constants: &AreaConstants, design: [u32; 2]) -> Area {
+        Area::with(&self.design(design).expect("the designs of claims are checked"), constants)
     }
 }
 

@@ -125,7 +125,10 @@ impl Space {
             scheduler.try_into().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
         let mut machine = MachineBase::built_in(&self.machine)?.machine(&overrides)?;
         // The printed area and energy belong to the paper's multiplier, however many stages it has.
-        machine.technology.law_stages = machine.hple.multiplier_latency_cycles;
+        let stages = machine.hple.multiplier_latency_cycles;
+        machine
+            .edit(|values| values.technology.law_stages = stages)
+            .map_err(|invalid| wrong(invalid.to_string()))?;
         Ok(PaperSetting { machine, depth: self.depth, tuning })
     }
 

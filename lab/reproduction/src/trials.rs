@@ -23,6 +23,7 @@ use crate::setting::{Choice, PaperSetting, Picks, Space, plain};
 use crate::table::cell;
 use log::Entry;
 use rayon::prelude::*;
+use sim::Clock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The committed output of [`Trials::run`], written by `rpu fit --setting`.
@@ -83,7 +84,7 @@ impl Trials {
                 return Ok(entry.in_time.then_some((picks, setting)));
             }
             let cycles = rings.cycles(&setting)? as f64;
-            let time_us = cycles / setting.machine.frequency_ghz() * 1e-3;
+            let time_us = cycles / Clock::of(&setting.machine).ghz() * 1e-3;
             let over_theory = cycles / (65536.0 * 16.0 / 128.0);
             let agrees = first.paper.holds(time_us) && second.paper.holds(over_theory);
             put(&Entry { picks: picks.clone(), in_time: agrees, numbers: None })?;

@@ -7,6 +7,7 @@ use crate::table::{overrides, title};
 use b512_asm::Pipe;
 use maud::{Markup, html};
 use serde_json::{Value, json};
+use sim::Clock;
 use sim::Machine;
 use sim::timing::Cause;
 use sim::trace::{Interval, Trace};
@@ -58,7 +59,7 @@ fn facts(report: &RunReport) -> Markup {
     html! {
         table.narrow {
             tbody {
-                (row("time", format!("{time_us:.3} µs, {cycles} cycles at {} GHz", report.machine.frequency_ghz())))
+                (row("time", format!("{time_us:.3} µs, {cycles} cycles at {} GHz", Clock::of(&report.machine).ghz())))
                 (row("resource bound", format!("{} cycles", bounds.resource_cycles)))
                 (row("dependence bound", format!("{} cycles", bounds.dependence_cycles)))
                 (row("over the larger bound", format!("{:.2} times", report.bound_ratio.unwrap_or(1.0))))

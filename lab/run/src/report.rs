@@ -7,6 +7,7 @@ use crate::stream::StreamReport;
 use b512_asm::{Claim as ProgramClaim, Program, Setting, object};
 use runtime::Report;
 use serde::{Deserialize, Serialize};
+use sim::Clock;
 use sim::timing::{Cause, Timing};
 use sim::{Area, Energy, Events, Machine, RunEnergy, Work};
 use std::collections::BTreeMap;
@@ -234,7 +235,7 @@ impl RunReport {
 
     /// The report with the result of the cycle model for a program of these events, and of a stream of its runs.
     pub fn timed(self, events: &Events, timing: &Timing, stream: Option<StreamReport>) -> Self {
-        let (cycles, frequency_ghz) = (timing.cycles.0, self.machine.frequency_ghz());
+        let (cycles, frequency_ghz) = (timing.cycles.0, Clock::of(&self.machine).ghz());
         let mut stalls: BTreeMap<String, u64> =
             Cause::all().map(|cause| (cause.name().to_owned(), timing.stalls.get(cause))).collect();
         stalls.insert("unattributed".into(), cycles.abs_diff(timing.stalls.total()));
@@ -285,7 +286,7 @@ impl RunReport {
 
     /// The report with the result of the runtime.
     pub fn of_ring(self, report: &Report) -> Self {
-        let frequency_ghz = self.machine.frequency_ghz();
+        let frequency_ghz = Clock::of(&self.machine).ghz();
         Self {
             cycles: Some((report.time_us * 1e3 * frequency_ghz).ceil() as u64),
             frequency_ghz: Some(frequency_ghz),

@@ -1,5 +1,6 @@
 //! The results of a ring program, as far as sweeps record them.
 
+use ring_program::Parameters;
 use runtime::Report;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -7,6 +8,9 @@ use std::collections::BTreeMap;
 /// The parts of a ring program's timing.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RingTiming {
+    /// The parameter set, if the program's generator or manifest says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Parameters>,
     /// The operations of the program.
     pub operations: u64,
     /// The launches by name of the kernel.
@@ -24,8 +28,9 @@ pub struct RingTiming {
 impl RingTiming {
     /// The timing in the report of a run.
     pub fn new(report: &Report) -> Self {
-        let Report { operations, ref kernels, ref hbm, compute, .. } = *report;
+        let Report { operations, ref parameters, ref kernels, ref hbm, compute, .. } = *report;
         Self {
+            parameters: parameters.clone(),
             operations,
             kernels: kernels.clone(),
             compute_busy: compute.busy,

@@ -5,6 +5,7 @@ use crate::pipes::label;
 use crate::{Bottleneck, Claim, RunReport, StreamReport};
 use b512_asm::Pipe;
 use diagnostic::counted;
+use sim::Clock;
 use sim::Machine;
 use sim::timing::Cause;
 use std::fmt::{self, Write};
@@ -124,7 +125,7 @@ pub(super) fn title(report: &RunReport) -> String {
         machine.name,
         counted(machine.hple.count as usize, "HPLE", "HPLEs"),
         counted(machine.vdm.banks as usize, "VDM bank", "VDM banks"),
-        machine.frequency_ghz()
+        Clock::of(machine).ghz()
     )
 }
 

@@ -7,6 +7,7 @@ use codegen::{Kernel, Order, Parameters, PlanChoice, Recipe, Request, classical,
 use plot::{Figure, Line, Lines, Panel};
 use rayon::prelude::*;
 use ring::Degree;
+use sim::Clock;
 use sim::Machine;
 use sim::area::Area;
 use sim::machine::BankMapping;
@@ -42,7 +43,9 @@ impl Way {
     /// The machine with the extension that it needs.
     fn extended(self, machine: &Machine) -> Machine {
         let mut machine = machine.clone();
-        machine.isa.lane_permuter = self.0 == "permuter";
+        machine
+            .edit(|values| values.isa.lane_permuter = self.0 == "permuter")
+            .expect("a machine of the study");
         machine
     }
 
@@ -114,10 +117,14 @@ fn mib(words: u32, machine: &Machine) -> f64 {
 
 fn machine((hples, banks): (u32, u32), mapping: BankMapping) -> Machine {
     let mut machine = Machine::rpu_128x128();
-    machine.hple.count = hples;
-    machine.vdm.banks = banks;
-    machine.vdm.mapping = mapping;
-    machine.vdm.size_mib = 32;
+    machine
+        .edit(|values| {
+            values.hple.count = hples;
+            values.vdm.banks = banks;
+            values.vdm.mapping = mapping;
+            values.vdm.size_mib = 32;
+        })
+        .expect("a machine of the study");
     machine
 }
 
@@ -141,7 +148,7 @@ fn transform_cycles(n: u32, machine: &Machine) -> f64 {
 
 /// Cycles for the transfer of a table of factors from the off-chip memory.
 fn table_cycles(n: u32, machine: &Machine) -> f64 {
-    machine.hbm.occupancy_ns(u64::from(n) * u64::from(machine.isa.word_bits / 8)) * machine.frequency_ghz()
+    machine.hbm.occupancy_ns(u64::from(n) * u64::from(machine.isa.word_bits / 8)) * Clock::of(machine).ghz()
 }
 
 /// The ways over degrees, for each mapping.
@@ -218,7 +225,7 @@ fn row(&(size, mapping, name): &((u32, u32), BankMapping, &str)) -> String {
     });
     let [with, without] = [true, false].map(|permuter| {
         let mut machine = machine.clone();
-        machine.isa.lane_permuter = permuter;
+        machine.edit(|values| values.isa.lane_permuter = permuter).expect("a machine of the study");
         Area::of(&machine).total()
     });
     format!(

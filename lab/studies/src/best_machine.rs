@@ -8,6 +8,7 @@ use lab_sweep::compose::{Composition, Condition, Form, Fronts, Mark, Pool};
 use lab_sweep::explore::Space;
 use lab_sweep::{Definition, Plan, generate, records};
 use ring_program::compression;
+use sim::Clock;
 use std::collections::BTreeMap;
 
 /// A search, and the page on it.
@@ -130,7 +131,7 @@ impl Search {
         let mut results = vec![
             line("time, us", &|run| format!("{:.3}", time(run).0)),
             line("cycles", &|run| time(run).1.to_string()),
-            line("clock, GHz", &|run| format!("{:.3}", run.machine.frequency_ghz())),
+            line("clock, GHz", &|run| format!("{:.3}", Clock::of(&run.machine).ghz())),
             line("area, mm2", &|run| format!("{:.2}", run.area_mm2)),
             line("energy, uJ", &|run| format!("{:.1}", run.energy_uj)),
             line("energy-delay, uJ ms", &|run| format!("{:.3}", run.energy_uj * time(run).0 / 1e3)),

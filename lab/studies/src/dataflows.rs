@@ -66,7 +66,7 @@ struct Study {
     kernels: Vec<Kernels>,
     machine: Machine,
     /// The timelines with each of [`SIZES`] at the paper's bandwidth, keys streamed; `None` if a launch does
-    /// not fit.
+    /// not fit, or no machine has so large a memory.
     by_size: Vec<Option<Timeline>>,
 }
 
@@ -97,8 +97,12 @@ impl Study {
     /// not fit.
     fn time(&self, size_mib: u32, gb_per_s: f64, keys: Keys) -> Option<Timeline> {
         let mut machine = self.machine.clone();
-        machine.vdm.size_mib = size_mib;
-        machine.hbm.gb_per_s = gb_per_s;
+        machine
+            .edit(|values| {
+                values.vdm.size_mib = size_mib;
+                values.hbm.gb_per_s = gb_per_s;
+            })
+            .ok()?;
         let Self { program, flow, launches, kernels, .. } = self;
         let timeline = |kernels| {
             Plan { program, flow, launches, kernels, machine: &machine, keys, record: false }.timeline().ok()
@@ -203,6 +207,7 @@ impl Results {
             include_str!("dataflows/set.md"),
             &[
                 ("title", &self.subject.title),
+                ("parameters", &first.program.parameters().expect("the program is generated")),
                 ("limb", &format!("{:.1}", first.limb_bytes() as f64 / f64::from(1 << 20))),
                 ("key", &first.shape.key()),
                 ("compulsory", &first.shape.compulsory()),

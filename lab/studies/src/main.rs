@@ -8,6 +8,7 @@ mod bootstrap;
 mod dataflows;
 mod fig4;
 mod gpu;
+mod memory;
 mod operations;
 mod page;
 mod paper;
@@ -47,6 +48,7 @@ const STUDIES: &[Study] = &[
     study("dataflows", Time::Long, &["reports/dataflows.md", "reports/dataflows.svg"], dataflows::files),
     study("fig4", Time::Long, &["reports/fig4.svg"], fig4::files),
     study("gpu", Time::Quick, &["reports/gpu/README.md"], gpu::files),
+    study("memory", Time::Quick, &["reports/memory.md"], memory::files),
     study("operations", Time::Long, &["reports/he/operations.md"], operations::files),
     study("paper", Time::Quick, &["reports/paper/"], paper::evaluation),
     study("paper-setting", Time::Quick, &["reports/paper-setting.md"], paper::setting),

@@ -5,6 +5,7 @@ use programs::{Generator, Options, ParameterSet, find_dataflow, find_program, ge
 use ring_program::RingProgram;
 use runtime::{Keys, Report, Runtime};
 use serde::Deserialize;
+use sim::Clock;
 use sim::{Machine, MachineBase, Override};
 
 /// Machines: names, and changes to the paper's.
@@ -43,7 +44,7 @@ pub(crate) fn machines(names: &[&str]) -> Result<String, Fault> {
             machine.isa.word_bits,
             machine.vdm.size_mib,
             machine.hbm.gb_per_s,
-            machine.frequency_ghz(),
+            Clock::of(&machine).ghz(),
             sim::Area::of(&machine).total(),
         ))
     };
@@ -126,6 +127,7 @@ fn section(name: &str) -> Result<String, Fault> {
             ("q", &set.levels()),
             ("p", &set.p().len()),
             ("digits", &set.digits()),
+            ("parameters", &set.parameters()),
             ("rows", &lines(rows)),
         ],
     ))

@@ -196,7 +196,7 @@ fn page(rows: &[Row]) -> String {
     let machine = Machine::rpu_128x128();
     let [area, wide] = [128, 256].map(|hples| {
         let mut machine = machine.clone();
-        machine.hple.count = hples;
+        machine.edit(|values| values.hple.count = hples).expect("a machine of the study");
         Area::of(&machine)
     });
     let gates = Law::given(&machine.technology).gates().total();

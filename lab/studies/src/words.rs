@@ -3,6 +3,7 @@
 use crate::page::{Files, fill, lines, records_of, text};
 use lab_sweep::Record;
 use plot::{Figure, Line, Lines, Panel};
+use sim::Clock;
 
 /// Bits of the whole modulus.
 const MODULUS_BITS: u32 = 1600;
@@ -38,7 +39,7 @@ impl Design {
             length: machine.isa.vector_length,
             hples: machine.hple.count,
             cycles,
-            ghz: machine.frequency_ghz(),
+            ghz: Clock::of(machine).ghz(),
             area_mm2: report.area_mm2,
             energy_uj: towers * report.energy_uj,
             compute_us: towers * time_us,

@@ -7,7 +7,9 @@ use super::value::whole;
 use super::view::extrapolated;
 use b512_asm::Pipe;
 use lab_run::RunReport;
+use ring_program::Parameters;
 use serde_json::Value;
+use sim::Clock;
 use sim::timing::Cause;
 use sim::{Area, Energy};
 
@@ -61,8 +63,18 @@ pub(super) fn columns() -> Vec<Column> {
     };
     let mut columns: Vec<Column> = Measure::ALL.iter().map(measure).collect();
     columns.extend([
-        Column::of_run("frequency_ghz", MORE, |r| Some(r.machine.frequency_ghz())),
+        Column::of_run("frequency_ghz", MORE, |r| Some(Clock::of(&r.machine).ghz())),
         Column::new("extrapolated", None, |r| Some(extrapolated(r).join(" ").into())),
+    ]);
+    let of_set = |name, value: fn(&Parameters) -> Value| {
+        Column::of_run(name, None, move |r| Some(value(r.ring.as_ref()?.parameters.as_ref()?)))
+    };
+    columns.extend([
+        of_set("log2_q", |set| set.log2_q.into()),
+        of_set("log2_p", |set| set.log2_p.into()),
+        of_set("log2_qp", |set| set.log2_qp.into()),
+        of_set("security", |set| set.security.clone().into()),
+        of_set("key_switch_noise_bits", |set| set.key_switch_noise_bits.into()),
     ]);
     for pipe in Pipe::VECTOR {
         let name = format!("{}_instructions", pipe.name());

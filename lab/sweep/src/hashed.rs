@@ -2,6 +2,7 @@
 
 use super::key::PointKey;
 use sim::Machine;
+use sim::machine::Values;
 use std::sync::Arc;
 
 /// A machine with the hash of its keys.
@@ -28,7 +29,7 @@ pub(super) struct Sections {
 /// that none is forgotten.
 macro_rules! hashes {
     ($machine:expr, $base:expr, $known:expr; $($section:ident),*) => {{
-        let Machine { $($section),* } = $machine;
+        let Values { $($section),* } = &**$machine;
         let mut known = $known.iter().copied();
         vec![$({
             let known = known.next().filter(|_| *$section == $base.$section);
@@ -59,9 +60,13 @@ mod tests {
     fn the_hash_of_a_machine_does_not_depend_on_the_base() {
         let machine = Machine::rpu_128x128();
         let (mut other, mut third) = (machine.clone(), machine.clone());
-        other.technology.node_nm = 7;
-        third.hple.count = 64;
-        third.ideal.queues = true;
+        other.edit(|values| values.technology.node_nm = 7).unwrap();
+        third
+            .edit(|values| {
+                values.hple.count = 64;
+                values.ideal.queues = true;
+            })
+            .unwrap();
         let machines = [machine, Machine::rpu_128x128_paper(), other, third];
         let hashes = machines.each_ref().map(|base| {
             let sections = Sections::new(base);

@@ -21,6 +21,7 @@ use lab_run::files::{self, NewFile};
 use plot::PlotError;
 use rayon::prelude::*;
 use serde_json::Value;
+use sim::Clock;
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -324,7 +325,7 @@ impl<'r> Outputs<'r> {
 fn front_table(view: &View<'_>, front: &[(usize, String, Record)]) -> String {
     let ran = front.iter().filter_map(|(.., record)| {
         let report = record.report.as_ref()?;
-        Some((record, record.outcome().costs?, report.machine.frequency_ghz()))
+        Some((record, record.outcome().costs?, Clock::of(&report.machine).ghz()))
     });
     let ran: Vec<_> = ran.collect();
     let measures = view.goals.measures(view.workload.time());

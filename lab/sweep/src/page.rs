@@ -17,6 +17,7 @@ use lab_run::html::{Part, cause_label, key, names as part_names, part_label, she
 use lab_run::label;
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Value, json};
+use sim::Clock;
 use sim::timing::Cause;
 use sim::{Area, Energy};
 use std::borrow::Cow;
@@ -248,7 +249,7 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                             @if let (Some(costs), Some(report)) = (record.outcome().costs, &record.report) {
                                 @let value = |measure: Measure| measure.of(&costs);
                                 td { (value(Measure::Cycles)) }
-                                td { (report.machine.frequency_ghz()) }
+                                td { (Clock::of(&report.machine).ghz()) }
                                 td { (format!("{:.3}", value(Measure::TimeUs))) }
                                 @if has_stream { td { (format!("{:.3}", value(Measure::StreamUs))) } }
                                 td { (format!("{:.2}", value(Measure::AreaMm2))) @if !extrapolated(record).is_empty() { " *" } }

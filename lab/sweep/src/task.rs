@@ -152,7 +152,7 @@ impl Reader<'_> {
     fn check(&self, form: Form) -> Result<(), Diagnostics> {
         let mut errors = Diagnostics::default();
         let programs = Values::Names(PROGRAMS.iter().map(|program| program.name).collect());
-        let mut name = Some(golden::NTT.name());
+        let mut name = Some(golden::DEFAULT.name());
         if let Some(kernel) = self.given.kernel {
             // Without a valid name, it is not known which of the others it takes.
             name = errors
@@ -229,7 +229,7 @@ impl Reader<'_> {
                 "set `program`, or leave the data out: generated programs are checked on data from the seed";
             return Err(self.error(file.span.clone(), "data without a program", help).into());
         }
-        let operation = kernel.map_or(Ok(golden::NTT), |kernel| text(Some(kernel)).parse());
+        let operation = kernel.map_or(Ok(golden::DEFAULT), |kernel| text(Some(kernel)).parse());
         let operation: Operation = operation
             .map_err(|_| self.error(place([kernel]), "unknown kernel", "`rpu gen --list` has all"))?;
         let Some(degree) = n else {

@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(open(&machine).get(&recipe(3)), Some(Some(Cycle(400))));
 
         let mut other = machine.clone();
-        other.vdm.banks = 64;
+        other.edit(|values| values.vdm.banks = 64).unwrap();
         assert_eq!(open(&other).get(&recipe(1)), None);
     }
 }

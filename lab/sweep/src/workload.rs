@@ -92,9 +92,8 @@ impl Workload {
         if self.n == 0 {
             return self.kernel.clone();
         }
-        // Transforms have acronyms; other names are words.
-        let is_transform =
-            self.kernel.parse().is_ok_and(|operation: Operation| operation.name().ends_with("ntt"));
+        // Operations that are defined by a root are transforms. They have acronyms; other names are words.
+        let is_transform = self.kernel.parse().is_ok_and(Operation::has_root);
         let kernel = if is_transform { self.kernel.to_uppercase() } else { self.kernel.clone() };
         if self.n.is_multiple_of(1024) {
             format!("{}K-point {kernel}{settings}", self.n / 1024)

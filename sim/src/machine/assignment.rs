@@ -106,7 +106,7 @@ impl Machine {
     pub fn with<'a>(&self, assignments: impl IntoIterator<Item = &'a Assignment>) -> Option<Self> {
         let mut machine = self.clone();
         for Assignment { key, value } in assignments {
-            (key.set)(&mut machine, value.clone()).ok()?;
+            (key.set)(&mut machine.values, value.clone()).ok()?;
         }
         machine.broken_rules().is_empty().then_some(machine)
     }

@@ -1,7 +1,8 @@
 //! The order of machines by speed.
 
+use super::Machine;
 use super::fit::Resources;
-use super::keys::{LawOperands, Machine, VbarPaths};
+use super::keys::{LawOperands, VbarPaths};
 use super::schema;
 use super::table::{Effect, Faster, Key};
 use toml::Value;

@@ -95,8 +95,8 @@ pub struct ClockPoint {
 }
 
 sections! {
-    /// A resolved machine: every key has a value, and every value has been validated.
-    Machine [] {
+    /// A value for every key. A [`Machine`] has values that obey the key table.
+    Values [] {
         /// The machine's name in results.
         name: String => Text, "\"rpu-128x128\"", Label "", Fixed,
             [] "" Free "a name";
@@ -455,7 +455,7 @@ pub(super) struct Rule {
     /// The keys that it concerns.
     pub(super) keys: &'static [&'static str],
     /// Whether a machine obeys it.
-    pub(super) holds: fn(&Machine) -> bool,
+    pub(super) holds: fn(&super::Machine) -> bool,
     /// The rule.
     pub(super) message: &'static str,
     /// Its reason.

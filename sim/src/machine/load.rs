@@ -531,7 +531,7 @@ pub(super) fn assemble(
     for (path, value) in values {
         insert(&mut root, path, value);
     }
-    Machine::deserialize(root.into_deserializer())
+    Ok(Machine { values: super::Values::deserialize(root.into_deserializer())? })
 }
 
 /// Sets the value at a dotted path.

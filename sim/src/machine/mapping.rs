@@ -12,7 +12,7 @@ impl Machine {
     ///
     /// # Panics
     /// Panics if the keys have invalid values. Machines from files do not.
-    pub const fn instruction_set(&self) -> Isa {
+    pub fn instruction_set(&self) -> Isa {
         match Isa::new(self.isa.vector_length, self.isa.word_bits) {
             Ok(isa) => isa,
             Err(_) => panic!("the machine has not been checked"),
@@ -20,7 +20,7 @@ impl Machine {
     }
 
     /// Elements of a vector register.
-    pub const fn vector_length(&self) -> u32 {
+    pub fn vector_length(&self) -> u32 {
         self.isa.vector_length
     }
 }
@@ -28,7 +28,7 @@ impl Machine {
 impl Placement {
     /// The SRAM, 0 to 15, that holds a register.
     #[inline]
-    pub const fn sram(self, reg: VReg) -> u8 {
+    pub fn sram(self, reg: VReg) -> u8 {
         match self {
             Self::Mod => (reg.index() % SRAMS) as u8,
             Self::Div => (reg.index() / (REGISTERS / SRAMS)) as u8,
@@ -37,7 +37,7 @@ impl Placement {
 
     /// The register in the SRAM that `reg` has under another placement. A program with its registers renamed
     /// so takes the same cycles under both.
-    pub const fn rename(self, reg: VReg, other: Self) -> VReg {
+    pub fn rename(self, reg: VReg, other: Self) -> VReg {
         const ROWS: usize = REGISTERS / SRAMS;
         let reg = reg.index();
         VReg::at(match (other, self) {
@@ -50,7 +50,7 @@ impl Placement {
 
 impl BankMapping {
     /// The bank, below `banks`, that holds a word of the VDM. `banks` is a power of two.
-    pub const fn bank(self, word: u32, banks: u32) -> usize {
+    pub fn bank(self, word: u32, banks: u32) -> usize {
         let bits = banks.trailing_zeros();
         let folded = match self {
             Self::Interleaved => word,

@@ -1,6 +1,6 @@
 //! The form of the key table: the macros that expand it, and the data of each key.
 
-use super::Machine;
+use super::{Machine, Values};
 use serde_json::json;
 use std::ops::RangeInclusive;
 use toml::Value;
@@ -24,10 +24,10 @@ pub struct Key {
     pub recipes: Option<Recipes>,
     /// The cost of its values; `None` for a key of a technology file.
     pub cost: Option<Cost>,
-    /// Its value in a machine.
-    pub(super) get: fn(&Machine) -> Value,
-    /// Sets its value in a machine. A value of another type is an error.
-    pub(super) set: fn(&mut Machine, Value) -> Result<(), toml::de::Error>,
+    /// Its value among all values.
+    pub(super) get: fn(&Values) -> Value,
+    /// Sets its value. A value of another type is an error.
+    pub(super) set: fn(&mut Values, Value) -> Result<(), toml::de::Error>,
 }
 
 /// A quantity that a key can change.
@@ -344,15 +344,6 @@ impl Key {
     /// Its value in a machine.
     pub fn value(&self, machine: &Machine) -> Value {
         (self.get)(machine)
-    }
-
-    /// Sets its value in a machine.
-    ///
-    /// # Panics
-    /// If the key does not [accept](Kind::allows) the value.
-    pub fn assign(&self, machine: &mut Machine, value: &Value) {
-        assert!(self.kind.allows(value), "`{}` does not accept `{value}`", self.path);
-        (self.set)(machine, value.clone()).expect("a value that a key accepts has its type");
     }
 
     /// A value as a number: itself, 0 or 1 of a switch, or the [number](Kind::number) of a text. `None` if it has fractions.

@@ -2,6 +2,7 @@
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use sim::Clock;
 use sim::machine::SECTIONS;
 use sim::machine::table::{Effect, Key, Kind, Rest};
 use sim::{Area, Events, Machine, MachineBase, Override, RunEnergy, Usage, Work, testing, timing};
@@ -88,13 +89,13 @@ fn measure(machine: &Machine, programs: &[b512_asm::Program]) -> (Vec<u64>, f64,
         cycles.push(timing::simulate(machine, &program).cycles.0);
     }
     let area = Area::of_run(machine, &Usage { off_chip: true, key_bytes: 1 << 20 }).total();
-    (cycles, machine.frequency_ghz(), area, energy(machine, &events))
+    (cycles, Clock::of(machine).ghz(), area, energy(machine, &events))
 }
 
 /// The energy of events and transfers, of clocks in as many cycles, and of leakage by area and time: an effect on energy
 /// is one beside those on cycles, clock and area.
 fn energy(machine: &Machine, events: &Events) -> [f64; 4] {
-    let time_us = 5.0 / machine.frequency_ghz();
+    let time_us = 5.0 / Clock::of(machine).ghz();
     let of = |time_us| {
         let work = Work { events, time_us, off_chip_bytes: Some(1 << 20), key_bytes: 0 };
         RunEnergy::of(machine, &work)

@@ -12,7 +12,9 @@ use sim::timing::simulate;
 
 fn machine(hples: u32, banks: u32, mapping: BankMapping) -> Machine {
     let mut machine = Machine::rpu_128x128();
-    (machine.hple.count, machine.vdm.banks, machine.vdm.mapping) = (hples, banks, mapping);
+    machine
+        .edit(|values| (values.hple.count, values.vdm.banks, values.vdm.mapping) = (hples, banks, mapping))
+        .unwrap();
     machine
 }
 

@@ -1,8 +1,10 @@
 //! The TOML form of a parameter set.
 
-use super::ParameterSet;
+use super::{ParameterSet, log2};
+use crate::security::{self, Security};
 use diagnostic::document::{Document, Format, Schema};
 use diagnostic::{Code, Diagnostic, Diagnostics, Span, counted};
+use num_bigint::BigUint;
 use ring::prime::largest_primes;
 use ring::{Basis, Degree, Ring};
 use ring_program::{Builder, InvalidDegree};
@@ -25,6 +27,9 @@ struct Contents {
     plaintext_modulus: Option<Spanned<u64>>,
     #[serde(default)]
     roots: Vec<Spanned<String>>,
+    hamming_weight: Option<Spanned<u64>>,
+    /// The schema allows `none` only.
+    security: Option<String>,
     #[serde(default)]
     sources: toml::Table,
 }
@@ -67,6 +72,12 @@ pub(super) fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Resul
     let plaintext_modulus = plaintext_modulus.map(|t| source.plaintext_modulus(t, &rings)).transpose()?;
     let basis = Basis::new(rings)
         .map_err(|error| source.error(Code::Contradiction, contents.q.span(), error.to_string()))?;
+    let mut errors = Diagnostics::default();
+    let moduli = basis.moduli();
+    let (q, p) = moduli.split_at(levels);
+    errors.keep(source.check_special(&contents, q, p));
+    let security = errors.keep(source.security(&contents, basis.degree(), n, log2(&moduli)));
+    let security = errors.in_order().or(security)?.expect("a set without errors has a class");
     Ok(ParameterSet {
         name: name.to_owned(),
         basis,
@@ -74,6 +85,8 @@ pub(super) fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Resul
         digits: *contents.digits.get_ref(),
         plaintext_modulus,
         states_roots: !contents.roots.is_empty(),
+        hamming_weight: contents.hamming_weight.as_ref().map(|weight| *weight.get_ref()),
+        security,
         sources: sources(&contents.sources),
     })
 }
@@ -81,7 +94,10 @@ pub(super) fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Resul
 /// The sources in the order of the keys above.
 fn sources(table: &toml::Table) -> Vec<(String, String)> {
     let text = |key: &str| Some((key.to_owned(), table.get(key)?.as_str()?.to_owned()));
-    ["n", "q", "p", "digits", "plaintext_modulus", "roots"].into_iter().filter_map(text).collect()
+    ["n", "q", "p", "digits", "plaintext_modulus", "roots", "hamming_weight", "security"]
+        .into_iter()
+        .filter_map(text)
+        .collect()
 }
 
 impl SetDocument<'_> {
@@ -226,6 +242,62 @@ impl SetDocument<'_> {
             let help = "leave `roots` out for the smallest roots";
             self.error(Code::Value, root.span(), error.to_string()).with_help(help)
         })
+    }
+
+    /// Checks that the product of the special moduli is no less than that of any digit.
+    fn check_special(&self, contents: &Contents, q: &[u128], p: &[u128]) -> Result<(), Diagnostic> {
+        let product =
+            |moduli: &[u128]| moduli.iter().map(|&modulus| BigUint::from(modulus)).product::<BigUint>();
+        let size = q.len().div_ceil(*contents.digits.get_ref());
+        let largest = q.chunks(size).max_by_key(|digit| product(digit)).expect("q has moduli");
+        if product(p) >= product(largest) {
+            return Ok(());
+        }
+        let message = format!(
+            "the special moduli are too small: log2 P is {:.2}, but log2 of the largest digit is {:.2}",
+            log2(p),
+            log2(largest)
+        );
+        let help = "the noise of a key switch would drown the message: give more or larger special moduli, or more digits";
+        Err(self.error(Code::Contradiction, contents.p.span(), message).with_help(help))
+    }
+
+    /// The class of security of a set whose degree `n` replaces.
+    fn security(
+        &self,
+        contents: &Contents,
+        degree: Degree,
+        n: Option<u64>,
+        log2_qp: f64,
+    ) -> Result<Security, Diagnostic> {
+        let weight = contents.hamming_weight.as_ref();
+        if let Some(weight) = weight.filter(|weight| *weight.get_ref() > degree.get()) {
+            let message = format!(
+                "a secret of {} coefficients has no Hamming weight {}",
+                degree.get(),
+                weight.get_ref()
+            );
+            return Err(self
+                .error(Code::Contradiction, weight.span(), message)
+                .with_help("choose at most n"));
+        }
+        if contents.security.is_some() || n.is_some_and(|n| n < *contents.n.get_ref()) {
+            return Ok(Security::None);
+        }
+        match security::class(degree, log2_qp) {
+            Some(_) if weight.is_some() => Ok(Security::Unclassified),
+            Some(class) => Ok(class),
+            None => {
+                let n = degree.get();
+                let bound = match security::bound(degree) {
+                    Some(bound) => format!("beyond {bound}, the bound for n = {n} and 128 bits of security"),
+                    None => format!("but the homomorphic encryption standard has no bound for n = {n}"),
+                };
+                let message = format!("the set is not secure: log2 QP is {log2_qp:.2}, {bound}");
+                let help = "use fewer or smaller moduli or a larger n; or say that it is for tests: `security = \"none\"`";
+                Err(self.error(Code::Contradiction, contents.q.span(), message).with_help(help))
+            }
+        }
     }
 
     fn plaintext_modulus(&self, t: &Spanned<u64>, rings: &[Ring]) -> Result<u128, Diagnostic> {

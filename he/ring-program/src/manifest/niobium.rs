@@ -87,6 +87,7 @@ pub(super) fn parse(file: &str, text: &str, folder: &Path) -> Result<Manifest, D
         inputs,
         outputs,
         seeded: None,
+        parameters: None,
         moduli,
         warnings: missing.warnings,
         file: file.into(),

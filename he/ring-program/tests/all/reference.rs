@@ -10,9 +10,9 @@ fn cell(text: &str) -> String {
 
 #[test]
 fn the_committed_reference_is_fresh() {
-    let executable = NOTATION.iter().map(|(opcode, operands, meaning)| {
-        format!("| `{opcode} {operands}` | {} |\n", cell(meaning))
-    });
+    let executable = NOTATION
+        .iter()
+        .map(|(opcode, operands, meaning)| format!("| `{opcode} {operands}` | {} |\n", cell(meaning)));
     let refused = REFUSED.iter().map(|(opcode, reason)| format!("| `{opcode}` | {} |\n", cell(reason)));
     let text = format!(
         "<!-- Generated from the table of operations: do not edit. See docs/generated.md. -->\n\n\

@@ -9,6 +9,7 @@ use crate::place::{Full, Item, ItemId, Memory, NextUse, Save, Saved};
 use crate::time::{Interval, Span, Time};
 use crate::traffic::{Kind, Traffic};
 use rustc_hash::FxHashMap;
+use sim::Clock;
 use sim::Machine;
 
 /// A launch: a kernel, or a movement of words.
@@ -108,7 +109,7 @@ impl<'m> Rpu<'m> {
             link,
             programs: FxHashMap::default(),
             instructions: 0,
-            overhead: Time::from_ns(f64::from(machine.launch.cycles) / machine.frequency_ghz()),
+            overhead: Time::from_ns(f64::from(machine.launch.cycles) / Clock::of(machine).ghz()),
             computed: Time::ZERO,
             compute: Time::ZERO,
             out: Timeline::default(),
@@ -253,7 +254,7 @@ impl<'m> Rpu<'m> {
     pub(super) fn compute(&mut self, kernel: &Facts, ready: Time) -> Interval {
         let begin = self.computed.max(ready);
         let fetch = begin + self.overhead;
-        let end = fetch + Time::from_ns(kernel.cycles as f64 / self.machine.frequency_ghz());
+        let end = fetch + Time::from_ns(kernel.cycles as f64 / Clock::of(self.machine).ghz());
         self.bind(Resource::Hbm, self.computed, begin);
         self.bind(Resource::Launch, begin, fetch);
         self.bind(kernel.resource, fetch, end);

@@ -6,6 +6,7 @@ use super::{BURST_BYTES, INSTRUCTION_BYTES};
 use crate::facts::Facts;
 use crate::place::{Item, Saved};
 use crate::traffic::Kind;
+use sim::Clock;
 use sim::Machine;
 
 /// A launch of the model.
@@ -216,7 +217,7 @@ impl Model<'_> {
 
     /// A run that is ready at a time: its begin and its end.
     fn run(&mut self, kernel: &Facts, ready: u64) -> (u64, u64) {
-        let ghz = self.machine.frequency_ghz();
+        let ghz = Clock::of(self.machine).ghz();
         let begin = ready.max(self.ended);
         self.ended = begin + ps(f64::from(self.machine.launch.cycles) / ghz) + ps(kernel.cycles as f64 / ghz);
         (begin, self.ended)

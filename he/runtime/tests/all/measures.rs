@@ -23,8 +23,10 @@ fn program(rng: &mut Random) -> (RingProgram, String) {
     let digits = rng.random_range(1..=levels.min(4));
     // All digits are needed.
     let digits = usize::div_ceil(levels, levels.div_ceil(digits));
+    // P is no less than a digit.
+    let special = special.max(levels.div_ceil(digits));
     let text = format!(
-        "n = {}\nq = [{{ bits = {bits}, count = {levels} }}]\np = [{{ bits = {bits}, count = {special} }}]\ndigits = {digits}\n",
+        "n = {}\nq = [{{ bits = {bits}, count = {levels} }}]\np = [{{ bits = {bits}, count = {special} }}]\ndigits = {digits}\nsecurity = \"none\"\n",
         1 << log2
     );
     let set = ParameterSet::parse("random", "random.toml", &text, None).unwrap();
@@ -39,13 +41,17 @@ fn program(rng: &mut Random) -> (RingProgram, String) {
 /// A random machine.
 fn machine(rng: &mut Random) -> Machine {
     let mut machine = Machine::rpu_128x128();
-    machine.hple.count = 1 << rng.random_range(5..=8);
-    machine.vdm.banks = 1 << rng.random_range(5..=8);
-    machine.vdm.size_mib = 1 << rng.random_range(0..=4);
-    machine.hbm.gb_per_s = f64::from(1 << rng.random_range(6..=10));
-    machine.isa.word_bits = [64, 128][rng.random_range(0..2)];
-    machine.vdm.mapping = [BankMapping::Interleaved, BankMapping::Xor][rng.random_range(0..2)];
-    machine.hbm.latency_ns = [0.0, 100.0][rng.random_range(0..2)];
+    machine
+        .edit(|values| {
+            values.hple.count = 1 << rng.random_range(5..=8);
+            values.vdm.banks = 1 << rng.random_range(5..=8);
+            values.vdm.size_mib = 1 << rng.random_range(0..=4);
+            values.hbm.gb_per_s = f64::from(1 << rng.random_range(6..=10));
+            values.isa.word_bits = [64, 128][rng.random_range(0..2)];
+            values.vdm.mapping = [BankMapping::Interleaved, BankMapping::Xor][rng.random_range(0..2)];
+            values.hbm.latency_ns = [0.0, 100.0][rng.random_range(0..2)];
+        })
+        .unwrap();
     machine
 }
 

@@ -79,7 +79,7 @@ fn time_ns(program: &RingProgram, machine: &Machine) -> f64 {
 fn the_order_of_independent_lines_decides_little() {
     let set = ParameterSet::built_in("ark", Some(8192)).unwrap().unwrap();
     let mut machine = Machine::rpu_128x128();
-    (machine.isa.word_bits, machine.vdm.size_mib) = (64, 2);
+    machine.edit(|values| (values.isa.word_bits, values.vdm.size_mib) = (64, 2)).unwrap();
     for &dataflow in DATAFLOWS.iter().rev().take(cases("ORDER_CASES", 2) as usize) {
         let options = Options { dataflow, ..Options::default() };
         let program = generate(&find_program("keyswitch").unwrap(), &set, &options).unwrap();

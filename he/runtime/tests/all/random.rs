@@ -194,7 +194,7 @@ fn a_sum_of_more_limbs_than_the_vdm_holds_reads_each_limb_once() {
     }
     let program = builder.finish(None).unwrap();
     let mut machine = Machine::rpu_128x128();
-    machine.vdm.size_mib = 1;
+    machine.edit(|values| values.vdm.size_mib = 1).unwrap();
     let runtime = Runtime::new(&program, &machine, Keys::Streamed).unwrap();
     let timeline = runtime.time(false).unwrap();
     assert_eq!(runtime.launches().launches.len(), 1);
@@ -234,10 +234,10 @@ fn transforms_in_a_small_memory_work_in_place_with_small_tables() {
         (runtime.kernels().tables(), timeline.traffic[Kind::Tables], timeline.traffic[Kind::Spills])
     };
     let limb = N * 16;
-    machine.vdm.size_mib = 32;
+    machine.edit(|values| values.vdm.size_mib = 32).unwrap();
     let (tables, bytes, _) = run(&machine);
     assert!(tables == Tables::Large && bytes >= 6 * limb, "{tables:?}, {bytes}");
-    machine.vdm.size_mib = 1;
+    machine.edit(|values| values.vdm.size_mib = 1).unwrap();
     let (tables, fewer, spills) = run(&machine);
     // Although they travel several times, and the large ones once.
     let are_small = tables == Tables::Small && 3 * fewer < 2 * bytes;
@@ -265,7 +265,7 @@ fn data_beyond_the_off_chip_memory_are_an_error_with_a_place() {
         ring_program::read("p.fhetch", (text + "halt\n").as_bytes(), Interface::Manifest(&manifest));
     let program = program.unwrap();
     let mut machine = Machine::rpu_128x128();
-    machine.vdm.size_mib = 1;
+    machine.edit(|values| values.vdm.size_mib = 1).unwrap();
     let runtime = |machine: &Machine, keys| {
         let runtime = Runtime::new(&program, machine, keys).unwrap();
         let timeline = runtime.time(false).map_err(|error| error.to_string())?;
@@ -279,20 +279,20 @@ fn data_beyond_the_off_chip_memory_are_an_error_with_a_place() {
     let (with_resident_keys, _) = runtime(&machine, Keys::Resident).unwrap();
     assert!(with_resident_keys < needed);
 
-    machine.hbm.size_mib = needed.div_ceil(1 << 20) as u32;
+    machine.edit(|values| values.hbm.size_mib = needed.div_ceil(1 << 20) as u32).unwrap();
     assert!(runtime(&machine, Keys::Streamed).is_ok());
     let error = |machine: &Machine| runtime(machine, Keys::Streamed).unwrap_err();
     let help = format!("; set `hbm.size_mib` to {} or more", machine.hbm.size_mib);
-    machine.hbm.size_mib -= 1;
+    machine.edit(|values| values.hbm.size_mib -= 1).unwrap();
     let saves = error(&machine);
     assert!(saves.starts_with("line ") && saves.ends_with(&help), "{saves}");
     assert!(saves.contains("` saves a limb beyond the off-chip memory: "), "{saves}");
     // A share of two limbs, of 4/3, and of half a limb.
-    machine.hbm.size_mib = 1;
+    machine.edit(|values| values.hbm.size_mib = 1).unwrap();
     for (shared_by, place) in
         [(2, "the output `y` ends"), (3, "the input `evk` ends"), (8, "the input `x` ends")]
     {
-        machine.hbm.shared_by = shared_by;
+        machine.edit(|values| values.hbm.shared_by = shared_by).unwrap();
         let error = error(&machine);
         assert!(error.starts_with(&format!("{place} beyond the off-chip memory: the data need ")), "{error}");
     }

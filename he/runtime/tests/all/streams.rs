@@ -28,10 +28,14 @@ fn a_stream_takes_the_time_of_a_ring_program() {
         let (log2, bits, count) =
             (rng.random_range(10..16), rng.random_range(30..120), rng.random_range(1..17));
         let mut machine = Machine::rpu_128x128();
-        machine.hbm.gb_per_s = f64::from(1 << rng.random_range(6..11));
-        machine.hbm.latency_ns = f64::from(rng.random_range(0..300));
-        machine.vdm.size_mib = 2 << rng.random_range(0..5);
-        machine.launch.cycles = 100 * rng.random_range(0..4);
+        machine
+            .edit(|values| {
+                values.hbm.gb_per_s = f64::from(1 << rng.random_range(6..11));
+                values.hbm.latency_ns = f64::from(rng.random_range(0..300));
+                values.vdm.size_mib = 2 << rng.random_range(0..5);
+                values.launch.cycles = 100 * rng.random_range(0..4);
+            })
+            .unwrap();
         let program = transforms(1 << log2, bits, count);
         let Ok(runtime) = Runtime::new(&program, &machine, Keys::Streamed) else { continue };
         let Ok(timeline) = runtime.time(false) else { continue };
@@ -73,19 +77,23 @@ fn a_stream_that_does_not_fit_is_an_error() {
         parameter_bytes: 64,
         may_work_in_place: false,
     };
-    machine.hbm.buffers = 2;
+    machine.edit(|values| values.hbm.buffers = 2).unwrap();
     let needed = 6 * u64::from(words) + 100;
     assert_eq!(
         stream(&kernel, &machine, 8),
         Err(StreamError::TooLarge { buffers: 2, needed, capacity: 4 * u64::from(words), size_mib: 7 })
     );
     assert!(stream(&kernel, &machine, 1).is_ok(), "one run needs one buffer");
-    machine.hbm.buffers = 1;
+    machine.edit(|values| values.hbm.buffers = 1).unwrap();
     let one = stream(&kernel, &machine, 8).unwrap().total_ns;
-    machine.vdm.size_mib *= 2;
-    machine.hbm.buffers = 2;
+    machine
+        .edit(|values| {
+            values.vdm.size_mib *= 2;
+            values.hbm.buffers = 2;
+        })
+        .unwrap();
     let two = stream(&kernel, &machine, 8).unwrap().total_ns;
-    machine.hbm.buffers = 0;
+    machine.edit(|values| values.hbm.buffers = 0).unwrap();
     let all = stream(&kernel, &machine, 8).unwrap().total_ns;
     assert!(one > 1.3 * two && two >= all, "{one}, {two}, {all}");
 }

@@ -3,6 +3,7 @@
 use super::constants::{components, list, names};
 use diagnostic::Diagnostics;
 use serde::Deserialize;
+use sim::machine::InvalidMachine;
 use sim::tech::ClockPoint;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -160,6 +161,17 @@ pub enum FitError {
         /// The component.
         component: String,
     },
+    /// A claim about a design that is no machine.
+    #[error("claim {id}: {reason}")]
+    Design {
+        /// The claim.
+        id: String,
+        /// The reason.
+        reason: InvalidMachine,
+    },
+    /// Constants that no technology has.
+    #[error("the fitted constants are no technology: {0}")]
+    Technology(InvalidMachine),
     /// A claim without a number.
     #[error("claim {id}: write `value = ..`, or `between = [low, high]`")]
     Printed {

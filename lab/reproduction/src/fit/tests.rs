@@ -5,7 +5,7 @@ fn gf12() -> Claims {
 }
 
 fn gf12_area() -> AreaConstants {
-    Machine::rpu_128x128().technology.area
+    Machine::rpu_128x128().technology.area.clone()
 }
 
 fn edited(from: &str, to: &str) -> Claims {

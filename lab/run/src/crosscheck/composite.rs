@@ -66,8 +66,11 @@ impl Composite {
     /// Returns an error if there are too few such primes.
     pub fn with_primes(composition: Composition, degree: Degree, bits: u32) -> Result<Self, ring::Error> {
         let [first, second] = composition.moduli();
-        let basis = Basis::generate(degree, bits, first + second)?;
-        let (rings, moduli) = (basis.rings().to_vec(), basis.moduli());
+        // The largest primes are the second ones, since no special modulus may be below a limb's.
+        let mut rings = Basis::generate(degree, bits, first + second)?.rings().to_vec();
+        rings.rotate_left(second);
+        let basis = Basis::new(rings.clone())?;
+        let moduli = basis.moduli();
         let digits = composition.digits();
         let all = || moduli.iter().copied();
         let (program, operands) = match composition {
@@ -122,7 +125,11 @@ fn key_switch(degree: Degree, (limbs, special): (&[u128], &[u128]), digits: usiz
         format!("[{}]", texts.join(", "))
     };
     let n = degree.get();
-    let text = format!("n = {n}\nq = {}\np = {}\ndigits = {digits}\n", list(limbs), list(special));
+    let text = format!(
+        "n = {n}\nq = {}\np = {}\ndigits = {digits}\nsecurity = \"none\"\n",
+        list(limbs),
+        list(special)
+    );
     let set = ParameterSet::parse("crosscheck", "crosscheck.toml", &text, None).expect("a valid set");
     let program = find_program("keyswitch").expect("a program");
     generate(&program, &set, &Options::default()).expect("the set has its highest level")

@@ -4,6 +4,7 @@ use lab_sweep::explore::{Explored, Space, explore};
 use lab_sweep::outputs::Outputs;
 use lab_sweep::{Definition, Journal, Plan, Record, Results, Shard, Task, generate, line, records};
 use runtime::Runtime;
+use sim::Clock;
 use std::fs;
 use std::path::Path;
 
@@ -167,7 +168,7 @@ fn a_ring_program_is_a_point_like_others() {
         let expected = runtime.report(&runtime.time(false).unwrap());
         let (time_us, cycles) = report.duration().unwrap();
         assert_eq!((time_us, report.area_mm2), (expected.time_us, expected.area_mm2));
-        assert_eq!(cycles, (time_us * 1e3 * machine.frequency_ghz()).ceil() as u64);
+        assert_eq!(cycles, (time_us * 1e3 * Clock::of(&machine).ghz()).ceil() as u64);
         assert!((report.energy_uj / expected.energy_uj - 1.0).abs() < 1e-12);
         let again: Record = serde_json::from_str(&line(record).unwrap()).unwrap();
         assert_eq!(again, *record);

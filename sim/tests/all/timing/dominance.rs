@@ -36,7 +36,7 @@ fn a_better_machine_is_not_slower_without_port_conflicts() {
     let counts: Mutex<BTreeMap<&'static str, usize>> = Mutex::default();
     random::check(7, 1000, (random::programs(24), random::machines()), |program, machine| {
         let mut machine = machine.clone();
-        machine.ideal.vrf_ports = true;
+        machine.edit(|values| values.ideal.vrf_ports = true).unwrap();
         let cycles = simulate(&machine, program).cycles;
         for key in keys() {
             let Some(better) = key.faster.and_then(|faster| improved(&machine, key, faster)) else {

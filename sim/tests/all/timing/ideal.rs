@@ -25,11 +25,11 @@ const SWITCHES: [(&str, Switch); 4] = [
 fn without_port_conflicts_no_switch_slows_a_program() {
     random::check(1, 4000, (random::programs(24), random::machines()), |program, machine| {
         let mut machine = machine.clone();
-        machine.ideal.vrf_ports = true;
+        machine.edit(|values| values.ideal.vrf_ports = true).unwrap();
         let real = simulate(&machine, program).cycles;
         for (name, switch) in SWITCHES {
             let mut ideal = machine.clone();
-            switch(&mut ideal.ideal);
+            ideal.edit(|values| switch(&mut values.ideal)).unwrap();
             let cycles = simulate(&ideal, program).cycles;
             if cycles > real {
                 return Err(format!("{name}: {cycles} cycles instead of {real}"));
@@ -43,9 +43,9 @@ fn without_port_conflicts_no_switch_slows_a_program() {
 fn ideal_ports_slow_no_program() {
     random::check(2, 4000, (random::programs(24), random::machines()), |program, machine| {
         let mut machine = machine.clone();
-        machine.ideal.vrf_ports = false;
+        machine.edit(|values| values.ideal.vrf_ports = false).unwrap();
         let real = simulate(&machine, program).cycles;
-        machine.ideal.vrf_ports = true;
+        machine.edit(|values| values.ideal.vrf_ports = true).unwrap();
         let ideal = simulate(&machine, program).cycles;
         if ideal > real { Err(format!("{ideal} cycles instead of {real}")) } else { Ok(()) }
     });
@@ -54,7 +54,7 @@ fn ideal_ports_slow_no_program() {
 /// Runs a program on a machine, first unchanged and then with a switch on.
 fn both(machine: &Machine, instructions: &[Instr], switch: Switch) -> (Timing, Timing) {
     let mut ideal = machine.clone();
-    switch(&mut ideal.ideal);
+    ideal.edit(|values| switch(&mut values.ideal)).unwrap();
     let program = program(instructions);
     (simulate(machine, &program), simulate(&ideal, &program))
 }

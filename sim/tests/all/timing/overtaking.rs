@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 fn split() -> Machine {
     let mut machine = Machine::rpu_128x128();
-    (machine.vdm.ports, machine.vbar.paths) = (2, VbarPaths::Split);
+    machine.edit(|values| (values.vdm.ports, values.vbar.paths) = (2, VbarPaths::Split)).unwrap();
     machine
 }
 
@@ -58,10 +58,14 @@ fn accesses_alike_may_follow_each_other_at_once() {
 #[test]
 fn a_load_in_the_last_cycle_of_a_store_overtakes_it() {
     let mut machine = split();
-    machine.frontend.fetch_to_dispatch_cycles = 0;
-    machine.frontend.dispatch_to_issue_cycles = 1;
+    machine
+        .edit(|values| {
+            values.frontend.fetch_to_dispatch_cycles = 0;
+            values.frontend.dispatch_to_issue_cycles = 1;
+        })
+        .unwrap();
     for (latency, word) in [(6, Some(896)), (7, None)] {
-        machine.scalar.load_latency_cycles = latency;
+        machine.edit(|values| values.scalar.load_latency_cycles = latency).unwrap();
         let source =
             ".scratch x, 1024\nvstore v1, a0, x, strided 2^1\nsload s1, 0\nvload v2, a0, x+896\nhalt\n";
         let expected = word.map(|word| Overtaking { earlier: 0, later: 2, word });
@@ -138,8 +142,12 @@ fn random_accesses_overtake_as_defined() {
     let cases = [const { AtomicUsize::new(0) }; 2];
     random::check(3, 400, (movers(), random::machines()), |program, machine| {
         let mut machine = machine.clone();
-        machine.vbar.paths = VbarPaths::Split;
-        machine.vdm.ports = machine.vdm.ports.max(2);
+        machine
+            .edit(|values| {
+                values.vbar.paths = VbarPaths::Split;
+                values.vdm.ports = values.vdm.ports.max(2);
+            })
+            .unwrap();
         let found = found(&machine, program).map(|overtaking| (overtaking.earlier, overtaking.later));
         let expected = by_definition(&machine, program);
         cases[usize::from(found.is_some())].fetch_add(1, Relaxed);

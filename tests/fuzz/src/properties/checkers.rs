@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 static KERNELS: LazyLock<Vec<(Machine, Kernel)>> = LazyLock::new(|| {
     let kernel = |operation: Operation, plan: &PlanChoice, gs_butterfly: bool| {
         let mut machine = Machine::rpu_128x128();
-        machine.isa.gs_butterfly = gs_butterfly;
+        machine.edit(|values| values.isa.gs_butterfly = gs_butterfly).unwrap();
         let degree = Degree::try_from(1024u32).expect("a valid degree");
         let request = Request::with_primes(operation, degree, 60, 1).expect("there is such a prime");
         let kernel = generate(&request, &machine, plan).expect("a valid request");

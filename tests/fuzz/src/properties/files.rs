@@ -12,7 +12,7 @@ pub fn machine_file(data: &[u8]) {
     let path = folder.path().join("machine.toml");
     fs::write(&path, data).expect("a file");
     match MachineBase::load(&path).and_then(|base| base.machine(&[])) {
-        Ok(machine) => assert!(machine.check().is_ok(), "{:?}", machine.check()),
+        Ok(mut machine) => assert_eq!(machine.edit(|_| ()), Ok(())),
         Err(errors) => {
             assert!(errors.iter().next().is_some());
             errors.iter().for_each(check_place);

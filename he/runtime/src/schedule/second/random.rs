@@ -113,10 +113,14 @@ fn program(rng: &mut Random) -> Program {
 
 fn machine(rng: &mut Random) -> Machine {
     let mut machine = Machine::rpu_128x128();
-    machine.frontend.instruction_memory_kib = rng.random_range(1..4);
-    machine.hbm.gb_per_s = rng.random_range(10.0..1000.0);
-    machine.hbm.latency_ns = [0.0, 0.0, 33.3, 400.0][rng.random_range(0..4)];
-    machine.launch.cycles = [0, 16, 1000][rng.random_range(0..3)];
+    machine
+        .edit(|values| {
+            values.frontend.instruction_memory_kib = rng.random_range(1..4);
+            values.hbm.gb_per_s = rng.random_range(10.0..1000.0);
+            values.hbm.latency_ns = [0.0, 0.0, 33.3, 400.0][rng.random_range(0..4)];
+            values.launch.cycles = [0, 16, 1000][rng.random_range(0..3)];
+        })
+        .unwrap();
     machine
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// The keys with an order: some values, from the best to the worst for speed. Repeated values are likelier.
-pub(crate) const ORDERED: &[(&str, &[&str])] = &[
+pub const ORDERED: &[(&str, &[&str])] = &[
     ("hple.count", &["256", "128", "64", "32", "16", "8", "4"]),
     ("vdm.banks", &["256", "128", "64", "32"]),
     (
@@ -38,7 +38,7 @@ pub(crate) const ORDERED: &[(&str, &[&str])] = &[
 ];
 
 /// The keys without an order. Both machines of a pair have the same value.
-pub(crate) const UNORDERED: &[(&str, &[&str])] = &[
+pub const UNORDERED: &[(&str, &[&str])] = &[
     ("isa.vector_length", &["512", "512", "512", "512", "64", "128", "256", "1024", "2048", "4096"]),
     ("vrf.placement", &["mod", "mod", "div"]),
     ("vrf.arbitration", &["oldest-first", "oldest-first", "pipe-order"]),
@@ -59,13 +59,15 @@ impl Random {
 }
 
 /// Two machines of which the first is better in one to three keys and otherwise like the second.
-pub(crate) struct Pair {
+pub struct Pair {
     /// The ring degree.
-    pub(crate) n: u32,
-    pub(crate) better: Machine,
-    pub(crate) worse: Machine,
-    /// What the machines are.
-    pub(crate) text: String,
+    pub n: u32,
+    /// The dominating machine.
+    pub better: Machine,
+    /// The dominated machine.
+    pub worse: Machine,
+    /// The degree and the settings of both machines.
+    pub text: String,
 }
 
 /// The values of some keys.
@@ -133,9 +135,12 @@ fn make_possible(values: &mut Values) {
     }
 }
 
-/// Pairs of machines, so many, for degrees up to `most`. The environment can ask for another number of any degree, and have
-/// another seed.
-pub(crate) fn pairs(default: usize, most: u32, seed: u64) -> Vec<Pair> {
+/// Random pairs of machines, `default` many, for degrees up to `most`. The environment variables `RPU_PAIRS`, for a number of
+/// pairs of any degree, and `RPU_SEED` override the arguments.
+///
+/// # Panics
+/// Panics if such a variable is no number.
+pub fn pairs(default: usize, most: u32, seed: u64) -> Vec<Pair> {
     let count = std::env::var("RPU_PAIRS").ok().map(|count| count.parse().unwrap());
     let seed = std::env::var("RPU_SEED").map_or(seed, |seed| seed.parse().unwrap());
     let mut random = Random(seed);
@@ -144,7 +149,7 @@ pub(crate) fn pairs(default: usize, most: u32, seed: u64) -> Vec<Pair> {
 }
 
 /// How often the better of two machines has the slower program.
-pub(crate) struct Noise {
+pub struct Noise {
     pairs: usize,
     /// By how much these are slower, in percent, ascending.
     slower: Vec<f64>,
@@ -152,7 +157,7 @@ pub(crate) struct Noise {
 
 impl Noise {
     /// From the cycles of the better machine over those of the worse one.
-    pub(crate) fn of(ratios: &[f64]) -> Self {
+    pub fn of(ratios: &[f64]) -> Self {
         let slower = ratios.iter().map(|ratio| 100.0 * (ratio - 1.0)).filter(|&percent| percent > 0.0);
         let mut slower: Vec<f64> = slower.collect();
         slower.sort_by(f64::total_cmp);
