@@ -67,6 +67,17 @@ pub fn generate(program: &Generator, set: &ParameterSet, options: &Options) -> R
     Ok(emitter.finish())
 }
 
+/// A program in one line: its name, its parameters and the order of its key switches.
+pub fn title(program: &Generator, set: &ParameterSet, options: &Options) -> String {
+    let (n, level) = (set.degree().get(), options.level.unwrap_or(set.levels()));
+    format!(
+        "{} of the set {}, n = {n}, level {level}, dataflow {}",
+        program.name,
+        set.name(),
+        options.dataflow.name
+    )
+}
+
 /// A comment for the head of a program's text: what it is, and the origin of its parameters.
 pub fn comment(program: &Generator, set: &ParameterSet, options: &Options) -> String {
     let level = options.level.unwrap_or(set.levels());
