@@ -65,7 +65,7 @@ pub mod search;
 pub mod testing;
 
 pub use choose::{Choice, Origin, PlanChoice, choose, generate};
-pub use compile::{compile, compile_within, instantiate};
+pub use compile::{compile, compile_within, instantiate, least_words};
 pub use elementwise::Elementwise;
 pub use error::Error;
 pub use kernel::{Kernel, NumberWords};

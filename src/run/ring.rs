@@ -11,9 +11,10 @@ use diagnostic::nearest;
 use lab_run::program::Axes;
 use lab_run::{ProgramFacts, RingFile, RunReport, ring_page, table};
 use ring_program::data::{Words, write_data};
-use ring_program::{Inputs, RingProgram};
+use ring_program::{Inputs, Limb, RingProgram, Shape};
 use runtime::traffic::is_key;
 use runtime::{Keys, RunError, Runtime};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -67,6 +68,9 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let RingFile { program, title, .. } = read_program(args)?;
     check_keys(args, &program)?;
     check_outputs(&program, args.outputs.iter().chain(&args.expected))?;
+    if args.check {
+        check_checkable(&program)?;
+    }
     let expected = super::expected(args)?;
     let inputs = if args.timing_only { None } else { Some(inputs(args, &program)?) };
 
@@ -122,6 +126,17 @@ fn check_keys(args: &Args, program: &RingProgram) -> Result<(), Failure> {
     let help =
         "keys are the inputs whose names in the manifest contain `key` or `evk`, and its list `seeded`";
     Err(Failure::wrong("`--keys` has no effect: no input of the program is a key", help))
+}
+
+/// Refuses to check a program that computes nothing.
+fn check_checkable(program: &RingProgram) -> Result<(), Failure> {
+    let written: HashSet<Limb> = program.operations().iter().map(Shape::destination).collect();
+    let mut limbs = program.outputs().iter().flat_map(|group| &group.limbs);
+    if limbs.any(|limb| written.contains(limb)) {
+        return Ok(());
+    }
+    let message = "there is nothing to check: no line of the program writes an output";
+    Err(Failure::wrong(message, "name the results as `outputs` in the manifest"))
 }
 
 /// Refuses the options that are for single kernels.

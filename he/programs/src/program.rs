@@ -8,7 +8,7 @@ mod layers;
 mod rescale;
 
 use crate::emitter::Emitter;
-use crate::option::{OPTIONS, Options};
+use crate::option::{OPTIONS, OptionSpec, Options};
 use crate::polynomial::Polynomial;
 use crate::switch::{Key, Switch};
 use crate::{Error, ParameterSet};
@@ -25,6 +25,18 @@ pub struct Generator {
     pub options: &'static [&'static str],
     /// Emits inputs, lines and outputs.
     emit: fn(&mut Emitter, &Options) -> Result<(), Error>,
+}
+
+impl OptionSpec {
+    /// Whether a program takes it.
+    pub fn is_of(&self, program: &Generator) -> bool {
+        self.is_common || program.options.contains(&self.name)
+    }
+
+    /// The programs that take it.
+    pub fn programs(&self) -> impl Iterator<Item = &'static Generator> {
+        PROGRAMS.iter().filter(|program| self.is_of(program))
+    }
 }
 
 impl std::fmt::Debug for Generator {

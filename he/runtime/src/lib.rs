@@ -15,9 +15,12 @@
 mod channel;
 pub mod choose;
 pub mod execute;
+mod facts;
 pub mod flow;
 pub mod kernels;
 pub mod lift;
+pub mod operation;
+mod parts;
 pub mod permute;
 mod place;
 mod reduced;

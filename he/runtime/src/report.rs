@@ -1,7 +1,8 @@
 //! The result of a run.
 
+use crate::facts::Resource;
 use crate::lift::Launches;
-use crate::schedule::{Resource, Timeline};
+use crate::schedule::Timeline;
 use crate::traffic::{Keys, Kind};
 use ring_program::{Parameters, RingProgram};
 use serde::{Deserialize, Serialize};
