@@ -8,8 +8,10 @@ use crate::format::{self, Format};
 use crate::machine_options::MachineArgs;
 use crate::numbers::degree;
 use crate::settings;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use codegen::explain::explain;
-use codegen::{Parameters, Request, choose, compile};
+use codegen::search::Effort;
+use codegen::{Merit, Parameters, Request, choose, compile};
 use golden::{Operand, Operation, SettingSpec};
 use lab_run::kernel::{self, RequestError, RingsSpec, parse_u128};
 use ring::Error as RingError;
@@ -26,7 +28,7 @@ pub(crate) struct Args {
     #[arg(value_name = "KERNEL", required_unless_present = "list")]
     kernel: Option<Operation>,
     /// Print the names of the operations and plans
-    #[arg(long, conflicts_with_all = ["kernel", "n", "modulus", "towers", "modulus_bits", "root", "setting", "plan", "explain", "output"])]
+    #[arg(long, conflicts_with_all = ["kernel", "n", "modulus", "towers", "modulus_bits", "root", "setting", "plan", "optimise", "explain", "output"])]
     list: bool,
     /// Format of the list
     #[arg(long, value_enum, default_value = "table", requires = "list")]
@@ -56,6 +58,9 @@ pub(crate) struct Args {
     /// Plan: best, kl, pease, paper, unoptimised, or a plan's TOML file
     #[arg(long, value_name = "PLAN", default_value = "best")]
     plan: String,
+    /// What plan `best` minimises
+    #[arg(long, value_name = "MERIT", value_parser = merits(), default_value = "cycles")]
+    optimise: Merit,
     /// Explain the plan on standard error
     #[arg(long)]
     explain: bool,
@@ -71,6 +76,10 @@ enum Other {
     Program(program::Args),
 }
 
+fn merits() -> impl TypedValueParser<Value = Merit> {
+    PossibleValuesParser::new(Merit::ALL.map(Merit::name)).try_map(|name| name.parse())
+}
+
 fn number(text: &str) -> Result<u128, String> {
     parse_u128(text)
         .ok_or_else(|| "write a decimal number, or a hexadecimal one after 0x, of at most 128 bits".into())
@@ -83,6 +92,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let (Some(operation), Some(n)) = (args.kernel, args.n) else { return list(args.format) };
     let machine = args.machine.load()?;
     let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
+    let plan = kernel::minimising(plan, args.optimise, Some(Effort::QUICK));
     let parameters = settings::parse(operation, &args.setting)?;
     let request = request(args, operation, n, parameters, &machine)?;
     let choice = choose(&request, &machine, &plan).map_err(failure)?;

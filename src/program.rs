@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::machine_options::MachineArgs;
 use diagnostic::input::Content;
+use lab_run::RingFile;
 use lab_run::program::ProgramFile;
 use sim::Machine;
 use std::ffi::OsStr;
@@ -27,22 +28,10 @@ impl ProgramArgs {
     }
 }
 
-/// Whether the file has the name of a ring program, perhaps compressed.
-pub(crate) fn is_ring_program(path: &Path) -> bool {
-    without_compression(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fhetch"))
-}
-
-/// The path without the ending of a compressed file.
-pub(crate) fn without_compression(path: &Path) -> PathBuf {
-    let is_compressed =
-        |extension: &OsStr| ["gz", "xz"].iter().any(|known| extension.eq_ignore_ascii_case(known));
-    if path.extension().is_some_and(is_compressed) { path.with_extension("") } else { path.to_owned() }
-}
-
 /// Whether the file has the name of a program, of a kernel or of rings.
 pub(crate) fn is_program(path: &Path) -> bool {
     let is_kernel = |extension: &OsStr| ["b512", "o", "elf", "c"].iter().any(|known| extension == *known);
-    is_ring_program(path) || path.extension().is_some_and(is_kernel)
+    RingFile::is_meant(path) || path.extension().is_some_and(is_kernel)
 }
 
 /// Reads a program: an object file or assembly text, recognised by its content.
@@ -52,7 +41,7 @@ pub(crate) fn read(path: &Path) -> Result<ProgramFile, Failure> {
         let help = "run a sweep with `rpu sweep FILE`; use a machine with `--machine FILE`, a plan with `--plan FILE`";
         return Err(Failure::wrong(message, help));
     }
-    if is_ring_program(path) {
+    if RingFile::is_meant(path) {
         let message = format!("`{}` is a ring program, not a kernel", path.display());
         return Err(Failure::wrong(message, "`rpu run FILE` runs ring programs"));
     }

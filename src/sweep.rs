@@ -66,8 +66,7 @@ pub(crate) fn definition(file: Option<&Path>, overrides: &[String]) -> Result<De
         None => Definition::parse("built-in fig4", FIG4)?,
         Some(path) if is_program(path) => {
             let message = format!("`{}` is a program, not a sweep", path.display());
-            let help = "write a sweep with `program = \"FILE\"` for a kernel, or `kernel` and `set` for a ring program; \
-                        `rpu run FILE` runs it once";
+            let help = "write a sweep with `program = \"FILE\"`; `rpu run FILE` runs it once";
             return Err(Failure::wrong(message, help));
         }
         Some(path) => {

@@ -4,6 +4,7 @@ use crate::compile::{Prepared, compile};
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::library::{BUILT_IN, Target};
+use crate::merit::{Merit, Tried, least};
 use crate::named;
 use crate::recipe::Recipe;
 use crate::request::Request;
@@ -16,6 +17,8 @@ use std::fmt;
 
 /// The name of [`named::constant_geometry`] in messages.
 const CLASSICAL: &str = "the classical pair";
+/// The name of [`named::unoptimised`] in messages.
+const TEXTBOOK: &str = "the classical pair in textbook order";
 
 /// The way to choose a recipe.
 #[derive(Clone, PartialEq, Debug)]
@@ -27,6 +30,8 @@ pub enum PlanChoice {
     Known,
     /// The result of a search.
     Tuned(Effort),
+    /// Of the known recipes, and with an effort those that a search tries, the one with the least value of this merit.
+    Least(Merit, Option<Effort>),
     /// [`named::constant_geometry`].
     Classical,
     /// [`named::paper`].
@@ -130,12 +135,11 @@ pub fn choose(request: &Request, machine: &Machine, plan: &PlanChoice) -> Result
     Ok(match plan {
         PlanChoice::Classical => named(CLASSICAL, named::constant_geometry(request, isa)),
         PlanChoice::Paper => named("the paper's program", named::paper(request, isa)),
-        PlanChoice::Unoptimised => {
-            named("the classical pair in textbook order", named::unoptimised(request, isa))
-        }
+        PlanChoice::Unoptimised => named(TEXTBOOK, named::unoptimised(request, isa)),
         PlanChoice::Recipe(recipe) => Choice { recipe: (**recipe).clone(), origin: Origin::Given },
         PlanChoice::Best => best(request, machine)?,
         PlanChoice::Known => known(request, machine),
+        PlanChoice::Least(merit, effort) => best_by(*merit, request, machine, *effort)?,
         PlanChoice::Tuned(effort) => searched(request, machine, *effort)?,
     })
 }
@@ -184,6 +188,34 @@ fn known(request: &Request, machine: &Machine) -> Choice {
             None => choice(&named::constant_geometry(request, isa), Origin::Named(CLASSICAL)),
         },
     }
+}
+
+/// The recipe with the least value: of the usual one, the library's, those that a search tries and the named ones.
+fn best_by(
+    merit: Merit,
+    request: &Request,
+    machine: &Machine,
+    effort: Option<Effort>,
+) -> Result<Choice, Error> {
+    let usual = if effort.is_some() { best(request, machine)? } else { known(request, machine) };
+    let (near, isa) = (search::known(request, machine), machine.instruction_set());
+    let mut candidates = vec![(usual.recipe, usual.origin)];
+    match effort {
+        Some(effort) => {
+            let tried = Tried::default();
+            search::search(request, machine, effort, near, &tried, &|_, _, _| ())?;
+            let recipes = tried.into_recipes();
+            let tried = recipes.len();
+            let searched = |(cycles, recipe)| (recipe, Origin::Tuned { tried, cycles });
+            candidates.extend(recipes.into_iter().map(searched));
+        }
+        None => candidates.extend(near.into_iter().map(|recipe| (recipe, Origin::Similar))),
+    }
+    candidates.push((named::constant_geometry(request, isa), Origin::Named(CLASSICAL)));
+    candidates.push((named::unoptimised(request, isa), Origin::Named(TEXTBOOK)));
+    let first = candidates[0].clone();
+    let (recipe, origin) = least(candidates, |recipe| merit.of(request, recipe, machine)).unwrap_or(first);
+    Ok(Choice { recipe, origin })
 }
 
 impl From<Found> for Choice {

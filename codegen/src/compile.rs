@@ -43,6 +43,15 @@ pub fn compile_within(
     prepared.emit(recipe, machine, scheduled)
 }
 
+/// The words of the VDM that the smallest kernel of a recipe takes. It is not scheduled, which takes most of the time of
+/// [`compile_within`].
+///
+/// # Errors
+/// Returns an error if the request is invalid or the recipe does not suit it.
+pub fn least_words(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<u32, Error> {
+    Ok(Prepared::within(request, recipe, machine, 0)?.layout.end)
+}
+
 /// Vector code with its memory map, ready for scheduling.
 ///
 /// It depends on all parts of a recipe but most of the scheduler's settings, see [`Self::serves`], and is the

@@ -243,19 +243,20 @@ def generate(
     towers: int = 1,
     root: int | Sequence[int] | None = None,
     plan: str = "best",
+    optimise: str = "cycles",
     machine: MachineLike = None,
     **settings: int | Sequence[int] | str,
 ) -> Program:
     """Generates a program for a machine.
 
     Without `modulus`, `towers` of the largest primes of `modulus_bits` bits are found, and without `root` the smallest
-    roots. `plan` is `best`, `kl`, `pease`, `paper`, `unoptimised`, or the path of a plan's file. Other settings of the
-    operation, such as `by` of `muls`, are given by name. `operations()` lists what there is.
+    roots. `plan` is `best`, `kl`, `pease`, `paper`, `unoptimised`, or the path of a plan's file;
+    `optimise`, what plan `best` minimises, is `cycles`, `energy` or `energy-delay`. Other settings of the operation, such as `by` of `muls`, are given by name. `operations()` lists what there is.
     """
     numbers = lambda value: [] if value is None else [value] if isinstance(value, int) else list(value)
     given = [(name, value if isinstance(value, (int, str)) else list(value)) for name, value in settings.items()]
     program = _rpu.generate(
-        operation, n, numbers(modulus), modulus_bits, towers, numbers(root), plan, given, _machine(machine)
+        operation, n, numbers(modulus), modulus_bits, towers, numbers(root), (plan, optimise), given, _machine(machine)
     )
     return Program(program)
 

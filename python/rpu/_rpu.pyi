@@ -91,7 +91,7 @@ def generate(
     modulus_bits: int,
     towers: int,
     roots: list[int],
-    plan: str,
+    plan: tuple[str, str],
     settings: Sequence[tuple[str, int | list[int] | str]],
     machine: Machine,
 ) -> Program: ...

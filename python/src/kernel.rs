@@ -4,7 +4,8 @@ use crate::error::{raise, wrong};
 use crate::machine::PyMachine;
 use crate::program::PyProgram;
 use b512_asm::Setting;
-use codegen::{Parameters, choose, compile};
+use codegen::search::Effort;
+use codegen::{Merit, Parameters, choose, compile};
 use golden::Operation;
 use lab_run::kernel::{self, RingsSpec};
 use lab_run::program::ProgramFile;
@@ -19,7 +20,7 @@ pub(crate) enum Value {
     Word(String),
 }
 
-/// Generates a program. `moduli` and `roots` may be empty; the largest primes and the smallest roots are
+/// Generates a program. `plan` is its name or file, and what plan `best` minimises. `moduli` and `roots` may be empty; the largest primes and the smallest roots are
 /// found.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
@@ -31,12 +32,15 @@ pub(crate) fn generate(
     modulus_bits: u32,
     towers: usize,
     roots: Vec<u128>,
-    plan: &str,
+    plan: (String, String),
     settings: Vec<(String, Value)>,
     machine: &PyMachine,
 ) -> PyResult<PyProgram> {
     let operation: Operation = operation.parse().map_err(wrong)?;
-    let plan = kernel::plan(plan, Path::new(plan)).map_err(raise)?;
+    let (plan, optimise) = plan;
+    let plan = kernel::plan(&plan, Path::new(&plan)).map_err(raise)?;
+    let merit: Merit = optimise.parse().map_err(wrong)?;
+    let plan = kernel::minimising(plan, merit, Some(Effort::QUICK));
     let setting = |(name, value)| {
         let value = match value {
             Value::Number(number) => vec![Setting::Number(number)],

@@ -104,7 +104,9 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let comment = programs::comment(&args.program, &set, options);
     program.write(&comment, &mut text).map_err(|error| Failure::Work(error.to_string()))?;
     files::write(&args.output, &text)?;
-    files::write(&args.output.with_extension("json"), Manifest::of(&program).to_json().as_bytes())
+    let mut manifest = Manifest::of(&program);
+    manifest.title = Some(programs::title(&args.program, &set, options));
+    files::write(&args.output.with_extension("json"), manifest.to_json().as_bytes())
 }
 
 /// The built-in set with this name, or the set in this file.

@@ -6,13 +6,12 @@ use crate::failure::Failure;
 use crate::files;
 use crate::format::{Format, json};
 use crate::numbers::wide_degree;
-use crate::program::{is_ring_program, without_compression};
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use diagnostic::nearest;
 use lab_run::program::Axes;
-use lab_run::ring_page;
+use lab_run::{ProgramFacts, RingFile, RunReport, ring_page, table};
 use ring_program::data::{Words, write_data};
-use ring_program::{Inputs, Interface, Manifest, RingProgram, read_file};
+use ring_program::{Inputs, RingProgram};
 use runtime::traffic::is_key;
 use runtime::{Keys, RunError, Runtime};
 use std::path::{Path, PathBuf};
@@ -30,19 +29,15 @@ pub(super) struct RingArgs {
     #[arg(long, value_name = "N", value_parser = wide_degree, conflicts_with = "manifest")]
     n: Option<u64>,
     /// Origin of a ring program's keys: inputs whose names contain `key` or `evk`, and the manifest's list `seeded`
-    #[arg(long, value_enum)]
-    keys: Option<KeysArg>,
+    #[arg(long, value_parser = origins())]
+    keys: Option<Keys>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum KeysArg {
-    /// From off-chip memory
-    Streamed,
-    /// As streamed, but the limbs that the manifest lists as `seeded` come from a seed on the chip. Without a list, half
-    /// of each key does
-    Seeded,
-    /// In a memory of their own on the chip
-    Resident,
+fn origins() -> impl TypedValueParser<Value = Keys> {
+    let values = Keys::ALL.map(|keys| PossibleValue::new(keys.name()).help(keys.doc()));
+    let find = |name: String| Keys::ALL.into_iter().find(|keys| keys.name() == name);
+    PossibleValuesParser::new(values)
+        .map(move |name| find(name).expect("the parser accepts these names only"))
 }
 
 impl RingArgs {
@@ -50,19 +45,11 @@ impl RingArgs {
     fn any(&self) -> bool {
         self.manifest.is_some() || self.n.is_some() || self.keys.is_some()
     }
-
-    fn keys(&self) -> Keys {
-        match self.keys {
-            None | Some(KeysArg::Streamed) => Keys::Streamed,
-            Some(KeysArg::Seeded) => Keys::Seeded,
-            Some(KeysArg::Resident) => Keys::Resident,
-        }
-    }
 }
 
 /// Whether the command line is about a ring program.
 pub(super) fn is_meant(args: &Args) -> Result<bool, Failure> {
-    if is_ring_program(&args.file) {
+    if RingFile::is_meant(&args.file) {
         return Ok(true);
     }
     if args.ring.any() {
@@ -75,32 +62,34 @@ pub(super) fn is_meant(args: &Args) -> Result<bool, Failure> {
 }
 
 pub(super) fn main(args: &Args) -> Result<(), Failure> {
-    let begin = Instant::now();
     check_options(args)?;
     let machine = args.machine.load()?;
-    let program = read_program(args)?;
+    let RingFile { program, title, .. } = read_program(args)?;
     check_keys(args, &program)?;
     check_outputs(&program, args.outputs.iter().chain(&args.expected))?;
     let expected = super::expected(args)?;
     let inputs = if args.timing_only { None } else { Some(inputs(args, &program)?) };
 
-    let timing_begin = Instant::now();
-    let runtime = Runtime::new(&program, &machine, args.ring.keys()).map_err(failure)?;
+    let begin = Instant::now();
+    let runtime = Runtime::new(&program, &machine, args.ring.keys.unwrap_or_default()).map_err(failure)?;
     let record = !args.traces.is_empty() || args.page.is_some();
     let timeline = runtime.time(record).map_err(failure)?;
-    let mut report = runtime.report(&timeline);
-    report.simulator.timing_wall_s = timing_begin.elapsed().as_secs_f64();
+    let timing_wall_s = begin.elapsed().as_secs_f64();
+    let facts = ProgramFacts::of_ring(&title, &program, &runtime);
+    let mut report = RunReport::new(&facts, &machine).of_ring(runtime.report(&timeline));
+    report.simulator.timing_wall_s = Some(timing_wall_s);
     let mut outputs = Vec::new();
     if let Some(inputs) = &inputs {
         let begin = Instant::now();
         outputs = runtime.execute(inputs).map_err(failure)?;
         report.simulator.functional_wall_s = Some(begin.elapsed().as_secs_f64());
+        report.seed = seed(args);
         if args.check {
             runtime.check(inputs, &outputs).map_err(failure)?;
             report.checked = true;
         }
     }
-    report.simulator.wall_s = begin.elapsed().as_secs_f64();
+    report.simulator.wall_s = Some(begin.elapsed().as_secs_f64());
     for (name, words) in named(&program, &outputs) {
         for (file, expected) in expected.iter().filter(|(file, _)| file.name == name) {
             file.compare(&words.concat(), expected)?;
@@ -114,11 +103,10 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         files::write(path, &content)?;
     }
     if let Some(path) = &args.page {
-        let title = format!("{} on {}", files::name(&args.file), report.machine.name);
-        files::write(path, ring_page(&title, &report, &runtime, &timeline).as_bytes())?;
+        files::write(path, ring_page(&report, &runtime, &timeline).as_bytes())?;
     }
     let text = match args.format {
-        Format::Table => report.table(),
+        Format::Table => table(&report),
         Format::Json => json(&report)?,
     };
     args.print_report(&text)
@@ -153,28 +141,13 @@ fn check_options(args: &Args) -> Result<(), Failure> {
     }
 }
 
-fn read_program(args: &Args) -> Result<RingProgram, Failure> {
-    let beside = args.ring.n.is_none().then(|| manifest_beside(&args.file)).flatten();
-    let manifest = args.ring.manifest.as_ref().or(beside.as_ref());
-    let manifest = manifest.map(|path| Manifest::read_file(path)).transpose()?;
-    let interface = match (&manifest, args.ring.n) {
-        (Some(manifest), _) => Interface::Manifest(manifest),
-        (None, Some(n)) => Interface::Degree(n),
-        (None, None) => {
-            let help = "give its manifest with --manifest, or its degree with --n";
-            return Err(Failure::wrong("the text of a ring program does not say its degree", help));
-        }
-    };
-    for warning in manifest.iter().flat_map(|manifest| &manifest.warnings) {
+fn read_program(args: &Args) -> Result<RingFile, Failure> {
+    let file =
+        RingFile::read(&args.file, args.ring.manifest.as_deref(), args.ring.n).map_err(Failure::Input)?;
+    for warning in &file.warnings {
         note!("warning: {warning}");
     }
-    read_file(&args.file, interface).map_err(Failure::Input)
-}
-
-/// The manifest that has the program's name, if there is such a file.
-fn manifest_beside(program: &Path) -> Option<PathBuf> {
-    let path = without_compression(program).with_extension("json");
-    path.is_file().then_some(path)
+    Ok(file)
 }
 
 fn inputs<'p>(args: &Args, program: &'p RingProgram) -> Result<Inputs<'p>, Failure> {
@@ -188,12 +161,16 @@ fn inputs<'p>(args: &Args, program: &'p RingProgram) -> Result<Inputs<'p>, Failu
             inputs.load_file(name, path)?;
         }
     }
-    let seed = if args.inputs.is_empty() { Some(args.seed.unwrap_or(0)) } else { args.seed };
-    if let Some(seed) = seed {
+    if let Some(seed) = seed(args) {
         inputs.fill(seed);
     }
     let first = inputs.missing().next();
     first.map_or(Ok(inputs), |group| Err(missing(&group.name)))
+}
+
+/// The seed of the inputs that have no file, if any may be drawn.
+fn seed(args: &Args) -> Option<u64> {
+    if args.inputs.is_empty() { Some(args.seed.unwrap_or(0)) } else { args.seed }
 }
 
 /// Whether a file of data is a JSON list or a NumPy array.

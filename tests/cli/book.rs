@@ -95,27 +95,40 @@ fn the_chapters_link_to_what_exists() {
     }
 }
 
-/// The chapter of a specification: the documentation of a source file.
-fn specification(title: &str, source: &str, chapter: &str) {
-    let text = fs::read_to_string(repository(source)).unwrap();
-    let lines = text.lines().map_while(|line| line.strip_prefix("//!")).skip(1);
-    let lines: Vec<&str> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+/// The chapter of a specification: the documentation of source files, the first of which begins the chapter. The others
+/// are sections with a heading.
+fn specification(title: &str, sources: &[(&str, &str)], chapter: &str) {
     let mut page = String::new();
-    // Links to items of the source become their names.
-    for (place, part) in lines.join("\n").replace("\n# ", "\n## ").split("[`").enumerate() {
-        let (name, rest) = part.split_once("`]").filter(|_| place > 0).unwrap_or(("", part));
-        let rest =
-            rest.strip_prefix('(').map_or(rest, |rest| rest.split_once(')').map_or(rest, |(_, rest)| rest));
-        page += &if place > 0 { format!("`{name}`{rest}") } else { rest.to_owned() };
+    for (heading, source) in sources {
+        page += heading;
+        let text = fs::read_to_string(repository(source)).unwrap();
+        let lines = text.lines().map_while(|line| line.strip_prefix("//!")).skip(1);
+        let lines: Vec<&str> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+        // Links to items of the source become their names.
+        for (place, part) in lines.join("\n").replace("\n# ", "\n## ").split("[`").enumerate() {
+            let (name, rest) = part.split_once("`]").filter(|_| place > 0).unwrap_or(("", part));
+            let rest = rest
+                .strip_prefix('(')
+                .map_or(rest, |rest| rest.split_once(')').map_or(rest, |(_, rest)| rest));
+            page += &if place > 0 { format!("`{name}`{rest}") } else { rest.to_owned() };
+        }
+        page += "\n";
     }
-    let origin = format!("<!-- Generated from `{source}`: `BLESS=1 cargo test -p rpu --test cli book`. -->");
-    bless::fresh(repository(chapter), format!("# {title}\n\n{origin}\n{page}\n"));
+    let names: Vec<String> = sources.iter().map(|(_, source)| format!("`{source}`")).collect();
+    let origin =
+        format!("<!-- Generated from {}: `BLESS=1 cargo test -p rpu --test cli book`. -->", names.join(", "));
+    bless::fresh(repository(chapter), format!("# {title}\n\n{origin}\n{page}"));
 }
 
 #[test]
 fn the_specifications_are_chapters() {
-    specification("The cycle model", "sim/src/timing/mod.rs", "docs/book/src/cycle-model.md");
-    specification("The schedule of ring programs", "he/runtime/src/schedule.rs", "docs/book/src/schedule.md");
+    specification("The cycle model", &[("", "sim/src/timing/mod.rs")], "docs/book/src/cycle-model.md");
+    let schedule = [
+        ("", "he/runtime/src/schedule.rs"),
+        ("\n## Lines to launches\n", "he/runtime/src/lift.rs"),
+        ("\n## The choice of kernels\n", "he/runtime/src/choose.rs"),
+    ];
+    specification("The schedule of ring programs", &schedule, "docs/book/src/schedule.md");
 }
 
 #[test]

@@ -118,8 +118,36 @@ fn without_a_manifest_ids_are_names_and_a_table_is_printed() {
     prepare(folder);
     let args = ["run", "p.fhetch", "--n", "512", "--seed", "3", "--output", "id6=6.bin", "--check"];
     let table = succeed(folder, &args);
-    assert!(table.lines().any(|line| line.starts_with("checked") && line.ends_with("yes")), "{table}");
+    for part in
+        ["p.fhetch on rpu-128x128: 128 HPLEs", "ring degree 512, keys streamed", "agrees with big integers"]
+    {
+        assert!(table.contains(part), "{part}: {table}");
+    }
     assert_eq!(fs::metadata(folder.join("6.bin")).unwrap().len(), (N * 16) as u64);
+}
+
+#[test]
+fn two_documents_of_ring_programs_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    for (file, keys) in [("a.json", "streamed"), ("b.json", "resident")] {
+        let args = ["run", "p.fhetch", "--timing-only", "--keys", keys, "--format", "json"];
+        fs::write(folder.join(file), succeed(folder, &args)).unwrap();
+    }
+    let compared = succeed(folder, &["diff", "a.json", "b.json", "--format", "json"]);
+    let compared: serde_json::Value = serde_json::from_str(&compared).unwrap();
+    assert_eq!(compared["same_program"], true);
+    let values = &compared["values"];
+    for key in ["time_us", "energy_uj", "energy_hbm_uj", "binds.hbm", "kernels.ntt", "compute.busy"] {
+        assert!(values[key]["a"].as_f64() > Some(0.0), "{key}");
+    }
+    let keys = &values["hbm.bytes_by_kind.keys"];
+    assert_eq!((&keys["a"], &keys["b"]), (&(N * 16).into(), &0.into()));
+    let table = succeed(folder, &["diff", "a.json", "b.json"]);
+    for heading in ["What limits the time", "Launches", "Off-chip traffic"] {
+        assert!(table.contains(heading), "{table}");
+    }
 }
 
 #[test]

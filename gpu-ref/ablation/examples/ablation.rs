@@ -58,7 +58,7 @@ fn main() -> Outcome<()> {
         "paper,claim,claimed,card,mode,baseline,optimised,baseline_us,optimised_us,gain,low,high,verdict\n"
             .to_owned();
     for paper in
-        Paper::ALL.into_iter().filter(|known| paper.is_empty() || paper.contains(&known.name().to_owned()))
+        Paper::ALL.into_iter().filter(|known| paper.is_empty() || paper.contains(&known.name.to_owned()))
     {
         let claims: Vec<&SpeedupClaim> = claims.iter().filter(|claim| claim.paper == paper).collect();
         let subjects = subjects(&claims);
@@ -120,7 +120,7 @@ fn named<T>(subject: &Subject, outcome: Outcome<T>) -> Outcome<T> {
 #[derive(Parser)]
 struct Options {
     /// Papers; by default all
-    #[arg(long, value_name = "NAME", value_parser = Paper::ALL.map(Paper::name))]
+    #[arg(long, value_name = "NAME", value_parser = Paper::ALL.map(|paper| paper.name))]
     paper: Vec<String>,
     /// Runs of all measurements
     #[arg(long, value_name = "N", default_value_t = 3)]

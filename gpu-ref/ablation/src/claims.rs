@@ -14,55 +14,36 @@ pub use verdict::{Gain, Verdict};
 
 use gpu_ref::Error;
 
-/// The four papers.
+/// One of the four papers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Paper {
-    /// Kim et al., "Cheddar: A Swift Fully Homomorphic Encryption Library for CUDA GPUs".
-    Cheddar,
-    /// Wang et al., "HE-Booster: An Efficient Polynomial Arithmetic Acceleration on GPUs for Fully
-    /// Homomorphic Encryption".
-    HeBooster,
-    /// Shivdikar et al., "Accelerating Polynomial Multiplication for Homomorphic Encryption on
-    /// GPUs".
-    Shivdikar,
-    /// J. Kim, "Towards a Scalable Multi-GPU System for Encrypted AI".
-    Caramel,
+pub struct Paper {
+    /// The name on a command line.
+    pub name: &'static str,
+    title: &'static str,
+    /// The card of most of its measurements.
+    card: &'static str,
 }
 
 impl std::fmt::Display for Paper {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Cheddar => "Cheddar",
-            Self::HeBooster => "HE-Booster",
-            Self::Shivdikar => "Shivdikar et al.",
-            Self::Caramel => "Caramel",
-        })
+        f.write_str(self.title)
     }
 }
 
 impl Paper {
+    /// Kim et al., "Cheddar: A Swift Fully Homomorphic Encryption Library for CUDA GPUs".
+    pub const CHEDDAR: Self = Self { name: "cheddar", title: "Cheddar", card: "A100" };
+    /// Wang et al., "HE-Booster: An Efficient Polynomial Arithmetic Acceleration on GPUs for Fully
+    /// Homomorphic Encryption".
+    pub const HE_BOOSTER: Self = Self { name: "he-booster", title: "HE-Booster", card: "RTX 3070" };
+    /// Shivdikar et al., "Accelerating Polynomial Multiplication for Homomorphic Encryption on
+    /// GPUs".
+    pub const SHIVDIKAR: Self = Self { name: "shivdikar", title: "Shivdikar et al.", card: "V100" };
+    /// J. Kim, "Towards a Scalable Multi-GPU System for Encrypted AI".
+    pub const CARAMEL: Self = Self { name: "caramel", title: "Caramel", card: "A30" };
+
     /// All papers.
-    pub const ALL: [Self; 4] = [Self::Cheddar, Self::HeBooster, Self::Shivdikar, Self::Caramel];
-
-    /// The name on a command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cheddar => "cheddar",
-            Self::HeBooster => "he-booster",
-            Self::Shivdikar => "shivdikar",
-            Self::Caramel => "caramel",
-        }
-    }
-
-    /// The card of most of the paper's measurements.
-    const fn card(self) -> &'static str {
-        match self {
-            Self::Cheddar => "A100",
-            Self::HeBooster => "RTX 3070",
-            Self::Shivdikar => "V100",
-            Self::Caramel => "A30",
-        }
-    }
+    pub const ALL: [Self; 4] = [Self::CHEDDAR, Self::HE_BOOSTER, Self::SHIVDIKAR, Self::CARAMEL];
 
     /// A claim of this paper, measured on that card.
     fn claim(
@@ -73,7 +54,7 @@ impl Paper {
         optimised: impl Into<Subject>,
     ) -> SpeedupClaim {
         let (what, baseline, optimised) = (what.into(), baseline.into(), optimised.into());
-        SpeedupClaim { paper: self, what, gain, card: self.card(), baseline, optimised }
+        SpeedupClaim { paper: self, what, gain, card: self.card, baseline, optimised }
     }
 }
 

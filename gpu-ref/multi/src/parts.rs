@@ -166,7 +166,7 @@ impl<W: Word> Parts<W> {
     fn lower(&self, from: &[Batch<W>]) -> Result<(), Error> {
         for ((rank, from), to) in self.ranks.iter().zip(from).zip(&self.lowered) {
             // SAFETY: the batches have that many columns and limbs.
-            unsafe { rank.kernels.lower(from.pointer(), to.pointer(), self.width, 2) }?;
+            unsafe { rank.kernels.lower(from.pointer(), to.pointer(), self.width) }?;
         }
         Ok(())
     }

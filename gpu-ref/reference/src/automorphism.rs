@@ -34,12 +34,6 @@ impl<W: Word> Automorphism<W> {
         Ok(Self { kernel: module.kernel("automorphism", 0)?, device: device.clone(), n, word: PhantomData })
     }
 
-    /// The power that rotates the slots of a CKKS ciphertext by `steps`: 5^steps modulo 2N.
-    pub fn rotation(&self, steps: u32) -> u32 {
-        // Powers wrap modulo 2^32, a multiple of 2N.
-        5u32.wrapping_pow(steps) & (2 * self.n as u32 - 1)
-    }
-
     /// Maps rows in host memory.
     ///
     /// # Errors

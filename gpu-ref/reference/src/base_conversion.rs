@@ -70,7 +70,7 @@ impl BaseConversion {
         let scaled: Vec<u32> =
             factors.iter().zip(from).map(|(&f, m)| shift_mod(f, 32, m.q().into()) as u32).collect();
         let constants = |moduli: &[Modulus<u32>]| {
-            Batch::upload(device, &moduli.iter().flat_map(|m| field.constants(m, 1)).collect::<Vec<u32>>())
+            Batch::upload(device, &moduli.iter().flat_map(|m| field.constants(m)).collect::<Vec<u32>>())
         };
         let module = device.compile("base_conversion.cu", &source::for_words("base_conversion.cu", 32))?;
         Ok(Self {

@@ -164,11 +164,10 @@ impl Field {
         shift_mod(x, factor_bits + u32::from(self.truncated), q)
     }
 
-    /// `Constants` of `cuda/common.cuh` for one modulus. `factor` scales the result of inverse
-    /// transforms.
-    pub(crate) fn constants<W: Word>(self, modulus: &Modulus<W>, factor: u128) -> Vec<W> {
+    /// `Constants` of `cuda/common.cuh` for one modulus.
+    pub(crate) fn constants<W: Word>(self, modulus: &Modulus<W>) -> Vec<W> {
         let (q, n) = (modulus.q().widen(), modulus.n());
-        let n_inverse = mul_mod(factor, pow_mod(q.div_ceil(2), n.ilog2().into(), q), q);
+        let n_inverse = pow_mod(q.div_ceil(2), n.ilog2().into(), q);
         // The inverse of root^bitrev(1) = root^(n/2).
         let last_root = pow_mod(modulus.root().widen(), 3 * n as u128 / 2, q);
         let scale = [n_inverse, mul_mod(n_inverse, last_root, q)];
@@ -242,7 +241,7 @@ pub fn barrett_constants<W: Word>(moduli: &[Modulus<W>]) -> Result<Vec<W>, Error
     let log_n = n.checked_ilog2().unwrap_or(0);
     let field = Field::new(&Recipe::new(Strategy::Shivdikar(Barrett::Proposed), W::BITS, log_n)?);
     moduli.iter().try_for_each(|modulus| field.check(modulus, n))?;
-    Ok(moduli.iter().flat_map(|modulus| field.constants(modulus, 1)).collect())
+    Ok(moduli.iter().flat_map(|modulus| field.constants(modulus)).collect())
 }
 
 /// For each entry of the two tables of [`Feature::OnTheFly`], the `j` of its root `psi^bitrev(j)`:
@@ -303,11 +302,27 @@ mod tests {
         high | carry << 96
     }
 
-    /// The product of x with a root of this rest, by a short quotient.
-    fn short_product(x: u128, rest: u128, q: u128) -> u128 {
+    /// The root of this rest, and its quotient.
+    fn root_of(rest: u128, q: u128) -> [u128; 2] {
         let root = mul_mod(rest, pow_mod(q.div_ceil(2), 128, q), q);
         let quotient = shifted_quotient(root, 128, q);
         assert_eq!(super::rest(quotient, q), rest);
+        [root, quotient]
+    }
+
+    #[test]
+    fn one_root_of_a_large_rest_needs_full_quotients() {
+        let modulus = Modulus::<u128>::find_at_most((1 << 126) - 1, 16, 0).unwrap();
+        let [small, large] = [LARGEST_REST, modulus.q() - 1].map(|rest| root_of(rest, modulus.q()));
+        let constants = [&[0; 1 + AUXILIARY][..], &small].concat();
+        let allowed = |table: &[u128]| Field::allows_short_quotients(&[modulus], &constants, [&small, table]);
+        assert!(allowed(&small));
+        assert!(!allowed(&[small, large].concat()));
+    }
+
+    /// The product of x with a root of this rest, by a short quotient.
+    fn short_product(x: u128, rest: u128, q: u128) -> u128 {
+        let [root, quotient] = root_of(rest, q);
         let product = x.wrapping_mul(root).wrapping_sub(high_from_thirteen(x, quotient).wrapping_mul(q));
         assert_eq!(product % q, mul_mod(x % q, root, q));
         product

@@ -90,7 +90,7 @@ fn by_columns<W: Word>(
         let [from, key, to] = [&raised, &key, &sums].map(Batch::pointer);
         kernels.multiply([from, key, to], 0..extended, extended, n, basis.digits())?;
         all.transform(Direction::Inverse, &mut sums)?;
-        kernels.lower(sums.pointer(), lowered.pointer(), n, 2)?;
+        kernels.lower(sums.pointer(), lowered.pointer(), n)?;
     }
     own.transform(Direction::Forward, &mut lowered)?;
     lowered.download()

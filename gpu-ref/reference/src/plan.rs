@@ -75,22 +75,7 @@ impl<W: Word> Plan<W> {
     /// Returns [`Error::Unsupported`] for other words, and [`Error::Modulus`] if there are no moduli or if
     /// one is too long for the strategy or has a root for another N.
     pub fn with_recipe(device: &Device, recipe: Recipe, moduli: &[Modulus<W>]) -> Result<Self, Error> {
-        Self::with_factors(device, recipe, moduli, &vec![1; moduli.len()])
-    }
-
-    /// As [`Plan::with_recipe`], but the results of inverse transforms and products modulo
-    /// `moduli[l]` are multiplied by `factors[l]`. This is free, as it is merged with 1/N.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Plan::with_recipe`], [`Error::Length`] unless there is one factor for each
-    /// modulus, and [`Error::Range`] naming the first factor not below its modulus.
-    pub fn with_factors(
-        device: &Device,
-        recipe: Recipe,
-        moduli: &[Modulus<W>],
-        factors: &[u128],
-    ) -> Result<Self, Error> {
-        Self::check(&recipe, moduli, factors)?;
+        Self::check(&recipe, moduli)?;
         let (n, field) = (1usize << recipe.log_n(), Field::new(&recipe));
         let places = table_places(&recipe);
         let table = |exponent: u128| -> Vec<W> {
@@ -101,8 +86,7 @@ impl<W: Word> Plan<W> {
             moduli.par_iter().flat_map_iter(of_one).collect()
         };
         let (forward_table, inverse_table) = (table(1), table(2 * n as u128 - 1));
-        let constants: Vec<W> =
-            moduli.iter().zip(factors).flat_map(|(m, &factor)| field.constants(m, factor)).collect();
+        let constants: Vec<W> = moduli.iter().flat_map(|modulus| field.constants(modulus)).collect();
         let recipe = if recipe.has(Feature::ShortQuotients)
             && !Field::allows_short_quotients(moduli, &constants, [&forward_table, &inverse_table])
         {
@@ -134,16 +118,8 @@ impl<W: Word> Plan<W> {
         })
     }
 
-    /// The checks of [`Plan::with_factors`].
-    fn check(recipe: &Recipe, moduli: &[Modulus<W>], factors: &[u128]) -> Result<(), Error> {
-        if factors.len() != moduli.len() {
-            return Err(Error::Length { unit: moduli.len(), got: factors.len() });
-        }
-        for (index, (&value, q)) in factors.iter().zip(moduli.iter().map(|m| m.q().widen())).enumerate() {
-            if value >= q {
-                return Err(Error::Range { index, value, q });
-            }
-        }
+    /// The checks of [`Plan::with_recipe`].
+    fn check(recipe: &Recipe, moduli: &[Modulus<W>]) -> Result<(), Error> {
         if recipe.word_bits() != W::BITS {
             return Err(Error::Unsupported {
                 what: format!("a recipe for {}-bit words", recipe.word_bits()),

@@ -97,7 +97,7 @@ fn check_automorphisms<W: Word>(device: &Device, bits: u32) {
     let words = polynomials(&moduli, 2, &mut rng());
     let automorphism = Automorphism::new(device, N).unwrap();
     let transformed = model(&moduli, &words, host::forward);
-    for power in [1, 2 * N as u32 - 1, automorphism.rotation(1), automorphism.rotation(77)] {
+    for power in [1, 2 * N as u32 - 1, 5, 5_u32.wrapping_pow(77) % (2 * N as u32)] {
         let want = model(&moduli, &words, |m, x| host::forward(m, &mapped(m, power as usize, x)));
         same("automorphism", &automorphism.run(power, &transformed).unwrap(), &want);
     }
@@ -113,7 +113,6 @@ fn unsound_automorphisms_are_refused(device: &Device) {
     assert!(matches!(Automorphism::<u32>::new(device, 1000), Err(Error::Dimension { n: 1000, .. })));
     assert!(matches!(Automorphism::<u32>::new(device, 512), Err(Error::Dimension { n: 512, .. })));
     let automorphism = Automorphism::<u32>::new(device, N).unwrap();
-    assert_eq!(automorphism.rotation(3), 125);
     assert!(matches!(automorphism.run(2, &[0; N]), Err(Error::Unsupported { .. })));
     assert_eq!(automorphism.run(3, &[0; 5]), Err(Error::Length { unit: N, got: 5 }));
 }

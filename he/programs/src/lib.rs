@@ -42,6 +42,6 @@ mod switch;
 pub use dataflow::{DATAFLOWS, Dataflow, find_dataflow};
 pub use error::Error;
 pub use option::{OPTIONS, OptionKind, OptionSpec, Options, Rescale};
-pub use program::{Generator, PROGRAMS, comment, find_program, generate};
+pub use program::{Generator, PROGRAMS, comment, find_program, generate, title};
 pub use security::Security;
 pub use set::{ParameterSet, SETS};

@@ -1,7 +1,6 @@
 //! The options of generated programs: rows of one table.
 
 use crate::dataflow::{DATAFLOWS, Dataflow, find_dataflow};
-use crate::program::{Generator, PROGRAMS};
 use std::num::NonZeroUsize;
 
 /// When a product is divided by its last modulus.
@@ -54,7 +53,7 @@ pub struct OptionSpec {
     pub default: &'static str,
     /// Whether the results of a program depend on it. The others are orders of the same work.
     pub changes_results: bool,
-    /// Whether every program takes it. The others name it in [`Generator::options`].
+    /// Whether every program takes it. The others name it in [`Generator::options`](crate::Generator::options).
     pub is_common: bool,
     /// Whether options have a value of it.
     pub(crate) given: fn(&Options) -> bool,
@@ -154,16 +153,6 @@ pub const OPTIONS: &[OptionSpec] = &[
 ];
 
 impl OptionSpec {
-    /// Whether a program takes it.
-    pub fn is_of(&self, program: &Generator) -> bool {
-        self.is_common || program.options.contains(&self.name)
-    }
-
-    /// The programs that take it.
-    pub fn programs(&self) -> impl Iterator<Item = &'static Generator> {
-        PROGRAMS.iter().filter(|program| self.is_of(program))
-    }
-
     /// Sets its value.
     ///
     /// # Errors

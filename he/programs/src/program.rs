@@ -8,7 +8,7 @@ mod layers;
 mod rescale;
 
 use crate::emitter::Emitter;
-use crate::option::{OPTIONS, Options};
+use crate::option::{OPTIONS, OptionSpec, Options};
 use crate::polynomial::Polynomial;
 use crate::switch::{Key, Switch};
 use crate::{Error, ParameterSet};
@@ -25,6 +25,18 @@ pub struct Generator {
     pub options: &'static [&'static str],
     /// Emits inputs, lines and outputs.
     emit: fn(&mut Emitter, &Options) -> Result<(), Error>,
+}
+
+impl OptionSpec {
+    /// Whether a program takes it.
+    pub fn is_of(&self, program: &Generator) -> bool {
+        self.is_common || program.options.contains(&self.name)
+    }
+
+    /// The programs that take it.
+    pub fn programs(&self) -> impl Iterator<Item = &'static Generator> {
+        PROGRAMS.iter().filter(|program| self.is_of(program))
+    }
 }
 
 impl std::fmt::Debug for Generator {
@@ -65,6 +77,17 @@ pub fn generate(program: &Generator, set: &ParameterSet, options: &Options) -> R
     let mut emitter = Emitter::new(set.base(options.level)?, set.parameters());
     (program.emit)(&mut emitter, options)?;
     Ok(emitter.finish())
+}
+
+/// A program in one line: its name, its parameters and the order of its key switches.
+pub fn title(program: &Generator, set: &ParameterSet, options: &Options) -> String {
+    let (n, level) = (set.degree().get(), options.level.unwrap_or(set.levels()));
+    format!(
+        "{} of the set {}, n = {n}, level {level}, dataflow {}",
+        program.name,
+        set.name(),
+        options.dataflow.name
+    )
 }
 
 /// A comment for the head of a program's text: what it is, and the origin of its parameters.

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The key `seeded`, which may be absent, lists the random limbs of keys that a seed can replace, by the
-//! names of inputs or by ids: `"seeded": ["evk.a.0", 26]`.
+//! names of inputs or by ids: `"seeded": ["evk.a.0", 26]`. The key `title` says in one line what the program is.
 //!
 //! The key `parameters`, which may be absent, says what is known of the [parameter set](Parameters).
 //!
@@ -54,6 +54,8 @@ pub struct Manifest {
     pub parameters: Option<Parameters>,
     /// The moduli without the sentinel, if the manifest lists them.
     pub moduli: Option<Vec<u128>>,
+    /// What the program is, in one line, if the manifest says.
+    pub title: Option<String>,
     /// What is missing, for users.
     pub warnings: Vec<String>,
     /// The file, for errors.
@@ -108,6 +110,7 @@ impl Manifest {
             inputs: Groups,
             outputs: Groups,
             seeded: Option<Vec<NameOrId>>,
+            title: Option<String>,
             parameters: Option<Parameters>,
         }
         let own: Own = Self::schema().read_json(file, text)?;
@@ -125,6 +128,7 @@ impl Manifest {
             outputs: Some(own.outputs.0),
             parameters: own.parameters,
             moduli: None,
+            title: own.title,
             warnings: Vec::new(),
             file: file.into(),
             text: text.into(),
@@ -146,6 +150,7 @@ impl Manifest {
                 .map(|limbs| limbs.iter().map(|&limb| program.limbs().id(limb)).collect()),
             parameters: program.parameters().cloned(),
             moduli: None,
+            title: None,
             warnings: Vec::new(),
             file: "".into(),
             text: "".into(),
@@ -167,12 +172,15 @@ impl Manifest {
             let ids: Vec<String> = ids.iter().map(|id| id.0.to_string()).collect();
             format!(",\n  \"seeded\": [{}]", ids.join(", "))
         });
+        let title = self.title.as_ref().map_or_else(String::new, |title| {
+            format!("  \"title\": {},\n", serde_json::Value::from(title.as_str()))
+        });
         let parameters = self.parameters.as_ref().map_or_else(String::new, |parameters| {
             let text = serde_json::to_string(parameters).expect("numbers and texts");
             format!(",\n  \"parameters\": {text}")
         });
         format!(
-            "{{\n  \"ring_dimension\": {},\n  \"inputs\": {},\n  \"outputs\": {}{seeded}{parameters}\n}}\n",
+            "{{\n{title}  \"ring_dimension\": {},\n  \"inputs\": {},\n  \"outputs\": {}{seeded}{parameters}\n}}\n",
             self.degree,
             groups(&self.inputs),
             groups(&self.outputs)

@@ -3,12 +3,26 @@
 //! A kernel moves its table. The fastest kernel of an operation may have a table that takes longer to load than
 //! the kernel saves. And the kernels that take the least time may leave transfers too little of it. So there are up to four
 //! variants of a program's kernels: operations with large or with small tables, elementwise kernels in their fastest
-//! order or in that of the program. Whichever gives the shorter time of the whole program is right.
+//! order or in that of the program. The program is scheduled with each, with the origin of keys that is asked for, and the
+//! fastest one is right; of equals, the first in this order: large tables, small ones, then both in the order of the program.
+//!
+//! An operation has one recipe for all numbers of rings and all exponents: that for the number of rings, and the exponent,
+//! which most launches have; of equals, the first in the program. A number of rings that this recipe's method does not suit has
+//! its own.
+//!
+//! * *Large tables*: the recipe with the fewest cycles. A kernel of more than 1/16 of the VDM does without scratch words if it can.
+//! * *Small tables*: of this recipe and of up to six recipes of the library, for the most similar machines and with other plans, that
+//!   need fewer words: that with the least sum of its cycles and a transfer of its table and its scratch words. Each in the least
+//!   words that it can work with. There are no such variants if no table becomes smaller.
+//!
+//! An elementwise kernel works on a slice of so many vectors that it has about 512 instructions, a power of two, and at most 16 and a limb. Two
+//! slices of each operand take at most a quarter of the VDM.
 
-use crate::kernels::{Batch, Kernels, Recipes, RingParameters, Tables, Timed, compile_small, request};
+use crate::kernels::{Kernels, Recipes, Tables, Timed, compile_small, request};
 use crate::lift::Launches;
+use crate::operation::{Batch, RingParameters};
 use codegen::library::{BUILT_IN, Target};
-use codegen::{Error, PlanChoice, Recipe, Request, compile};
+use codegen::{Error, PlanChoice, Recipe, Request, compile, least_words};
 use rayon::prelude::*;
 use ring_program::RingProgram;
 use rustc_hash::FxHashMap;
@@ -31,15 +45,14 @@ pub fn variants(
     let samples = samples(program, launches);
     let requests = samples.iter().map(|(batch, rings)| request(batch.operation, program.degree(), rings));
     let requests: Vec<Request> = requests.collect::<Result<_, Error>>()?;
-    let choose =
-        |request: &Request| Ok(Arc::new(codegen::choose(request, machine, &PlanChoice::Best)?.recipe));
-    let fastest = recipes(&samples, &requests, machine, choose)?;
+    let fastest = recipes(&samples, &requests, machine, |_, request| {
+        Ok(Arc::new(codegen::choose(request, machine, &PlanChoice::Best)?.recipe))
+    })?;
     let large = Kernels::build(program, launches, machine, (&fastest, Tables::Large))?;
-    let smallest = |request: &Request| {
-        let fastest = choose(request)?;
-        Ok(with_small_table(request, &fastest, machine).unwrap_or(fastest))
-    };
-    let small = recipes(&samples, &requests, machine, smallest)?;
+    let small = recipes(&samples, &requests, machine, |batch, request| {
+        let fastest = &fastest[&batch.kind()];
+        Ok(with_small_table(request, fastest, machine).unwrap_or_else(|| Arc::clone(fastest)))
+    })?;
     let small = large.with_smaller_tables(program, launches, machine, &small);
     let tables: Vec<Kernels> = std::iter::once(large).chain(small).collect();
     let in_order: Vec<Kernels> = tables.iter().filter_map(Kernels::in_program_order).collect();
@@ -52,7 +65,7 @@ fn recipes(
     samples: &[(Batch, Vec<RingParameters>)],
     requests: &[Request],
     machine: &Machine,
-    choose: impl Fn(&Request) -> Result<Arc<Recipe>, Error>,
+    choose: impl Fn(Batch, &Request) -> Result<Arc<Recipe>, Error>,
 ) -> Result<Recipes, Error> {
     let mut recipes = Recipes::default();
     for ((batch, _), request) in samples.iter().zip(requests) {
@@ -60,7 +73,7 @@ fn recipes(
         let known = first.and_then(|(first, _)| recipes.get(&first.kind()));
         let suits =
             |recipe: &&Arc<Recipe>| recipe.method.is_none() || compile(request, recipe, machine).is_ok();
-        let recipe = known.filter(suits).map(Arc::clone).map_or_else(|| choose(request), Ok)?;
+        let recipe = known.filter(suits).map(Arc::clone).map_or_else(|| choose(*batch, request), Ok)?;
         recipes.insert(batch.kind(), recipe);
     }
     Ok(recipes)
@@ -91,8 +104,8 @@ fn samples(program: &RingProgram, launches: &Launches) -> Vec<(Batch, Vec<RingPa
     samples
 }
 
-/// The recipe with a small table of the least cost: `fastest`, or one of the library's for similar machines. The cost is
-/// the launch and a transfer of its table and scratch memory, since these displace limbs.
+/// The recipe with a small table of the least cost: `fastest`, or one of the library's for similar machines that needs
+/// fewer words. The cost is the launch and a transfer of its table and scratch memory, since these displace limbs.
 fn with_small_table(request: &Request, fastest: &Arc<Recipe>, machine: &Machine) -> Option<Arc<Recipe>> {
     let mut recipes = vec![Arc::clone(fastest)];
     // Recipes with the same plans have the same tables.
@@ -101,6 +114,9 @@ fn with_small_table(request: &Request, fastest: &Arc<Recipe>, machine: &Machine)
             recipes.push(Arc::new(recipe.clone()));
         }
     }
+    let words = |recipe: &Recipe| least_words(request, recipe, machine).unwrap_or(u32::MAX);
+    let most = words(fastest);
+    recipes.retain(|recipe| Arc::ptr_eq(recipe, fastest) || words(recipe) < most);
     let costs = recipes.into_par_iter().filter_map(|recipe| {
         let kernel = compile_small(request, &recipe, machine, Tables::Small).ok()?;
         let timed = Timed::of(request, &kernel, machine);

@@ -3,9 +3,10 @@
 //! Launches run window by window. Launches of a window that do not depend on each other run in
 //! parallel. A limb is freed after its last reader.
 
-use crate::flow::{Flow, RingOperation, ValueId};
-use crate::kernels::{Batch, Kernels, RingParameters, Timed};
+use crate::flow::{Flow, ValueId};
+use crate::kernels::{Kernels, Timed};
 use crate::lift::{Launch, Launches, ShapeId, Work};
+use crate::operation::{Batch, RingOperation, RingParameters};
 use crate::reduced::NotReduced;
 use b512_asm::Program;
 use codegen::NumberWords;
@@ -103,7 +104,8 @@ impl Execution<'_> {
             LaunchError::Execute(_) => {
                 let sources: Vec<&Words> =
                     self.launches.sources(launch).iter().map(|&value| values.get(value)).collect();
-                NotReduced::find(self, launch, &sources).map_or(error, LaunchError::from)
+                NotReduced::find(self.program, self.machine, (self.launches, launch), &sources)
+                    .map_or(error, LaunchError::from)
             }
             LaunchError::Kernel(_) | LaunchError::Load(_) | LaunchError::NotReduced(_) => error,
         }

@@ -3,6 +3,8 @@
 //! A copy is another name of a value, and zero is a value of its own, so neither is work. Neither is
 //! a sum with zero. Lines whose results nothing reads are left out.
 
+use crate::operation::RingOperation;
+use crate::parts::by_part;
 use crate::permute::Permutation;
 use codegen::elementwise::{Operand, StepOp};
 use ring_program::reduction::{InputModulus, input_moduli};
@@ -23,25 +25,6 @@ impl ValueId {
     pub const fn index(self) -> usize {
         self.0 as usize
     }
-}
-
-/// An operation of the registry with a kernel of its own.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum RingOperation {
-    /// The transform from coefficients to values.
-    Ntt,
-    /// The transform from values to coefficients.
-    Intt,
-    /// X to X^k on values.
-    AutomorphismOfValues {
-        /// The exponent, odd and below 2n.
-        k: u32,
-    },
-    /// X to X^k on coefficients.
-    AutomorphismOfCoefficients {
-        /// The exponent, odd and below 2n.
-        k: u32,
-    },
 }
 
 /// What a node computes.
@@ -333,6 +316,13 @@ impl<'p> Renaming<'p> {
         nodes.retain(|node| live[node.result.index()]);
         let (renamed, unused) = (program.operations().len() as u64 - before, before - worked(&nodes));
         let inputs = inputs.into_iter().filter(|(_, value)| live[value.index()]).collect();
-        Flow { nodes, inputs, outputs, values: residues.len(), renamed, unused }
+        Flow {
+            nodes: by_part(nodes, residues.len()),
+            inputs,
+            outputs,
+            values: residues.len(),
+            renamed,
+            unused,
+        }
     }
 }

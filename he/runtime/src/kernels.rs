@@ -6,9 +6,9 @@
 //! takes the recipes. An elementwise kernel works on a slice of each limb: one launch runs it on slice after slice, with other addresses. Operands
 //! of many limbs thus need not be in the VDM as a whole.
 
-use crate::flow::RingOperation;
+use crate::facts::{Facts, Resource};
 use crate::lift::{Launches, ShapeId};
-use crate::schedule::{Facts, Resource};
+use crate::operation::{Batch, Kind, RingOperation, RingParameters};
 use b512_asm::{MReg, Program, Role, Setting, Space};
 use codegen::elementwise::{Elementwise, LONGEST_BLOCK, StepOp, StepOrder};
 use codegen::{
@@ -126,7 +126,7 @@ impl Timed {
             name: self.name,
             instructions: self.instructions as u64,
             cycles: self.timing.cycles.0,
-            resource: Resource::of(self),
+            resource: Resource::of(&self.timing),
             slices: self.is_elementwise.then_some((self.slice, self.runs)),
             scratch_words: self.scratch_words,
             overwrites_operand: self.overwrites_operand,
@@ -170,34 +170,8 @@ fn overwrites_operand(kernel: &Kernel) -> bool {
     })
 }
 
-/// An operation in a number of rings.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Batch {
-    /// The operation.
-    pub operation: RingOperation,
-    /// The number of rings.
-    pub rings: u16,
-}
-
-impl Batch {
-    /// The name of an operand in one of the rings.
-    pub fn symbol(self, name: &str, ring: usize) -> String {
-        if self.rings == 1 { name.to_owned() } else { format!("{name}{ring}") }
-    }
-
-    pub(crate) fn kind(self) -> Kind {
-        (std::mem::discriminant(&self.operation), self.rings)
-    }
-}
-
-/// What has a recipe: an operation with any exponent, in a number of rings.
-pub(crate) type Kind = (std::mem::Discriminant<RingOperation>, u16);
-
 /// The recipe of each kind. Kinds with the same recipe have the same tables.
 pub(crate) type Recipes = FxHashMap<Kind, Arc<Recipe>>;
-
-/// A modulus, and the root of unity of a transform.
-pub type RingParameters = (u128, Option<u128>);
 
 /// The size of the factors' tables.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -8,16 +8,19 @@
 //! * [`Kernels`] generates each kernel once, and times it once, for a machine;
 //! * [`Execution`] runs all launches on data, on the functional engine;
 //! * [`Plan`] times all launches and all transfers to and from the off-chip memory: a [`Timeline`];
-//! * [`Report`] is the result as one document.
+//! * [`Report`] is the result.
 //!
 //! The crate does no terminal input or output.
 
 mod channel;
 pub mod choose;
 pub mod execute;
+mod facts;
 pub mod flow;
 pub mod kernels;
 pub mod lift;
+pub mod operation;
+mod parts;
 pub mod permute;
 mod place;
 mod reduced;

@@ -1,20 +1,40 @@
 //! Lifting: lines of a program become launches of kernels.
 //!
-//! Transforms in several rings share a launch, and so do automorphisms with one exponent. Elementwise
-//! lines join into groups, one launch each, so that intermediate limbs stay in registers. A line joins the group that made
-//! the latest of its operands, or else the newest group that is younger than all of its operands.
-//! Thus a launch depends on earlier launches only. This finds base conversions, modulus switches,
-//! inner products and the ends of mod-downs without looking for them. A product that only one addition
-//! reads becomes a part of it: one instruction computes both.
+//! Copies, zeros and sums with zero are no work, and neither are lines without effect on an output. Lines that share no
+//! result, directly or by others, are of different *parts* of the program. The parts run one after the other, in the order of
+//! their first lines. A *sum* is a tree of elementwise lines, each of which alone reads those before.
 //!
-//! The order of the program's lines decides how many limbs are alive. So a line joins only a group that has
-//! grown lately, and long limbs join only groups that have to do with them.
+//! A launch depends on earlier launches only. Lines become launches one after the other:
+//!
+//! * An elementwise line joins a *group*, one launch: the newest one with a line of its sum, or else the one that made the latest of
+//!   its operands, or else the newest one. The first of these that is not older than any of its operands and that has room takes it; else
+//!   it begins a group. Intermediate limbs of a group stay in registers.
+//! * A group has room within the limits below. Long limbs join it only if it has a line of their sum, or one of their operands, or no
+//!   line that reads another. If it has not grown for the *reach*, only a line of its sum joins, with operands that it has.
+//! * A product that only one addition or subtraction in its group reads, modulo the same number, becomes a part of it: one instruction
+//!   computes both. Of two products, the second does. Products with scalars do so for limbs of at least
+//!   4 vectors.
+//! * A transform or an automorphism joins the newest launch of the same operation in other rings, up to the limit. If its operand is
+//!   younger than this launch, the launch moves behind all others, unless another has read its results.
+//! * A movement of words is a launch of its own.
+//!
+//! Limbs of fewer than 16 vectors are *short*. Their lines come in windows of twice as many lines as the VDM has limbs,
+//! from 64 to 1,024: in a window, elementwise lines come first, then the operations that need them, then the
+//! elementwise lines that need those, and so on. So limbs meet those with the same work.
+//!
+//! | limit | short limbs | long limbs |
+//! |---|---|---|
+//! | operands of a group | as many as the VDM has limbs, from 3 to 32 | 62 |
+//! | moduli, and scalars in registers | 62 | 62 |
+//! | lines of a group | 32 | 512 |
+//! | reach, in lines | the window | 4 |
+//! | rings of a launch | so many that their limbs have 16 vectors | 1 |
 
 mod group;
 
 use self::group::{Group, Line, position};
-use crate::flow::{By, Elementary, Flow, Node, RingOperation, Task, ValueId};
-use crate::kernels::{Batch, RingParameters};
+use crate::flow::{By, Elementary, Flow, Node, Task, ValueId};
+use crate::operation::{Batch, RingOperation, RingParameters};
 use crate::permute::Permutation;
 use codegen::elementwise::{Elementwise, Operand, Step};
 use ring_program::{ModulusIndex, RingProgram};
@@ -198,7 +218,7 @@ impl Limits {
             steps: if is_short { 32 } else { 512 },
             rings: (VECTORS / vectors).max(1) as usize,
             window: if is_short { window } else { 1 },
-            reach: if is_short { window } else { 2 },
+            reach: if is_short { window } else { REACH },
             unrelated: is_short,
             constants: vectors >= VECTORS_PER_CONSTANT,
         }
@@ -208,6 +228,10 @@ impl Limits {
     /// for the table and the spilled vectors.
     const REGISTERS: usize = 62;
 }
+
+/// The lines after which a group of long limbs no longer grows. Neighbours may change places, but the order of the program
+/// decides how many limbs are alive.
+const REACH: usize = 4;
 
 /// The vectors of all limbs of a launch of transforms that keep the pipes busy.
 const VECTORS: u64 = 16;
@@ -239,7 +263,8 @@ pub fn lift(flow: &Flow, limits: Limits) -> Launches {
         unread: flow.reads(),
         reads: flow.reads(),
         escapes: vec![false; flow.values],
-        partner: partners(flow),
+        sum: sums(flow),
+        newest_of_sum: vec![None; flow.values],
         nodes: 0,
     };
     flow.outputs.iter().flatten().for_each(|value| lifting.escapes[value.index()] = true);
@@ -249,18 +274,16 @@ pub fn lift(flow: &Flow, limits: Limits) -> Launches {
     lifting.finish()
 }
 
-/// For each value that is read once, in an operation on two values, the other one.
-fn partners(flow: &Flow) -> Vec<Option<ValueId>> {
+/// For each value, the last one of its sum: of the elementwise lines from it on, each of which alone reads the one before.
+fn sums(flow: &Flow) -> Vec<ValueId> {
     let reads = flow.reads();
-    let mut partners = vec![None; flow.values];
-    for node in &flow.nodes {
-        if let Task::Elementwise { a, by: By::Value(b), .. } = node.task {
-            for (value, other) in [(a, b), (b, a)] {
-                partners[value.index()] = Some(other).filter(|_| reads[value.index()] == 1);
-            }
+    let mut sums: Vec<ValueId> = (0..flow.values as u32).map(ValueId).collect();
+    for node in flow.nodes.iter().rev().filter(|node| matches!(node.task, Task::Elementwise { .. })) {
+        for source in node.task.sources().filter(|source| reads[source.index()] == 1) {
+            sums[source.index()] = sums[node.result.index()];
         }
     }
-    partners
+    sums
 }
 
 /// The nodes in windows, and those of a window in stages: elementwise nodes, then the operations that
@@ -309,8 +332,10 @@ struct Lifting {
     reads: Vec<u32>,
     /// Whether another launch reads the value, or it is an output.
     escapes: Vec<bool>,
-    /// See [`partners`].
-    partner: Vec<Option<ValueId>>,
+    /// See [`sums`].
+    sum: Vec<ValueId>,
+    /// The newest group with a line of the sum that ends with each value.
+    newest_of_sum: Vec<Option<u32>>,
     /// The number of nodes so far.
     nodes: usize,
 }
@@ -431,7 +456,9 @@ impl Lifting {
         let latest = node.task.sources().filter_map(|source| self.maker[source.index()]).max();
         let latest = latest.map(|(draft, _)| draft);
         let newest = self.newest.filter(|&newest| latest.is_none_or(|latest| newest > latest));
-        let place = [latest, newest].into_iter().flatten().find(|&draft| self.has_room(draft, node, modulus));
+        let sum = self.group_of_sum(node).filter(|&sum| latest.is_none_or(|latest| sum >= latest));
+        let place =
+            [sum, latest, newest].into_iter().flatten().find(|&draft| self.has_room(draft, node, modulus));
         let draft = place.unwrap_or_else(|| {
             let group = Group { first: node.operation, last: u32::MAX, ..Group::default() };
             self.push(Open::Group(group))
@@ -449,6 +476,7 @@ impl Lifting {
         let modulus = position(&mut group.moduli, modulus);
         let step = Step { op: op.step(a, b), modulus };
         let executed = Executed { result: node.operation, product: node.operation };
+        self.newest_of_sum[self.sum[node.result.index()].index()] = Some(draft);
         group.push(Line { step, scalar, executed }, &self.reads, self.limits.constants);
         group.results.push(node.result);
         group.outputs += 1;
@@ -456,15 +484,20 @@ impl Lifting {
         (group.last, group.grown) = (node.operation, self.nodes);
     }
 
+    /// The newest group with a line of the node's sum.
+    fn group_of_sum(&self, node: &Node) -> Option<u32> {
+        self.newest_of_sum[self.sum[node.result.index()].index()]
+    }
+
     /// Whether a draft is a group that the node can join.
     fn has_room(&self, draft: u32, node: &Node, modulus: ModulusIndex) -> bool {
         let Open::Group(group) = &self.drafts[draft as usize] else { return false };
         let is_known = |value: ValueId| self.is_made_in(draft, value) || group.inputs.contains(&value);
-        let is_related = self.limits.unrelated
-            || !group.is_chained
-            || node.task.sources().any(is_known)
-            || self.partner[node.result.index()].is_some_and(|partner| self.is_made_in(draft, partner));
-        if !is_related || self.nodes - group.grown > self.limits.reach {
+        let is_of_sum = self.group_of_sum(node) == Some(draft);
+        let is_related =
+            self.limits.unrelated || !group.is_chained || is_of_sum || node.task.sources().any(is_known);
+        let is_near = self.nodes - group.grown <= self.limits.reach;
+        if !is_related || !(is_near || is_of_sum && node.task.sources().all(is_known)) {
             return false;
         }
         let mut operands = group.inputs.len() + group.outputs + 1;

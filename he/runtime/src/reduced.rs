@@ -3,11 +3,12 @@
 //! A launch executes many lines, and its fault names an instruction. So its steps are computed again, whole
 //! limb by whole limb, and every operand is compared with its modulus.
 
-use crate::execute::Execution;
-use crate::lift::{Executed, Launch, Work};
+use crate::lift::{Executed, Launch, Launches, Work};
 use codegen::elementwise::{Operand, Step, StepOp};
 use ring::modular::Modulus;
+use ring_program::RingProgram;
 use ring_program::data::Words;
+use sim::Machine;
 use sim::machine::LawOperands;
 use std::borrow::Cow;
 
@@ -27,8 +28,12 @@ pub struct NotReduced {
 
 impl NotReduced {
     /// The first operation of a launch, in the order of the program, that reads a word that is not reduced.
-    pub(crate) fn find(execution: &Execution<'_>, launch: &Launch, sources: &[&Words]) -> Option<Self> {
-        let Execution { launches, program, machine, .. } = execution;
+    pub(crate) fn find(
+        program: &RingProgram,
+        machine: &Machine,
+        (launches, launch): (&Launches, &Launch),
+        sources: &[&Words],
+    ) -> Option<Self> {
         let operations = launches.operations(launch);
         let moduli = launches.moduli(launch).iter().map(|&m| program.moduli().value(m));
         match launch.work {

@@ -144,12 +144,12 @@ impl<'p> Runtime<'p> {
         events
     }
 
-    /// The report of a timeline, not checked.
+    /// The report of a timeline.
     pub fn report(&self, timeline: &Timeline) -> Report {
         let without_launch = (self.flow.renamed, self.flow.unused);
         let sources = Sources::of(self.program, &self.flow, self.keys);
         let limb_bytes = self.machine.instruction_set().bytes(self.program.degree().get());
-        let work = (&self.events(), sources.resident_limbs() * limb_bytes);
+        let work = (&self.events(), self.keys, sources.resident_limbs() * limb_bytes);
         Report::new(self.program, self.machine, &self.launches, without_launch, timeline, work)
     }
 

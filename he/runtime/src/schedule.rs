@@ -131,14 +131,16 @@ mod timeline;
 mod uses;
 
 pub use self::home::{HbmUse, Home};
-pub(crate) use self::rpu::{Facts, ProgramId, Rpu, Task};
-pub use self::timeline::{Cost, Resource, Run, Timeline, Transfer};
+pub(crate) use self::rpu::{ProgramId, Rpu, Task};
+pub use self::timeline::{Cost, Run, Timeline, Transfer};
 pub(crate) use self::uses::Uses;
+pub use crate::facts::Resource;
 pub use crate::time::Span;
 
-use crate::flow::{Flow, RingOperation, ValueId};
-use crate::kernels::{Batch, Kernels, RingParameters, Timed};
+use crate::flow::{Flow, ValueId};
+use crate::kernels::{Kernels, Timed};
 use crate::lift::{Launch, Launches, Work};
+use crate::operation::{Batch, RingOperation, RingParameters};
 use crate::place::{Item, ItemId};
 use crate::traffic::{Keys, Kind, Sources};
 use b512_asm::Isa;

@@ -1,8 +1,9 @@
 //! Many runs of one kernel, each on its own data: a ring program of launches that share nothing but the program and,
 //! if the machine says so, the tables.
 
+use crate::facts::{Facts, Resource};
 use crate::place::{Item, ItemId};
-use crate::schedule::{Facts, LAUNCH_WORD_BYTES, ProgramId, Resource, Rpu, Task, TooLarge, Uses};
+use crate::schedule::{LAUNCH_WORD_BYTES, ProgramId, Rpu, Task, TooLarge, Uses};
 use crate::traffic::Kind;
 use b512_asm::{Program, Role, Space, Symbol};
 use sim::Machine;

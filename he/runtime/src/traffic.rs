@@ -2,10 +2,12 @@
 
 use crate::flow::{Flow, ValueId};
 use ring_program::RingProgram;
+use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
 /// The origin of keys.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Keys {
     /// The off-chip memory has them, and they stream in like inputs.
     #[default]
@@ -17,6 +19,32 @@ pub enum Keys {
     Seeded,
     /// A memory of their own on the chip has them. They take no traffic and no space in the VDM.
     Resident,
+}
+
+impl Keys {
+    /// All origins.
+    pub const ALL: [Self; 3] = [Self::Streamed, Self::Seeded, Self::Resident];
+
+    /// The name in options, definitions and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Streamed => "streamed",
+            Self::Seeded => "seeded",
+            Self::Resident => "resident",
+        }
+    }
+
+    /// The meaning in one line.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Streamed => "From off-chip memory",
+            Self::Seeded => {
+                "As streamed, but the limbs that the manifest lists as `seeded` come from a seed on the chip. Without a \
+                 list, half of each key does"
+            }
+            Self::Resident => "In a memory of their own on the chip",
+        }
+    }
 }
 
 macro_rules! kinds {

@@ -346,6 +346,7 @@ fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
             PlanChoice::Paper => Code::Paper,
             PlanChoice::Best
             | PlanChoice::Known
+            | PlanChoice::Least(..)
             | PlanChoice::Tuned(_)
             | PlanChoice::Classical
             | PlanChoice::Recipe(_) => Code::Best,

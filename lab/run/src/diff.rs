@@ -60,6 +60,9 @@ pub struct Delta {
     pub ratio: Option<f64>,
 }
 
+/// Keys of the parts of a sum, which are 0 where they are absent.
+const PARTS: [&str; 3] = ["binds.", "kernels.", "hbm.bytes_by_kind."];
+
 /// Keys of a document whose numbers are not compared.
 const NOT_COMPARED: [&str; 4] = ["schema", "seed", "machine", "simulator"];
 
@@ -146,7 +149,14 @@ impl Comparison {
                 .in_file(file)
                 .with_help("run the program again with timing"));
         }
-        let (of_a, of_b) = (numbers(a), numbers(b));
+        let (mut of_a, mut of_b) = (numbers(a), numbers(b));
+        // A ring program without a kernel or a limit has none of its launches, and none of its time.
+        let is_part = |name: &&String| PARTS.iter().any(|part| name.starts_with(part));
+        let parts: Vec<String> = of_a.keys().chain(of_b.keys()).filter(is_part).cloned().collect();
+        for name in parts {
+            of_a.entry(name.clone()).or_insert_with(|| Number::from(0));
+            of_b.entry(name).or_insert_with(|| Number::from(0));
+        }
         let both = of_a.into_iter().filter_map(|(name, a)| {
             let delta = Delta::new(a, of_b.get(&name)?.clone());
             Some((name, delta))
@@ -192,13 +202,34 @@ impl Comparison {
             ("dependence bound", "bounds.dependence_cycles", Unit::Cycles),
             ("area", "area_mm2", Unit::Decimal("mm2")),
             ("energy", "energy_uj", Unit::Decimal("uJ")),
+            ("  kernels", "energy_kernels_uj", Unit::Decimal("uJ")),
+            ("  off chip", "energy_hbm_uj", Unit::Decimal("uJ")),
+            ("  static", "energy_static_uj", Unit::Decimal("uJ")),
+            ("power", "power_w", Unit::Decimal("W")),
         ] {
             self.row(f, name, key, unit)?;
         }
-        if self.values.contains_key("cycles") {
+        let headings = [
+            ("What limits the time", Unit::Percent),
+            ("Launches", Unit::Launches),
+            ("Off-chip traffic", Unit::Bytes),
+        ];
+        for ((heading, unit), key) in headings.into_iter().zip(PARTS) {
+            self.write_parts(f, heading, key, unit)?;
+        }
+        if self.values.contains_key("stalls.issue") {
             self.write_cycles(f)?;
         }
         Ok(())
+    }
+
+    /// The numbers of a ring program under one key.
+    fn write_parts(&self, f: &mut String, heading: &str, key: &str, unit: Unit) -> fmt::Result {
+        let parts = || self.values.keys().filter_map(|name| name.strip_prefix(key));
+        if parts().next().is_some() {
+            writeln!(f, "\n{heading}")?;
+        }
+        parts().try_for_each(|part| self.row(f, &part.replace('_', " "), &format!("{key}{part}"), unit))
     }
 
     fn write_cycles(&self, f: &mut String) -> fmt::Result {
@@ -245,6 +276,8 @@ impl Comparison {
 enum Unit {
     Cycles,
     Count,
+    Bytes,
+    Launches,
     /// A share from 0 to 1.
     Percent,
     Decimal(&'static str),
@@ -255,6 +288,8 @@ impl Unit {
         match self {
             Self::Cycles => "cycles",
             Self::Count => "instructions",
+            Self::Bytes => "bytes",
+            Self::Launches => "launches",
             Self::Percent => "% of the time",
             Self::Decimal(unit) => unit,
         }
@@ -263,7 +298,7 @@ impl Unit {
     /// The size of the number, without its sign.
     fn text(self, number: f64) -> String {
         match self {
-            Self::Cycles | Self::Count => grouped(number.abs() as u64),
+            Self::Cycles | Self::Count | Self::Bytes | Self::Launches => grouped(number.abs() as u64),
             Self::Percent => format!("{:.1}", number.abs() * 100.0),
             Self::Decimal(_) => format!("{:.3}", number.abs()),
         }

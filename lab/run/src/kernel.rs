@@ -1,6 +1,7 @@
 //! Kernels as command lines and sweeps name them.
 
-use codegen::{Parameters, PlanChoice, Recipe, Request};
+use codegen::search::Effort;
+use codegen::{Merit, Parameters, PlanChoice, Recipe, Request};
 use diagnostic::input::{self, Content};
 use diagnostic::{Code, Diagnostic, Diagnostics, counted};
 use golden::Operation;
@@ -183,6 +184,18 @@ pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, Diagnostics> {
         Diagnostic::new(message).with_code(Code::Unreadable.name()).with_help(help)
     })?;
     Ok(PlanChoice::Recipe(Box::new(Recipe::parse(&file, &text)?)))
+}
+
+/// A plan whose search has this effort, or none, and this merit; named plans have neither.
+pub fn minimising(plan: PlanChoice, merit: Merit, effort: Option<Effort>) -> PlanChoice {
+    match (plan, merit, effort) {
+        (PlanChoice::Best, Merit::Energy | Merit::EnergyDelay, effort) => PlanChoice::Least(merit, effort),
+        (PlanChoice::Best, Merit::Cycles, None) => PlanChoice::Known,
+        (PlanChoice::Best, Merit::Cycles, Some(effort)) if effort != Effort::QUICK => {
+            PlanChoice::Tuned(effort)
+        }
+        (plan, ..) => plan,
+    }
 }
 
 /// Parses a decimal number, or a hexadecimal one after `0x`; digits may be separated by `_`.

@@ -21,8 +21,8 @@ mod page;
 mod pipes;
 pub mod program;
 mod report;
+mod ring_file;
 mod ring_page;
-mod ring_timing;
 mod stream;
 mod table;
 
@@ -34,8 +34,8 @@ pub use execute::{
 pub use inputs::{InputError, draw, modulus_of_input};
 pub use page::page;
 pub use pipes::{Instructions, Utilisation, Waits, label};
-pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, program_blake3};
+pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, program_blake3, ring_blake3};
+pub use ring_file::RingFile;
 pub use ring_page::ring_page;
-pub use ring_timing::RingTiming;
-pub use stream::{Bottleneck, StreamReport};
+pub use stream::{Bottleneck, OffChip, StreamReport};
 pub use table::table;

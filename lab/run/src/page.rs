@@ -22,15 +22,8 @@ const HEIGHT: usize = 46;
 /// The page of a run, as one HTML file; with a timeline if `trace` is given.
 pub fn page(report: &RunReport, trace: Option<&Trace<'_>>) -> String {
     let data = trace.map(timeline);
-    let changes = overrides(report);
     let body = html! {
-        h1 { (title(report)) }
-        p {
-            "Machine " (report.machine.name)
-            @if !changes.is_empty() { " with " (changes.join(", ")) }
-            ". "
-            @if report.checked { "Every coefficient of the results was checked. " }
-        }
+        (heading(report))
         (facts(report))
         (causes(report))
         (pipes(report))
@@ -44,13 +37,40 @@ pub fn page(report: &RunReport, trace: Option<&Trace<'_>>) -> String {
             }
             div.interactive #timeline {}
         }
+        (costs(report))
+        (footer(report))
+    };
+    shell(&title(report), &body, data.as_ref(), None).into_string()
+}
+
+/// What ran on which machine.
+pub(super) fn heading(report: &RunReport) -> Markup {
+    let changes = overrides(report);
+    html! {
+        h1 { (title(report)) }
+        p {
+            "Machine " (report.machine.name)
+            @if !changes.is_empty() { " with " (changes.join(", ")) }
+            ". "
+            @if report.checked { "Every coefficient of the results was checked. " }
+        }
+    }
+}
+
+/// Area and energy by part, and the keys of the machine.
+pub(super) fn costs(report: &RunReport) -> Markup {
+    html! {
         h2 { "Area and energy" }
         (breakdown("area", "mm²", report.area_mm2, labelled(&report.area_breakdown_mm2.components())))
         (breakdown("energy", "µJ", report.energy_uj, labelled(&report.energy_parts_uj())))
         (machine(&report.machine))
+    }
+}
+
+pub(super) fn footer(report: &RunReport) -> Markup {
+    html! {
         footer { "rpu " (report.simulator.version) ", model " (report.simulator.model_version) ", program " (report.program_blake3) }
-    };
-    shell(&title(report), &body, data.as_ref(), None).into_string()
+    }
 }
 
 fn facts(report: &RunReport) -> Markup {

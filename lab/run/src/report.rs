@@ -2,15 +2,17 @@
 
 use crate::model::MODEL_VERSION;
 use crate::pipes::{Instructions, Utilisation, Waits};
-use crate::ring_timing::RingTiming;
-use crate::stream::StreamReport;
+use crate::stream::{OffChip, StreamReport};
 use b512_asm::{Claim as ProgramClaim, Program, Setting, object};
-use runtime::Report;
+use ring_program::{Manifest, Parameters, RingProgram};
+use runtime::report::{Compute, Cost};
+use runtime::{Keys, Report, Runtime};
 use serde::{Deserialize, Serialize};
 use sim::Clock;
 use sim::timing::{Cause, Timing};
 use sim::{Area, Energy, Events, Machine, RunEnergy, Work};
 use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
 
 /// Version of the documents. It rises when the meaning of a key changes or a key is removed.
 pub const SCHEMA: u32 = 2;
@@ -24,13 +26,14 @@ pub struct RunReport {
     pub schema: u32,
     /// The program's name.
     pub program: String,
-    /// BLAKE3 of the program, as [`program_blake3`] computes it.
+    /// BLAKE3 of the program, see [`ProgramFacts`].
     pub program_blake3: String,
-    /// The program's claims.
+    /// The program's claims; none of a ring program.
     pub computes: Vec<Claim>,
     /// The seed of the inputs, if any was drawn.
     pub seed: Option<u64>,
-    /// Whether the outputs were compared with the golden model and agreed.
+    /// Whether the outputs were compared with the golden model, or those of a ring program with the executor on big
+    /// integers, and agreed.
     pub checked: bool,
     /// Cycles from the start command to the completion of the last instruction. Of a ring program, the cycles of the
     /// clock in its time, rounded up. `None` after a functional run, which has no timing.
@@ -42,7 +45,7 @@ pub struct RunReport {
     /// Time of `cycles` at that clock; of a ring program, with all transfers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_us: Option<f64>,
-    /// Instructions by pipe. This and the following are there for a kernel with a timing.
+    /// Instructions by pipe. This and the keys up to `waits` are there for a kernel with a timing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Instructions>,
     /// Lower bounds on the cycles, for any order of the instructions.
@@ -60,12 +63,45 @@ pub struct RunReport {
     /// Delays of instructions after their dispatch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,
-    /// A stream of such runs with their off-chip transfers, if one was simulated.
+    /// The off-chip memory in a stream of such runs, if one was simulated, or in a ring program.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hbm: Option<StreamReport>,
-    /// The parts of a ring program's timing.
+    pub hbm: Option<OffChip>,
+    /// The ring degree. This and the keys up to `vdm_peak_words` are there for a ring program.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ring: Option<RingTiming>,
+    pub n: Option<u64>,
+    /// The parameter set, if the program's generator or manifest says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Parameters>,
+    /// The origin of its keys.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keys: Option<Keys>,
+    /// The operations of the program: its lines, without `halt`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operations: Option<u64>,
+    /// The operations without a launch of their own: fused with others, or renamed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lifted_operations: Option<u64>,
+    /// The operations that no output depends on. They are not executed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unused_operations: Option<u64>,
+    /// The launches by name of the kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernels: Option<BTreeMap<String, u64>>,
+    /// The costs by name of the kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub costs: Option<BTreeMap<String, Cost>>,
+    /// All kernels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compute: Option<Compute>,
+    /// The share of the time that each resource limits, see [`Report::binds`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binds: Option<BTreeMap<String, f64>>,
+    /// The resource that limits most of each of some intervals of equal length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binds_over_time: Option<Vec<String>>,
+    /// The largest occupancy of the VDM.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vdm_peak_words: Option<u64>,
     /// The area of the machine, with what the run uses beside it ([`Area::of_run`]).
     pub area_mm2: f64,
     /// The area of each component.
@@ -149,12 +185,24 @@ pub fn program_blake3(program: &Program) -> String {
     blake3::hash(&bytes).to_hex().to_string()
 }
 
+/// BLAKE3 of a ring program, in hexadecimal: of its text without comments, and of the names of its limbs, by which keys
+/// are known.
+pub fn ring_blake3(program: &RingProgram) -> String {
+    let mut hasher = BufWriter::with_capacity(1 << 16, blake3::Hasher::new());
+    let written = program.write("", &mut hasher);
+    let mut names = Manifest::of(program);
+    names.parameters = None;
+    let named = written.and_then(|()| hasher.write_all(names.to_json().as_bytes()));
+    let hasher = named.and_then(|()| Ok(hasher.into_inner()?)).expect("hashing does not fail");
+    hasher.finalize().to_hex().to_string()
+}
+
 /// The machine-independent part of a program's report, computed once for many machines.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProgramFacts {
     /// The program's name.
     pub name: String,
-    /// The program's hash, see [`program_blake3`].
+    /// The program's hash: [`program_blake3`], or [`ring_blake3`].
     pub blake3: String,
     /// The program's claims.
     pub computes: Vec<Claim>,
@@ -170,6 +218,16 @@ impl ProgramFacts {
             blake3: program_blake3(program),
             computes: program.claims.iter().map(Claim::from).collect(),
             events: Events::of(program),
+        }
+    }
+
+    /// The facts of a ring program.
+    pub fn of_ring(name: &str, program: &RingProgram, runtime: &Runtime<'_>) -> Self {
+        Self {
+            name: name.to_owned(),
+            blake3: ring_blake3(program),
+            computes: Vec::new(),
+            events: runtime.events(),
         }
     }
 }
@@ -196,7 +254,18 @@ impl RunReport {
             utilisation: None,
             waits: None,
             hbm: None,
-            ring: None,
+            n: None,
+            parameters: None,
+            keys: None,
+            operations: None,
+            lifted_operations: None,
+            unused_operations: None,
+            kernels: None,
+            costs: None,
+            compute: None,
+            binds: None,
+            binds_over_time: None,
+            vdm_peak_words: None,
             area_mm2: area.total(),
             area_breakdown_mm2: area,
             energy_uj: energy.total(),
@@ -256,7 +325,7 @@ impl RunReport {
         let area = Area::of_run(&self.machine, &work.usage());
         let energy = RunEnergy::of(&self.machine, &work);
         Self {
-            hbm: stream,
+            hbm: stream.map(OffChip::Stream),
             area_mm2: area.total(),
             area_breakdown_mm2: area,
             cycles: Some(cycles),
@@ -285,21 +354,39 @@ impl RunReport {
     }
 
     /// The report with the result of the runtime.
-    pub fn of_ring(self, report: &Report) -> Self {
+    pub fn of_ring(self, report: Report) -> Self {
+        let Report { n, parameters, keys, time_us, operations, lifted_operations, unused_operations, .. } =
+            report;
+        let Report { costs, hbm, compute, binds, binds_over_time, vdm_peak_words, energy, area, .. } = report;
         let frequency_ghz = Clock::of(&self.machine).ghz();
         Self {
-            cycles: Some((report.time_us * 1e3 * frequency_ghz).ceil() as u64),
+            cycles: Some((time_us * 1e3 * frequency_ghz).ceil() as u64),
             frequency_ghz: Some(frequency_ghz),
-            time_us: Some(report.time_us),
-            ring: Some(RingTiming::new(report)),
-            area_mm2: report.area_mm2,
-            area_breakdown_mm2: report.area_breakdown_mm2,
-            energy_uj: report.energy_uj,
-            energy_kernels_uj: report.energy_kernels_uj,
-            energy_hbm_uj: report.energy_hbm_uj,
-            energy_static_uj: report.energy_static_uj,
-            power_w: Some(report.power_w),
-            ..self
+            time_us: Some(time_us),
+            hbm: Some(OffChip::Ring(hbm)),
+            n: Some(n),
+            parameters,
+            keys: Some(keys),
+            operations: Some(operations),
+            lifted_operations: Some(lifted_operations),
+            unused_operations: Some(unused_operations),
+            kernels: Some(costs.iter().map(|(name, cost)| (name.clone(), cost.launches)).collect()),
+            costs: Some(costs),
+            compute: Some(compute),
+            binds: Some(binds),
+            binds_over_time: Some(binds_over_time),
+            vdm_peak_words: Some(vdm_peak_words),
+            area_mm2: area.total(),
+            area_breakdown_mm2: area,
+            ..self.with_energy(&energy, time_us)
+        }
+    }
+
+    /// The stream of runs, if one was simulated.
+    pub fn stream(&self) -> Option<&StreamReport> {
+        match self.hbm.as_ref()? {
+            OffChip::Stream(stream) => Some(stream),
+            OffChip::Ring(_) => None,
         }
     }
 
@@ -318,9 +405,16 @@ impl RunReport {
             ("utilisation", self.utilisation.is_some()),
             ("waits", self.waits.is_some()),
         ];
-        let of_kernel = of_kernel.iter().filter(|_| self.ring.is_none());
-        let needed = || of_all.iter().chain(of_kernel.clone());
-        let is_timed = self.ring.is_some() || needed().any(|(_, is_there)| *is_there);
+        let of_ring = [
+            ("operations", self.operations.is_some()),
+            ("kernels", self.kernels.is_some()),
+            ("compute", self.compute.is_some()),
+            ("binds", self.binds.is_some()),
+            ("hbm", self.hbm.is_some()),
+        ];
+        let of_form = if self.n.is_some() { &of_ring[..] } else { &of_kernel };
+        let needed = || of_all.iter().chain(of_form);
+        let is_timed = self.n.is_some() || needed().any(|(_, is_there)| *is_there);
         needed().find(|(_, is_there)| is_timed && !is_there).map(|(key, _)| *key)
     }
 }

@@ -1,29 +1,27 @@
 //! The page of a ring program's run.
 
 use crate::html::{Part, key, names, shell, stack};
-use crate::page::{BINS, add_busy, breakdown, busy_chart};
+use crate::page::{BINS, add_busy, breakdown, busy_chart, costs, footer, heading};
+use crate::table::title;
+use crate::{OffChip, RunReport};
 use maud::{Markup, html};
-use runtime::{Report, Runtime, TRACKS, Timeline, limit};
+use runtime::{Runtime, TRACKS, Timeline, limit};
 use serde_json::{Value, json};
 use sim::trace::perfetto::Slice;
 
 /// The most slices of a timeline: more make a page too large for a browser.
 const MAX_SLICES: usize = 30_000;
 
-/// The page of a run, as one HTML file; with a timeline of launches and transfers if they are recorded.
-pub fn ring_page(title: &str, report: &Report, runtime: &Runtime<'_>, timeline: &Timeline) -> String {
+/// The page of a ring program's run, as one HTML file; with a timeline of launches and transfers if they are recorded.
+pub fn ring_page(report: &RunReport, runtime: &Runtime<'_>, timeline: &Timeline) -> String {
     let slices = runtime.slices(timeline);
     let end_ps = slices.iter().map(|slice| slice.end_ps).max().unwrap_or(0);
     let data = (!slices.is_empty()).then(|| data(&slices, end_ps));
-    let binds: Vec<Part> =
-        report.binds.iter().map(|(name, share)| Part { name: limit(name), size: *share }).collect();
+    let binds = report.binds.iter().flatten();
+    let binds: Vec<Part> = binds.map(|(name, share)| Part { name: limit(name), size: *share }).collect();
     let binding = names(std::iter::once(&binds[..]));
     let body = html! {
-        h1 { (title) }
-        p {
-            "Machine " (report.machine.name) ", ring degree " (report.n) ". "
-            @if report.checked { "Big integers confirmed every output. " }
-        }
+        (heading(report))
         (facts(report))
         h2 { "What limits the time" }
         p {
@@ -41,34 +39,39 @@ pub fn ring_page(title: &str, report: &Report, runtime: &Runtime<'_>, timeline: 
         }
         (kernels(report))
         (transfers(report))
-        footer { "rpu " (env!("CARGO_PKG_VERSION")) ", model " (crate::model::MODEL_VERSION) }
+        (costs(report))
+        (footer(report))
     };
-    shell(title, &body, data.as_ref(), None).into_string()
+    shell(&title(report), &body, data.as_ref(), None).into_string()
 }
 
-fn facts(report: &Report) -> Markup {
+fn facts(report: &RunReport) -> Markup {
     let row = |name: &str, value: String| html! { tr { td.name { (name) } td { (value) } } };
+    let count = |count: Option<u64>| count.unwrap_or_default();
+    let (operations, lifted) = (count(report.operations), count(report.lifted_operations));
     html! {
         table.narrow {
             tbody {
-                (row("time", format!("{:.3} µs", report.time_us)))
-                (row("operations", format!("{}, {} fused or renamed", report.operations, report.lifted_operations)))
-                (row("kernels run", format!("{:.1} % of the time", 100.0 * report.compute.busy)))
-                (row("off-chip channel busy", format!("{:.1} % of the time", 100.0 * report.hbm.busy)))
-                (row("energy", format!("{:.2} µJ", report.energy_uj)))
-                (row("of kernels", format!("{:.2} µJ", report.energy_kernels_uj)))
-                (row("of the off-chip memory", format!("{:.2} µJ", report.energy_hbm_uj)))
-                (row("of leakage and idle clocks", format!("{:.2} µJ", report.energy_static_uj)))
-                (row("power", format!("{:.2} W", report.power_w)))
-                (row("area", format!("{:.2} mm²", report.area_mm2)))
+                @if let Some(time_us) = report.time_us { (row("time", format!("{time_us:.3} µs"))) }
+                (row("ring degree", count(report.n).to_string()))
+                @if let Some(parameters) = &report.parameters {
+                    (row("parameter set", format!("{}: {parameters}", parameters.set)))
+                }
+                @if let Some(keys) = report.keys { (row("keys", keys.name().to_owned())) }
+                (row("operations", format!("{operations}, {lifted} fused or renamed")))
+                @if let Some(compute) = report.compute { (row("kernels run", format!("{:.1} % of the time", 100.0 * compute.busy))) }
+                @if let Some(OffChip::Ring(hbm)) = &report.hbm {
+                    (row("off-chip channel busy", format!("{:.1} % of the time", 100.0 * hbm.busy)))
+                }
+                @if let Some(power_w) = report.power_w { (row("power", format!("{power_w:.2} W"))) }
             }
         }
     }
 }
 
-fn kernels(report: &Report) -> Markup {
-    let parts: Vec<(String, f64)> =
-        report.costs.iter().map(|(name, cost)| (name.clone(), cost.time_us)).collect();
+fn kernels(report: &RunReport) -> Markup {
+    let costs = || report.costs.iter().flatten();
+    let parts: Vec<(String, f64)> = costs().map(|(name, cost)| (name.clone(), cost.time_us)).collect();
     let total = parts.iter().map(|(_, time)| time).sum();
     html! {
         h2 { "Kernels" }
@@ -76,7 +79,7 @@ fn kernels(report: &Report) -> Markup {
         table.sortable.narrow {
             thead { tr { th { "kernel" } th { "launches" } th { "operations" } th { "time (µs)" } th { "bound (µs)" } th { "energy (µJ)" } } }
             tbody {
-                @for (name, cost) in &report.costs {
+                @for (name, cost) in costs() {
                     tr {
                         td.name { (name) }
                         td { (cost.launches) }
@@ -91,13 +94,13 @@ fn kernels(report: &Report) -> Markup {
     }
 }
 
-fn transfers(report: &Report) -> Markup {
+fn transfers(report: &RunReport) -> Markup {
+    let Some(OffChip::Ring(hbm)) = &report.hbm else { return html! {} };
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
-    let kinds = &report.hbm.bytes_by_kind;
-    let parts = kinds.iter().map(|(name, bytes)| ((*name).to_owned(), mib(*bytes))).collect();
+    let parts = hbm.bytes_by_kind.iter().map(|(name, bytes)| (name.clone(), mib(*bytes))).collect();
     html! {
         h2 { "Off-chip transfers" }
-        (breakdown("transfers", "MiB", mib(kinds.values().sum()), parts))
+        (breakdown("transfers", "MiB", mib(hbm.bytes_by_kind.values().sum()), parts))
     }
 }
 

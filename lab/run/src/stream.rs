@@ -1,6 +1,7 @@
 //! Many runs of a program and their off-chip transfers, in a run's document.
 
 use b512_asm::Program;
+use runtime::report::Hbm;
 use runtime::stream::{Repeated, Stream, StreamError, stream};
 use serde::{Deserialize, Serialize};
 use sim::Machine;
@@ -21,6 +22,16 @@ impl Bottleneck {
     pub fn of(stream: &Stream) -> Self {
         if stream.channel_ns > stream.compute_ns { Self::Hbm } else { Self::Compute }
     }
+}
+
+/// The off-chip memory in a run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected the keys of a stream, or of the off-chip memory of a ring program")]
+pub enum OffChip {
+    /// In a stream of runs of a kernel.
+    Stream(StreamReport),
+    /// In a ring program.
+    Ring(Hbm),
 }
 
 /// A stream of runs of one program.

@@ -2,12 +2,13 @@
 
 use crate::html::{cause_label, part_label};
 use crate::pipes::label;
-use crate::{Bottleneck, Claim, RunReport, StreamReport};
+use crate::{Bottleneck, Claim, OffChip, RunReport, StreamReport};
 use b512_asm::Pipe;
 use diagnostic::counted;
-use sim::Clock;
-use sim::Machine;
+use runtime::limit;
+use runtime::report::{Cost, Hbm};
 use sim::timing::Cause;
+use sim::{Clock, Machine};
 use std::fmt::{self, Write};
 
 /// Width of a full bar in characters.
@@ -39,8 +40,16 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
     if !changes.is_empty() {
         writeln!(f, "  not as in rpu-128x128: {}", changes.join(", "))?;
     }
+    let keys = report.keys.map(|keys| format!(", keys {}", keys.name()));
+    if let Some(n) = report.n {
+        writeln!(f, "  ring degree {n}{}", keys.unwrap_or_default())?;
+    }
+    if let Some(parameters) = &report.parameters {
+        writeln!(f, "  set {}: {parameters}", parameters.set)?;
+    }
     if report.checked {
-        writeln!(f, "  checked: every coefficient agrees with the golden model")?;
+        let witness = if report.n.is_some() { "big integers" } else { "the golden model" };
+        writeln!(f, "  checked: every coefficient agrees with {witness}")?;
     }
     writeln!(f)?;
     write_timing(f, report)?;
@@ -50,10 +59,54 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
         writeln!(f, "  {:<18}{power_w:>9.2} W", "power")?;
     }
     write_cycles(f, report)?;
-    if let Some(stream) = &report.hbm {
-        write_stream(f, stream, &report.machine)?;
+    match &report.hbm {
+        Some(OffChip::Stream(stream)) => write_stream(f, stream, &report.machine),
+        Some(OffChip::Ring(hbm)) => write_ring(f, report, hbm),
+        None => Ok(()),
+    }
+}
+
+/// The parts of a ring program's run.
+fn write_ring(f: &mut String, report: &RunReport, hbm: &Hbm) -> fmt::Result {
+    let effect = |count: Option<u64>, what: &str| {
+        count
+            .filter(|count| *count > 0)
+            .map_or_else(String::new, |count| format!(", {} {what}", grouped(count)))
+    };
+    let lifted = effect(report.lifted_operations, "fused or renamed");
+    let unused = effect(report.unused_operations, "without effect on an output");
+    let operations = grouped(report.operations.unwrap_or_default());
+    writeln!(f, "  {:<18}{operations:>9}{lifted}{unused}", "operations")?;
+    writeln!(f, "  {:<18}{:>9} bytes off chip", "memory", grouped(hbm.needed_bytes))?;
+    writeln!(f, "\nWhat limits the time")?;
+    for (resource, share) in report.binds.iter().flatten() {
+        share_row(f, &limit(resource), *share, "")?;
+    }
+    if let Some(compute) = &report.compute {
+        let ratio = compute.bound_ratio.map(|ratio| format!(", {ratio:.2} times the bounds"));
+        writeln!(f, "\nShare of the time in which kernels and transfers run")?;
+        share_row(f, "kernels", compute.busy, &ratio.unwrap_or_default())?;
+        share_row(f, "off-chip transfers", hbm.busy, "")?;
+    }
+    let costs = || report.costs.iter().flatten();
+    let total: f64 = costs().map(|(_, cost)| cost.time_us).sum();
+    writeln!(f, "\nTime of the kernels, {total:.3} us in all")?;
+    for (name, Cost { launches, operations, time_us, energy_uj, .. }) in costs() {
+        let launches = counted(*launches as usize, "launch", "launches");
+        let rest = format!("  {time_us:.3} us, {energy_uj:.3} uJ: {launches} for {operations} operations");
+        share_row(f, name, time_us / total.max(f64::MIN_POSITIVE), &rest)?;
+    }
+    let bytes: u64 = hbm.bytes_by_kind.values().sum();
+    writeln!(f, "\nOff-chip transfers, {} bytes in all", grouped(bytes))?;
+    for (kind, part) in hbm.bytes_by_kind.iter().filter(|(_, part)| **part > 0) {
+        share_row(f, kind, *part as f64 / bytes as f64, &format!("  {} bytes", grouped(*part)))?;
     }
     Ok(())
+}
+
+/// A share as a bar, with what follows it.
+fn share_row(f: &mut String, name: &str, share: f64, rest: &str) -> fmt::Result {
+    writeln!(f, "  {name:<NAME$} {} {:>5.1} %{rest}", bar(share, BAR), share * 100.0)
 }
 
 /// A total, and its parts with their shares, the largest first.
@@ -170,7 +223,7 @@ fn write_cycles(f: &mut String, report: &RunReport) -> fmt::Result {
 
 fn row(f: &mut String, name: &str, share: f64, count: u64, [one, many]: [&str; 2]) -> fmt::Result {
     let of = if count == 1 { one } else { many };
-    writeln!(f, "  {name:<NAME$} {} {:>5.1} %  {:>9} {of}", bar(share, BAR), share * 100.0, grouped(count))
+    share_row(f, name, share, &format!("  {:>9} {of}", grouped(count)))
 }
 
 /// A bar of at most `width` characters, filled to `share` in eighths of a character.

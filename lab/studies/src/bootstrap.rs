@@ -23,8 +23,8 @@ pub(crate) fn files() -> Files {
             100.0 * report.lifted_operations as f64 / report.operations as f64,
             bytes as f64 / f64::from(1 << 20),
             100.0 * report.hbm.busy,
-            report.energy_kernels_uj / 1000.0,
-            report.energy_hbm_uj / 1000.0
+            report.energy.kernels / 1000.0,
+            report.energy.hbm / 1000.0
         ));
         let of_resource = |(resource, share)| format!("| {name} | {resource} | {:.1}% |", 100.0 * share);
         shares.extend(report.binds.iter().map(of_resource));

@@ -148,8 +148,8 @@ fn cells(program: &Generator, set: &ParameterSet, machine: &Machine) -> String {
                 streamed.compute.bound_ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
                 resident.time_us,
                 bytes as f64 / f64::from(1 << 20),
-                streamed.energy_kernels_uj / 1000.0,
-                streamed.energy_hbm_uj / 1000.0
+                streamed.energy.kernels / 1000.0,
+                streamed.energy.hbm / 1000.0
             )
         }
         Err(error) => {

@@ -10,10 +10,11 @@ use b512_asm::{Claim, Program};
 use codegen::Request;
 use lab_run::{Execution, Options, ProgramFacts, check_coverage, check_defects};
 use sim::Machine;
+use sim::machine::LawOperands;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Whether a program was compared with anything: with its claims, or with given data. The error is the
 /// difference.
@@ -21,10 +22,42 @@ pub(super) type Verdict = Result<bool, String>;
 
 /// A program and the work that follows its verdict.
 pub(super) struct Job<T> {
-    pub(super) program: Program,
+    pub(super) program: Arc<Program>,
     pub(super) facts: ProgramFacts,
     /// The caller's data.
     pub(super) task: T,
+}
+
+/// A program, by its hash, and what of a machine decides about its results.
+type Run = (String, Conditions);
+
+/// What of a machine decides about the results of programs that fit it: the words of its VDM and of its SDM, and whether it
+/// accepts multiplicands that are not reduced.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Conditions {
+    vdm_words: u32,
+    sdm_words: u32,
+    any_word: bool,
+}
+
+impl Conditions {
+    fn of(machine: &Machine) -> Self {
+        let any_word = machine.law.operands == LawOperands::Word;
+        Self { vdm_words: machine.vdm_words(), sdm_words: machine.sdm_words(), any_word }
+    }
+
+    /// Whether a program that runs under these conditions has the same results under others.
+    fn imply(&self, others: &Self) -> bool {
+        self.vdm_words <= others.vdm_words
+            && self.sdm_words <= others.sdm_words
+            && (others.any_word || !self.any_word)
+    }
+}
+
+/// The machine on which a program is most likely to have a fault: without one there, it has the same results on all others.
+pub(super) fn strictest<'m>(machines: &[&'m Machine]) -> Option<&'m Machine> {
+    let implies = |one: &Machine, other: &Machine| Conditions::of(one).imply(&Conditions::of(other));
+    machines.iter().find(|one| machines.iter().all(|other| implies(one, other))).copied()
 }
 
 /// A request to the golden model: the hash of an operation, its settings and its operands.
@@ -38,8 +71,8 @@ pub(super) struct Checker<'d, T> {
 }
 
 struct State<T> {
-    /// By the program's hash; `None` while a thread computes the verdict.
-    verdicts: HashMap<String, Option<Verdict>>,
+    /// `None` while a thread computes the verdict.
+    verdicts: HashMap<Run, Option<Verdict>>,
     /// The hash of the golden model's result; `None` while a thread computes it.
     answers: HashMap<Question, Option<Result<blake3::Hash, String>>>,
     waiting: Vec<Waiting<T>>,
@@ -48,6 +81,7 @@ struct State<T> {
 /// A job that was set aside.
 struct Waiting<T> {
     job: Job<T>,
+    run: Run,
     /// Its execution's result; `None` if an earlier job has the same program.
     evidence: Option<Evidence>,
 }
@@ -75,22 +109,23 @@ impl<'d, T> Checker<'d, T> {
     /// Takes a job, whose program runs on `machine`. Returns all jobs with known verdicts: this
     /// one, none, or also some that were set aside earlier. Some call returns every job.
     pub(super) fn check(&self, job: Job<T>, machine: &Machine, meter: &Meter) -> Vec<(Job<T>, Verdict)> {
+        let run = (job.facts.blake3.clone(), Conditions::of(machine));
         {
             let mut state = self.state();
-            match state.verdicts.get(&job.facts.blake3) {
+            match state.verdicts.get(&run) {
                 Some(Some(verdict)) => return vec![(job, verdict.clone())],
                 Some(None) => {
-                    state.waiting.push(Waiting { job, evidence: None });
+                    state.waiting.push(Waiting { job, run, evidence: None });
                     return Vec::new();
                 }
-                None => _ = state.verdicts.insert(job.facts.blake3.clone(), None),
+                None => _ = state.verdicts.insert(run.clone(), None),
             }
         }
         let evidence = guarded(|| meter.execution(|| self.execute(&job.program, machine)));
         match evidence {
             Err(error) => {
                 let mut state = self.state();
-                state.verdicts.insert(job.facts.blake3.clone(), Some(Err(error.clone())));
+                state.verdicts.insert(run, Some(Err(error.clone())));
                 let mut known = vec![(job, Err(error))];
                 known.extend(state.settled());
                 known
@@ -100,10 +135,15 @@ impl<'d, T> Checker<'d, T> {
                     self.answer(question, claim, &evidence.execution, meter);
                 }
                 let mut state = self.state();
-                state.waiting.push(Waiting { job, evidence: Some(evidence) });
+                state.waiting.push(Waiting { job, run, evidence: Some(evidence) });
                 state.settled()
             }
         }
+    }
+
+    /// Whether a program runs on a machine without a fault.
+    pub(super) fn runs(&self, program: &Program, machine: &Machine, meter: &Meter) -> bool {
+        guarded(|| meter.execution(|| self.execute(program, machine))).is_ok()
     }
 
     fn execute(&self, program: &Program, machine: &Machine) -> Result<Evidence, String> {
@@ -148,15 +188,15 @@ impl<T> State<T> {
     /// Removes the waiting jobs whose verdicts are now known.
     fn settled(&mut self) -> Vec<(Job<T>, Verdict)> {
         let Self { verdicts, answers, waiting } = self;
-        for Waiting { job, evidence } in waiting.iter() {
+        for Waiting { job, run, evidence } in waiting.iter() {
             let verdict = evidence.as_ref().and_then(|e| e.verdict(&job.program.claims, answers));
             if verdict.is_some() {
-                verdicts.insert(job.facts.blake3.clone(), verdict);
+                verdicts.insert(run.clone(), verdict);
             }
         }
-        let known = |job: &Job<T>| verdicts.get(&job.facts.blake3)?.clone();
-        let settled = waiting.extract_if(.., |waiting| known(&waiting.job).is_some());
-        settled.filter_map(|Waiting { job, .. }| known(&job).map(|verdict| (job, verdict))).collect()
+        let known = |run: &Run| verdicts.get(run)?.clone();
+        let settled = waiting.extract_if(.., |waiting| known(&waiting.run).is_some());
+        settled.filter_map(|Waiting { job, run, .. }| known(&run).map(|verdict| (job, verdict))).collect()
     }
 }
 

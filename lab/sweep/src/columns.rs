@@ -67,7 +67,7 @@ pub(super) fn columns() -> Vec<Column> {
         Column::new("extrapolated", None, |r| Some(extrapolated(r).join(" ").into())),
     ]);
     let of_set = |name, value: fn(&Parameters) -> Value| {
-        Column::of_run(name, None, move |r| Some(value(r.ring.as_ref()?.parameters.as_ref()?)))
+        Column::of_run(name, None, move |r| Some(value(r.parameters.as_ref()?)))
     };
     columns.extend([
         of_set("log2_q", |set| set.log2_q.into()),
@@ -113,7 +113,7 @@ pub(super) fn columns() -> Vec<Column> {
     }
     let conflicts = |r: &RunReport| Some(r.waits.as_ref()?.bank_conflict_cycles);
     columns.push(Column::of_run("wait_bank_conflict_cycles", LESS, conflicts));
-    let stream = |r: &RunReport| Some(r.hbm.as_ref()?.hbm_utilisation);
+    let stream = |r: &RunReport| Some(r.stream()?.hbm_utilisation);
     columns.push(Column::of_run("stream_hbm_utilisation", MORE, stream));
     columns
 }

@@ -410,16 +410,14 @@ impl Group<'_> {
     fn fronts(&self) -> Result<Option<Vec<Vec<usize>>>, ComposeError> {
         let Some(better) = self.better()? else { return Ok(None) };
         let Composition { x, y, .. } = self.composition;
-        let mut tasks: BTreeMap<Task, Vec<(usize, [f64; 2])>> = BTreeMap::new();
+        let mut tasks = BTreeMap::new();
         for (i, point) in self.points.iter().enumerate().filter(|(_, point)| point.is_allowed()) {
             let [x, y] = [self.pool.number(point, x)?, self.pool.number(point, y)?];
-            tasks.entry(point.task()).or_default().push((i, [better[0].cost(x), better[1].cost(y)]));
+            let (designs, costs): &mut (Vec<_>, Vec<_>) = tasks.entry(point.task()).or_default();
+            designs.push((i, point.is_ideal()));
+            costs.push([better[0].cost(x), better[1].cost(y)]);
         }
-        let front = |members: &Vec<(usize, [f64; 2])>| {
-            let is_ideal = |(i, _): &(usize, [f64; 2])| self.points[*i].is_ideal();
-            front::front(members, |(_, costs)| *costs, is_ideal).into_iter().map(|at| members[at].0).collect()
-        };
-        Ok(Some(tasks.values().map(front).collect()))
+        Ok(Some(tasks.values().map(|(designs, costs)| front::front(designs, costs)).collect()))
     }
 
     fn parallel(&self) -> Result<Panel, ComposeError> {

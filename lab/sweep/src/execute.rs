@@ -1,6 +1,6 @@
 //! Simulating the points of a sweep in parallel.
 
-use super::check::{Checker, Job, check_request, guarded};
+use super::check::{Checker, Job, check_request, guarded, strictest};
 use super::journal::{self, Journal, JournalError};
 use super::meter::{Meter, Spent};
 use super::plan::Plan;
@@ -16,7 +16,7 @@ use sim::timing::{self, DecodedProgram, Timing};
 use sim::{Machine, lint};
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Generates the program of a point, or returns an error message. [`generate`] is the default;
 /// tests use others.
@@ -99,8 +99,7 @@ pub(super) fn each<E: Send>(
             let program = match &first.task {
                 Task::Kernel(kernel) => guarded(|| program(kernel, &first, generate, &meter)),
                 Task::Program(given) => {
-                    guarded(|| check_given(given, &first.scheduled_for, source.data().seed))
-                        .map(|()| Generated { program: given.program.clone(), origin: Origin::Given })
+                    Ok(Generated { program: given.program.clone(), origin: Origin::Given })
                 }
                 Task::Ring(ring) => {
                     return group.par_iter().try_for_each(|&point| {
@@ -110,16 +109,27 @@ pub(super) fn each<E: Send>(
                     });
                 }
             };
+            let fail = |group: &[usize], error: &str| {
+                group.par_iter().try_for_each(|&point| end(source.point(point), None, Err(error.to_owned())))
+            };
             let Generated { program, origin } = match program {
                 Ok(generated) => generated,
-                Err(error) => {
-                    let fail = |&point: &usize| end(source.point(point), None, Err(error.clone()));
-                    return group.par_iter().try_for_each(fail);
-                }
+                Err(error) => return fail(&group, &error),
             };
-            let job = Job { facts: ProgramFacts::of(&program), program, task: (group, origin) };
-            let known = checker.check(job, &first.scheduled_for, &meter);
-            known.par_iter().try_for_each(|(job, verdict)| {
+            let (facts, program) = (ProgramFacts::of(&program), Arc::new(program));
+            let by_results = by_results(source, group, |machine| checker.runs(&program, machine, &meter));
+            let jobs = by_results.into_par_iter().map(|(group, machine)| {
+                if let Task::Program(given) = &first.task {
+                    let checked = guarded(|| check_given(given, &machine, source.data().seed));
+                    if let Err(error) = checked {
+                        return fail(&group, &error).map(|()| Vec::new());
+                    }
+                }
+                let (facts, program) = (facts.clone(), Arc::clone(&program));
+                Ok(checker.check(Job { facts, program, task: (group, origin) }, &machine, &meter))
+            });
+            let known: Vec<Vec<_>> = jobs.collect::<Result<_, E>>()?;
+            known.par_iter().flatten().try_for_each(|(job, verdict)| {
                 let decoded = DecodedProgram::of(&job.program);
                 let (group, origin) = &job.task;
                 let classes = by_class(group, |point| source.class(point).cycles);
@@ -178,6 +188,24 @@ fn program(
     Ok(generated)
 }
 
+/// The points of a program by the machine on which it is checked: one for all if it `runs` on the machine on which a fault is
+/// most likely.
+fn by_results(
+    source: &dyn Source,
+    points: Vec<usize>,
+    runs: impl Fn(&Machine) -> bool,
+) -> Vec<(Vec<usize>, Arc<Machine>)> {
+    let classes = by_class(&points, |point| source.class(point).results);
+    let machines: Vec<Arc<Machine>> = classes.iter().map(|class| source.point(class[0]).machine).collect();
+    if machines.len() > 1 {
+        let all: Vec<&Machine> = machines.iter().map(|machine| &**machine).collect();
+        if let Some(strictest) = strictest(&all).filter(|machine| runs(machine)) {
+            return vec![(points, Arc::new(strictest.clone()))];
+        }
+    }
+    classes.into_iter().zip(machines).collect()
+}
+
 /// Points of the same class, in the order of their first points.
 fn by_class(points: &[usize], class: impl Fn(usize) -> u128) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -197,12 +225,12 @@ fn time(task: &RingTask, machine: &Machine) -> Result<RunReport, String> {
     let runtime = Runtime::new(&task.program, machine, task.keys).map_err(|error| error.to_string())?;
     let timeline = runtime.time(false).map_err(|error| error.to_string())?;
     let facts = ProgramFacts {
-        name: task.name.clone(),
+        name: task.title.clone(),
         blake3: task.blake3.clone(),
         computes: Vec::new(),
         events: runtime.events(),
     };
-    Ok(RunReport::new(&facts, machine).of_ring(&runtime.report(&timeline)))
+    Ok(RunReport::new(&facts, machine).of_ring(runtime.report(&timeline)))
 }
 
 /// The report of a program on the machine of a point. `shared` is the timing on all machines of its class.

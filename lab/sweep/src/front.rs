@@ -64,19 +64,12 @@ pub(super) struct Design<T> {
     pub(super) is_ideal: bool,
 }
 
-/// The indices of the designs on a front, in ascending order of their first costs.
-pub(super) fn front<D, V: AsRef<[f64]>>(
-    designs: &[D],
-    costs: impl Fn(&D) -> V,
-    is_ideal: impl Fn(&D) -> bool,
-) -> Vec<usize> {
-    let real = |i: &usize| !is_ideal(&designs[*i]);
-    let mut competing: Vec<usize> = (0..designs.len()).filter(real).collect();
-    if competing.is_empty() {
-        competing = (0..designs.len()).collect();
-    }
-    let costs: Vec<V> = competing.iter().map(|&i| costs(&designs[i])).collect();
-    pareto::front(&costs).into_iter().map(|at| competing[at]).collect()
+/// The designs on a front, in ascending order of their first costs. A design has its costs, and whether it is ideal.
+pub(super) fn front<T: Copy>(designs: &[(T, bool)], costs: &[impl AsRef<[f64]> + Copy]) -> Vec<T> {
+    let all_ideal = designs.iter().all(|(_, is_ideal)| *is_ideal);
+    let competing = designs.iter().zip(costs).filter(|((_, is_ideal), _)| all_ideal || !is_ideal);
+    let (ids, costs): (Vec<T>, Vec<_>) = competing.map(|((id, _), costs)| (*id, *costs)).unzip();
+    pareto::front(&costs).into_iter().map(|at| ids[at]).collect()
 }
 
 /// Whether a setting makes a machine ideal.
@@ -132,11 +125,24 @@ impl Goals {
 
     /// The designs on the front, in ascending order of the first objective.
     pub(super) fn front<T: Copy>(&self, designs: impl Iterator<Item = Design<T>>) -> Vec<T> {
-        let allowed: Vec<Design<T>> = designs.filter(|design| self.allow(&design.costs)).collect();
-        let values = |design: &Design<T>| -> Vec<f64> {
-            self.objectives.iter().map(|objective| objective.of(&design.costs)).collect()
-        };
-        front(&allowed, values, |design| design.is_ideal).into_iter().map(|i| allowed[i].id).collect()
+        // A million designs have two numbers each here, not every measure.
+        let (mut allowed, mut values) = (Vec::new(), Vec::new());
+        for Design { id, costs, is_ideal } in designs.filter(|design| self.allow(&design.costs)) {
+            allowed.push((id, is_ideal));
+            values.extend(self.objectives.iter().map(|objective| objective.of(&costs)));
+        }
+        let costs: Vec<&[f64]> = values.chunks(self.objectives.len()).collect();
+        front(&allowed, &costs)
+    }
+
+    /// The keys of documents that the front needs.
+    pub(super) fn keys(&self) -> Vec<Measure> {
+        let limited = self.constraints.iter().map(|constraint| constraint.measure);
+        let measures = self.objectives.iter().copied().chain(limited);
+        let mut keys: Vec<Measure> = measures.flat_map(Measure::keys).copied().collect();
+        keys.sort_by_key(|key| *key as usize);
+        keys.dedup();
+        keys
     }
 
     /// The title of a chart: `area against latency`.

@@ -224,8 +224,7 @@ impl Journal {
 /// # Errors
 /// Returns an error if the record has no JSON form.
 pub fn line(record: &Record) -> Result<String, JournalError> {
-    let json = serde_json::to_string(record);
-    let json = json.map_err(|error| JournalError::Record { reason: error.to_string() })?;
+    let json = record.to_json().map_err(|error| JournalError::Record { reason: error.to_string() })?;
     let content = json.strip_suffix('}').unwrap_or(&json);
     Ok(format!("{content}{CHECKSUM}{}\"}}\n", checksum(content)))
 }

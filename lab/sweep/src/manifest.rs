@@ -69,6 +69,16 @@ impl Manifest {
         points.into_iter().collect()
     }
 
+    /// The keys of documents on which the fronts of all tasks depend.
+    pub(super) fn keys(&self) -> Vec<Measure> {
+        let has_stream = self.points.names().any(|name| name == "stream");
+        let times = [Measure::TimeUs, Measure::StreamUs].into_iter().take(1 + usize::from(has_stream));
+        match &self.goals {
+            Some(goals) => goals.keys(),
+            None => times.chain([Measure::AreaMm2]).collect(),
+        }
+    }
+
     /// Whether `other` has the same points and the same presentation; the file and its comments do
     /// not count.
     pub fn is_same_sweep(&self, other: &Self) -> bool {

@@ -44,6 +44,14 @@ macro_rules! measures {
                 }
             }
 
+            /// The keys of a document from which it follows.
+            pub(super) const fn keys(self) -> &'static [Self] {
+                match self {
+                    $(Self::$key => &[Self::$key],)+
+                    $(Self::$product => &[Self::$a, Self::$b],)+
+                }
+            }
+
             /// The value for a design; not a number if it has none.
             pub(super) fn of(self, costs: &Costs) -> f64 {
                 match self {
@@ -70,7 +78,7 @@ measures! {
     /// Time of one run.
     TimeUs "time_us" "latency" = |run| run.time_us;
     /// Time of a stream of runs with their off-chip transfers.
-    StreamUs "stream_us" "time of the stream" = |run| Some(run.hbm.as_ref()?.total_us);
+    StreamUs "stream_us" "time of the stream" = |run| Some(run.stream()?.total_us);
     /// Area of the machine.
     AreaMm2 "area_mm2" "area" = |run| Some(run.area_mm2);
     /// Energy of one run.

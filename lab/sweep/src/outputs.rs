@@ -253,13 +253,15 @@ impl<'r> Outputs<'r> {
                 text += &format!("\n{}\n", group.workload);
             }
             let view = self.view(group, &none);
-            for note in view.notes() {
+            let front = self.results.read(&group.front)?;
+            let shared = front.first().and_then(|(.., record)| view.shared(record));
+            for note in shared.into_iter().chain(view.notes()) {
                 text += &format!("{note}\n");
             }
             let members = group.members.len();
-            text += &format!("Pareto front, {} of {members} points\n", group.front.len());
-            if !group.front.is_empty() {
-                text += &front_table(&view, &self.results.read(&group.front)?);
+            text += &format!("Pareto front, {} of {members} points\n", front.len());
+            if !front.is_empty() {
+                text += &front_table(&view, &front);
             }
             let outside = self.extrapolated(group)?;
             if outside > 0 {

@@ -50,6 +50,7 @@ pub(super) fn page(results: &Results, sections: &[(View<'_>, Option<&str>)], sta
                 figure.static { (PreEscaped(svg)) }
                 div.interactive id=(format!("chart-{index}")) {}
             }
+            @if let Some(shared) = view.records.iter().find_map(|record| view.shared(record)) { p { (shared) "." } }
             @for note in view.notes() { p { (note) "." } }
             @if view.hidden() > 0 {
                 @let (shown, all) = view.beside_front();

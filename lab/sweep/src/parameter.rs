@@ -5,10 +5,12 @@
 //! the JSON schema, the columns of results, the task of a point ([`Workload`](super::Workload)) and the table in the book
 //! follow from the rows.
 
+use codegen::Merit;
 use diagnostic::nearest;
 use golden::{Kind, OPERATIONS, Operation};
 use lab_run::kernel::parse_u128;
 use programs::{OPTIONS, OptionKind, PROGRAMS};
+use runtime::Keys;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -44,6 +46,8 @@ pub enum Form {
     File,
     /// A ring program of a generator.
     Ring,
+    /// A ring program from a file.
+    RingFile,
 }
 
 impl Form {
@@ -52,7 +56,8 @@ impl Form {
         match self {
             Self::Kernel => "kernels",
             Self::File => "programs from files",
-            Self::Ring => "ring programs",
+            Self::Ring => "generated ring programs",
+            Self::RingFile => "ring programs from files",
         }
     }
 }
@@ -166,14 +171,16 @@ macro_rules! for_each_task_key {
         $rows! {
             kernel: Values::Names(kernels()), "The operation; `rpu gen --list` describes each. With `set`, a ring program.",
                 "`ntt`", [Kernel, Ring], identifies;
-            program: Values::Text, "A program in place of a kernel: assembly text or an object, relative to this file.",
-                "none", [File], identifies;
+            program: Values::Text, "A program in place of a kernel, relative to this file: assembly text, an object, or a ring program.",
+                "none", [File, RingFile], identifies;
+            manifest: Values::Text, "The manifest of a ring program from a file, relative to this file.",
+                "the file beside it that ends in `.json`", [RingFile], a_choice;
             set: Values::Text, "The parameter set of a ring program: a built-in name, or a path relative to this file.",
                 "must be set", [Ring], identifies;
             n: Values::Degree, "The ring degree.",
-                "must be set; of a ring program the set's", [Kernel, Ring], identifies;
-            keys: Values::Names(KEYS.to_vec()), "The origin of a ring program's keys.",
-                "`streamed`", [Ring], a_choice;
+                "must be set; of a ring program the set's, or the manifest's", [Kernel, Ring, RingFile], identifies;
+            keys: Values::Names(Keys::ALL.map(Keys::name).to_vec()), "The origin of a ring program's keys.",
+                "`streamed`", [Ring, RingFile], a_choice;
             modulus_bits: Values::Integer(2, 128), "The modulus is the largest prime of this size that is 1 mod 2n.",
                 "128", [Kernel], identifies;
             modulus: Values::Number, "The modulus, in place of its size.",
@@ -188,14 +195,14 @@ macro_rules! for_each_task_key {
                 "`best`", [Kernel], a_choice;
             tune: Values::Names(TUNES.to_vec()), "The search for plan `best`.",
                 "`quick`", [Kernel], a_choice;
+            optimise: Values::Names(Merit::ALL.map(Merit::name).to_vec()), "What plan `best` minimises.",
+                "`cycles`", [Kernel], a_choice;
         }
     };
 }
 
 /// The documentation of `plan`.
 const PLAN_DOC: &str = "`best`, `kl`, `pease`, `paper`, `unoptimised`, or a plan's file.";
-/// The values of `keys`.
-pub(super) const KEYS: [&str; 3] = ["streamed", "seeded", "resident"];
 /// The values of `tune`.
 pub(super) const TUNES: [&str; 3] = ["off", "quick", "full"];
 

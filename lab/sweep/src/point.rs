@@ -51,4 +51,6 @@ pub(super) struct Class {
     pub(super) program: u128,
     /// Equal for points on whose machines a program takes the same cycles.
     pub(super) cycles: u128,
+    /// Equal for points on whose machines a program has the same results, or the same fault.
+    pub(super) results: u128,
 }

@@ -26,12 +26,38 @@ pub struct Record {
     /// The number of recipes that were tried for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipes_tried: Option<usize>,
-    /// The run of a successful point.
-    #[serde(flatten)]
+    /// The run of a successful point. In a line of a journal, its keys follow those above.
+    #[serde(skip)]
     pub report: Option<RunReport>,
 }
 
 impl Record {
+    /// The record in a line of a journal.
+    ///
+    /// # Errors
+    /// Returns an error if the line has another form.
+    pub fn parse(line: &str) -> Result<Self, serde_json::Error> {
+        let mut record: Self = serde_json::from_str(line)?;
+        if record.status == Status::Ok {
+            record.report = Some(serde_json::from_str(line)?);
+        }
+        Ok(record)
+    }
+
+    /// The record as one line, which [`Self::parse`] reads.
+    ///
+    /// # Errors
+    /// Returns an error if a value has no JSON form.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        let mut line = serde_json::to_string(self)?;
+        if let Some(report) = &self.report {
+            line.truncate(line.len() - 1);
+            line.push(',');
+            line += &serde_json::to_string(report)?[1..];
+        }
+        Ok(line)
+    }
+
     pub(super) fn outcome(&self) -> Outcome {
         Outcome { status: self.status, costs: self.report.as_ref().and_then(Costs::of) }
     }

@@ -9,6 +9,7 @@ use super::point::{Class, PlannedPoint};
 use super::points::{Code, Points};
 use super::task::{KernelTask, Resolved, Task, resolve};
 use codegen::library::BUILT_IN;
+use codegen::search::Effort;
 use codegen::{PlanChoice, Recipe, Request};
 use diagnostic::{Diagnostic, Diagnostics};
 use golden::Operation;
@@ -53,6 +54,8 @@ struct Axis {
     program: Vec<usize>,
     /// Keys on which the cycles of a given program depend.
     cycles: Vec<usize>,
+    /// Keys on which its results, or its faults, depend.
+    results: Vec<usize>,
     /// The values of machine keys; `None` if one of them is invalid, or not a single key.
     machine: Vec<Option<Vec<Assignment>>>,
 }
@@ -107,6 +110,8 @@ impl Axis {
             let effects = |key: &sim::machine::table::Key| key.effects.contains(&Effect::Cycles);
             sim::machine::key(key).is_some_and(effects)
         };
+        // The others that decide about results decide whether the program fits at all, which each point tests.
+        let changes_results = |key: &str| ["vdm.size_mib", "sdm.size_kib", "law.operands"].contains(&key);
         let numbers = |is_wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
             let mut first: HashMap<String, usize> = HashMap::new();
             let text = |row: &Vec<Setting>| name(row.iter().filter(|setting| is_wanted(&setting.key)));
@@ -122,6 +127,7 @@ impl Axis {
             scheduled_for: numbers(&|key| is_scheduled(key)),
             program: numbers(&changes_programs),
             cycles: numbers(&changes_cycles),
+            results: numbers(&changes_results),
             machine: alternatives.iter().map(machine).collect(),
         }
     }
@@ -235,11 +241,12 @@ impl Resolver {
 
     /// The points with which a point shares its program and its cycles.
     pub(super) fn class(&self, point: &Digits) -> Class {
-        let mut class = Class { program: 0, cycles: 0 };
+        let mut class = Class { program: 0, cycles: 0, results: 0 };
         for (axis, &number) in self.axes.iter().zip(point) {
             let alternatives = axis.program.len() as u128;
             class.program = class.program * alternatives + axis.program[number] as u128;
             class.cycles = class.cycles * alternatives + axis.cycles[number] as u128;
+            class.results = class.results * alternatives + axis.results[number] as u128;
         }
         class
     }
@@ -364,17 +371,26 @@ impl Resolver {
             Task::Program(given) => {
                 Identity::Program { blake3: &given.blake3, data: (*seed, inputs, expected), stream: *stream }
             }
-            Task::Ring(ring) => Identity::Ring { blake3: &ring.blake3, keys: ring.keys_name() },
+            Task::Ring(ring) => Identity::Ring { blake3: &ring.blake3, keys: ring.keys.name() },
         };
         hash(&(SCHEMA, MODEL_VERSION, identity))
     }
 
     fn plan_identity<'k>(&self, kernel: &'k KernelTask) -> PlanIdentity<'k> {
-        let search = |tune| PlanIdentity::Search { tune, library: self.library_of(&kernel.request) };
+        let search = |tune, optimise| {
+            let library = self.library_of(&kernel.request);
+            PlanIdentity::Search { tune, optimise, library }
+        };
+        let effort = |effort: Option<Effort>| match effort {
+            None => "off",
+            Some(Effort::QUICK) => "quick",
+            Some(_) => "full",
+        };
         match &kernel.plan {
-            PlanChoice::Known => search("off"),
-            PlanChoice::Best => search("quick"),
-            PlanChoice::Tuned(_) => search("full"),
+            PlanChoice::Known => search("off", None),
+            PlanChoice::Best => search("quick", None),
+            PlanChoice::Tuned(_) => search("full", None),
+            PlanChoice::Least(merit, tune) => search(effort(*tune), Some(merit.name())),
             PlanChoice::Classical => PlanIdentity::Named("kl"),
             PlanChoice::Paper => PlanIdentity::Named("paper"),
             PlanChoice::Unoptimised => PlanIdentity::Named("unoptimised"),
@@ -433,6 +449,9 @@ enum PlanIdentity<'a> {
     /// Plan `best`: its search, and the hash of the recipes from which it starts.
     Search {
         tune: &'static str,
+        /// What it minimises, if not cycles.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        optimise: Option<&'static str>,
         library: String,
     },
     Named(&'static str),

@@ -5,7 +5,7 @@
 use super::journal::{self, Entry, JournalError};
 use super::key::PointKey;
 use super::manifest::Manifest;
-use super::measure::Costs;
+use super::measure::{Costs, Measure};
 use super::parameter::Settings;
 use super::record::{Record, Status};
 use diagnostic::input;
@@ -24,8 +24,8 @@ pub struct Results {
     journals: Journals,
     /// The record of each point, in the order of the sweep.
     found: Vec<Option<Found>>,
-    /// The costs of each successful point.
-    costs: Vec<Option<Costs>>,
+    /// The costs of each point.
+    costs: Table,
     /// Records that belong to no point of the sweep, such as those of an earlier definition, ordered by key.
     others: Vec<Found>,
     /// Whether every run was compared with the golden model.
@@ -72,6 +72,39 @@ fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     file.read_exact(bytes)
 }
 
+/// The costs of points: of all measures, only the keys on which fronts depend.
+#[derive(Debug)]
+struct Table {
+    keys: Vec<Measure>,
+    /// The values of each point's keys, not numbers where it has none.
+    values: Vec<f64>,
+}
+
+impl Table {
+    fn push(&mut self) {
+        self.values.resize(self.values.len() + self.keys.len(), f64::NAN);
+    }
+
+    fn set(&mut self, point: usize, costs: &Costs) {
+        let values = &mut self.values[point * self.keys.len()..];
+        values.iter_mut().zip(&self.keys).for_each(|(value, key)| *value = key.of(costs));
+    }
+
+    fn get(&self, point: usize) -> Costs {
+        let mut costs = Costs::UNKNOWN;
+        let values = &self.values[point * self.keys.len()..];
+        values.iter().zip(&self.keys).for_each(|(value, key)| costs.set(*key, *value));
+        costs
+    }
+
+    /// The costs of some points, in their order.
+    fn of(&self, points: &[usize]) -> Self {
+        let (keys, size) = (self.keys.clone(), self.keys.len());
+        let values = points.iter().flat_map(|&point| &self.values[point * size..][..size]);
+        Self { keys, values: values.copied().collect() }
+    }
+}
+
 /// The numbers of keys: those of points are their places, others follow.
 struct Numbers<'p> {
     points: &'p [PointKey],
@@ -98,13 +131,13 @@ impl<'p> Numbers<'p> {
 struct Best<'p> {
     numbers: Numbers<'p>,
     found: Vec<Option<Found>>,
-    costs: Vec<Option<Costs>>,
+    costs: Table,
 }
 
 impl<'p> Best<'p> {
-    fn new(points: &'p [PointKey]) -> Self {
-        let (found, costs) = (vec![None; points.len()], vec![None; points.len()]);
-        Self { numbers: Numbers::of(points), found, costs }
+    fn new(points: &'p [PointKey], keys: Vec<Measure>) -> Self {
+        let costs = Table { values: vec![f64::NAN; points.len() * keys.len()], keys };
+        Self { numbers: Numbers::of(points), found: vec![None; points.len()], costs }
     }
 
     /// The number of a key.
@@ -115,7 +148,7 @@ impl<'p> Best<'p> {
         let next = self.found.len();
         self.numbers.others.insert(key, next as u32);
         self.found.push(None);
-        self.costs.push(None);
+        self.costs.push();
         next
     }
 
@@ -147,7 +180,8 @@ impl<'p> Best<'p> {
     }
 
     fn put(&mut self, number: usize, found: Found, entry: &Entry<'_>) {
-        (self.found[number], self.costs[number]) = (Some(found), entry.outcome.costs);
+        self.found[number] = Some(found);
+        self.costs.set(number, &entry.outcome.costs.unwrap_or(Costs::UNKNOWN));
     }
 }
 
@@ -162,7 +196,7 @@ impl Results {
     /// results of one point differ.
     pub fn merge(folders: &[&Path]) -> Result<Self, JournalError> {
         let (mut manifest, journals) = open(folders)?;
-        let mut best = Best::new(manifest.points.keys());
+        let mut best = Best::new(manifest.points.keys(), manifest.keys());
         let (mut all_checked, mut explored) = (true, Vec::new());
         journal::for_each_record(&journals.paths, |entry| {
             all_checked &= entry.checked.unwrap_or(true);
@@ -177,14 +211,13 @@ impl Results {
             // Records came in any order.
             let order: Vec<usize> = manifest.points.keys().iter().map(|key| others[key] as usize).collect();
             found = order.iter().map(|&number| found[number]).collect();
-            costs = order.iter().map(|&number| costs[number]).collect();
+            costs = costs.of(&order);
         }
         let mut others: Vec<(PointKey, u32)> = others.into_iter().collect();
         others.sort_unstable();
         let of_no_point = others.into_iter().filter(|_| !manifest.explored);
         let others = of_no_point.filter_map(|(_, number)| found[number as usize]).collect();
         found.truncate(manifest.points.len());
-        costs.truncate(manifest.points.len());
         Ok(Self { manifest, journals, found, costs, others, all_checked })
     }
 
@@ -218,9 +251,9 @@ impl Results {
         (0..self.points()).filter(|&point| self.status(point).is_some())
     }
 
-    /// The costs of a point that ran.
+    /// The costs of a point that ran, as far as fronts depend on them.
     pub(super) fn costs(&self, point: usize) -> Option<Costs> {
-        self.costs[point]
+        (self.status(point) == Some(Status::Ok)).then(|| self.costs.get(point))
     }
 
     /// Whether every run was compared with the golden model.
@@ -307,7 +340,7 @@ fn open(folders: &[&Path]) -> Result<(Manifest, Journals), JournalError> {
 }
 
 fn record(line: &str) -> Result<Record, JournalError> {
-    serde_json::from_str(line).map_err(invalid_record)
+    Record::parse(line).map_err(invalid_record)
 }
 
 fn invalid_record(error: serde_json::Error) -> JournalError {

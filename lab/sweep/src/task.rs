@@ -4,20 +4,21 @@
 //! a missing setting is an error with its place.
 
 use super::data::Data;
-use super::definition::{Definition, ScheduleFor};
-use super::parameter::{self, Form, Given, KEYS, Parameter, Setting, Settings, TUNES, Values};
+use super::definition::{DataFile, Definition, ScheduleFor};
+use super::parameter::{self, Form, Given, Parameter, Setting, Settings, TUNES, Values};
 use b512_asm::{Program, Setting as Value};
 use codegen::search::Effort;
-use codegen::{Parameters, PlanChoice, Request};
+use codegen::{Merit, Parameters, PlanChoice, Request};
 use diagnostic::{Code, Diagnostic, Diagnostics};
 use golden::{Kind, Operation};
 use lab_run::kernel::{self, ModulusSpec, RequestSpec};
 use lab_run::program::{self, ProgramFile};
-use lab_run::program_blake3;
+use lab_run::{RingFile, program_blake3, ring_blake3};
 use programs::{OPTIONS, Options, PROGRAMS, ParameterSet, SETS, find_program};
 use ring_program::RingProgram;
 use runtime::Keys;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The program of a point.
@@ -49,28 +50,17 @@ pub struct GivenProgram {
     pub blake3: String,
 }
 
-/// A ring program of a generator.
+/// A ring program, of a generator or from a file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RingTask {
-    /// Its name, such as `hmult`.
-    pub name: String,
+    /// What it is, in one line.
+    pub title: String,
     /// The program.
     pub program: RingProgram,
-    /// BLAKE3 of its text, in hexadecimal.
+    /// Its hash, see [`ring_blake3`].
     pub blake3: String,
     /// The origin of its keys.
     pub keys: Keys,
-}
-
-impl RingTask {
-    /// The name of the origin of its keys.
-    pub(super) const fn keys_name(&self) -> &'static str {
-        match self.keys {
-            Keys::Streamed => KEYS[0],
-            Keys::Seeded => KEYS[1],
-            Keys::Resident => KEYS[2],
-        }
-    }
 }
 
 /// A task as its settings give it.
@@ -100,12 +90,20 @@ pub(super) fn resolve(
         Form::Kernel => reader.kernel()?,
         Form::File => reader.file()?,
         Form::Ring => reader.ring()?,
+        Form::RingFile => reader.ring_file()?,
     };
     for Setting { key, value, .. } in reader.given.all() {
         columns.insert(key.clone(), parameter::column(key, value));
     }
     let stream = reader.given.stream.and_then(|setting| integer(setting).try_into().ok());
     Ok(Resolved { task, stream, columns })
+}
+
+/// The task of a ring program.
+fn ring_task(title: String, program: RingProgram, keys: Option<&Setting>) -> Task {
+    let named = Keys::ALL.into_iter().find(|known| known.name() == text(keys));
+    let blake3 = ring_blake3(&program);
+    Task::Ring(Arc::new(RingTask { title, program, blake3, keys: named.unwrap_or_default() }))
 }
 
 /// A whole number whose range has been checked.
@@ -138,7 +136,8 @@ impl Reader<'_> {
     fn form(&self) -> Form {
         let name = text(self.given.kernel);
         if self.given.program.is_some() {
-            Form::File
+            let is_ring = RingFile::is_meant(Path::new(text(self.given.program)));
+            if is_ring { Form::RingFile } else { Form::File }
         } else if self.given.set.is_some()
             || (find_program(name).is_some() && name.parse::<Operation>().is_err())
         {
@@ -159,7 +158,7 @@ impl Reader<'_> {
                 .keep(
                     match form {
                         Form::Ring => self.check_value(kernel, &programs),
-                        Form::Kernel | Form::File => Ok(()),
+                        Form::Kernel | Form::File | Form::RingFile => Ok(()),
                     }
                     .and_then(|()| {
                         self.check_value(kernel, &parameter::find("kernel").expect("a row").values)
@@ -167,7 +166,9 @@ impl Reader<'_> {
                 )
                 .map(|()| text(Some(kernel)));
         }
-        for setting in self.given.all().filter(|setting| setting.key != "kernel" || form == Form::File) {
+        for setting in
+            self.given.all().filter(|setting| setting.key != "kernel" || self.given.program.is_some())
+        {
             let Some(parameter) = parameter::find(&setting.key) else { continue };
             if !parameter.is_of(form, name) {
                 errors.push(self.misplaced(setting, parameter, form, name.unwrap_or_default()));
@@ -176,7 +177,7 @@ impl Reader<'_> {
             }
         }
         if form == Form::Kernel && !errors.is_empty() {
-            errors.keep(self.plan(self.given.plan, self.given.tune));
+            errors.keep(self.plan(self.given.plan, self.given.tune, self.given.optimise));
         }
         errors.or(())
     }
@@ -196,6 +197,7 @@ impl Reader<'_> {
             Form::Kernel => format!("and `{name}` is a kernel"),
             Form::File => "and `program` names a file".to_owned(),
             Form::Ring => format!("and `{name}` is a ring program"),
+            Form::RingFile => "and `program` names a ring program".to_owned(),
         };
         let message = format!("`{}` is of {}, {what}", setting.key, parameter.takers());
         let help = match (form, name.parse::<Operation>()) {
@@ -212,6 +214,7 @@ impl Reader<'_> {
         let &Given {
             kernel,
             program: _,
+            manifest: _,
             set: _,
             n,
             keys: _,
@@ -222,13 +225,12 @@ impl Reader<'_> {
             stream: _,
             plan,
             tune,
+            optimise,
             ref others,
         } = &self.given;
-        if let Some(file) = self.definition.data.first() {
-            let help =
-                "set `program`, or leave the data out: generated programs are checked on data from the seed";
-            return Err(self.error(file.span.clone(), "data without a program", help).into());
-        }
+        self.check_no_data(
+            "set `program`, or leave the data out: generated programs are checked on data from the seed",
+        )?;
         let operation = kernel.map_or(Ok(golden::DEFAULT), |kernel| text(Some(kernel)).parse());
         let operation: Operation = operation
             .map_err(|_| self.error(place([kernel]), "unknown kernel", "`rpu gen --list` has all"))?;
@@ -281,7 +283,7 @@ impl Reader<'_> {
             let culprit = others.iter().find(named).copied().or(kernel);
             self.error(place([culprit]), message, parameter::settings_of(operation))
         })?;
-        let task = KernelTask { request, plan: self.plan(plan, tune)? };
+        let task = KernelTask { request, plan: self.plan(plan, tune, optimise)? };
         let mut columns = Settings::new();
         columns.insert("kernel".into(), operation.name().into());
         if modulus.is_none() {
@@ -318,8 +320,13 @@ impl Reader<'_> {
         errors.or(Parameters::new(values))
     }
 
-    /// The plan; `tune` is the search for plan `best`.
-    fn plan(&self, plan: Option<&Setting>, tune: Option<&Setting>) -> Result<PlanChoice, Diagnostics> {
+    /// The plan; `tune` is the search for plan `best`, `optimise` what it minimises.
+    fn plan(
+        &self,
+        plan: Option<&Setting>,
+        tune: Option<&Setting>,
+        optimise: Option<&Setting>,
+    ) -> Result<PlanChoice, Diagnostics> {
         let name = plan.map_or("best", |plan| text(Some(plan)));
         let choice = kernel::plan(name, &self.definition.path(name)).map_err(|errors| {
             // The name of a file that cannot be read is an error of the definition.
@@ -330,12 +337,13 @@ impl Reader<'_> {
                 false => error,
             })
         })?;
-        let effort = TUNES.iter().position(|known| *known == text(tune));
-        Ok(match (choice, effort) {
-            (PlanChoice::Best, Some(0)) => PlanChoice::Known,
-            (PlanChoice::Best, Some(2)) => PlanChoice::Tuned(Effort::FULL),
-            (choice, _) => choice,
-        })
+        let effort = match TUNES.iter().position(|known| *known == text(tune)) {
+            Some(0) => None,
+            Some(2) => Some(Effort::FULL),
+            _ => Some(Effort::QUICK),
+        };
+        let merit = text(optimise).parse().unwrap_or(Merit::Cycles);
+        Ok(kernel::minimising(choice, merit, effort))
     }
 
     /// A program from a file.
@@ -359,6 +367,7 @@ impl Reader<'_> {
         let &Given {
             kernel,
             program: _,
+            manifest: _,
             set,
             n,
             keys,
@@ -369,12 +378,10 @@ impl Reader<'_> {
             stream: _,
             plan: _,
             tune: _,
+            optimise: _,
             ref others,
         } = &self.given;
-        if self.definition.schedule_for != ScheduleFor::Machine {
-            let message = "a ring program has kernels of its own for each machine";
-            return Err(self.error(0..0, message, "leave `schedule_for` out").into());
-        }
+        self.check_ring()?;
         let name = text(kernel);
         let Some(generator) = find_program(name) else {
             let help = "name a program, such as \"hmult\"";
@@ -390,20 +397,50 @@ impl Reader<'_> {
         let program = programs::generate(&generator, &parameter_set, &options).map_err(|error| {
             self.error(place(others.iter().copied().map(Some).chain([set])), error.to_string(), "")
         })?;
-        let mut text_of_program = Vec::new();
-        program
-            .write("", &mut text_of_program)
-            .map_err(|error| self.error(0..0, format!("cannot write the ring program: {error}"), ""))?;
-        let origin = KEYS.iter().position(|known| *known == text(keys));
-        let keys = match origin {
-            Some(1) => Keys::Seeded,
-            Some(2) => Keys::Resident,
-            _ => Keys::Streamed,
-        };
-        let blake3 = blake3::hash(&text_of_program).to_hex().to_string();
-        let task = RingTask { name: generator.name.to_owned(), program, blake3, keys };
-        let columns = Settings::from_iter([("n".to_owned(), parameter_set.degree().get().into())]);
-        Ok((Task::Ring(Arc::new(task)), columns))
+        let title = programs::title(&generator, &parameter_set, &options);
+        let mut columns = Settings::new();
+        columns.insert("n".into(), parameter_set.degree().get().into());
+        columns.insert("dataflow".into(), options.dataflow.name.into());
+        columns.insert("keys".into(), Keys::default().name().into());
+        Ok((ring_task(title, program, keys), columns))
+    }
+
+    /// A ring program from a file.
+    fn ring_file(&self) -> Result<(Task, Settings), Diagnostics> {
+        self.check_ring()?;
+        let &Given { program, manifest, n, keys, .. } = &self.given;
+        let manifest = manifest.map(|manifest| self.definition.path(text(Some(manifest))));
+        let path = self.definition.path(text(program));
+        // The name of a file that cannot be read is an error of the definition.
+        let unreadable =
+            [(program, &path)].into_iter().chain(manifest.as_ref().map(|path| (self.given.manifest, path)));
+        for (setting, path) in unreadable {
+            if let Err(error) = std::fs::File::open(path) {
+                let message = format!("cannot read `{}`: {error}", text(setting));
+                return Err(self
+                    .error(place([setting]), message, "name a file, relative to this one")
+                    .into());
+            }
+        }
+        let RingFile { program, title, .. } = RingFile::read(&path, manifest.as_deref(), n.map(integer))?;
+        let columns = Settings::from_iter([("keys".to_owned(), Keys::default().name().into())]);
+        Ok((ring_task(title, program, keys), columns))
+    }
+
+    /// Checks what a definition says beside the parameters of a ring program.
+    fn check_ring(&self) -> Result<(), Diagnostic> {
+        if self.definition.schedule_for != ScheduleFor::Machine {
+            let message = "a ring program has kernels of its own for each machine";
+            return Err(self.error(0..0, message, "leave `schedule_for` out"));
+        }
+        self.check_no_data("leave the data out: ring programs are timed, not run on data")
+    }
+
+    /// Refuses data for a program that takes none.
+    fn check_no_data(&self, help: &str) -> Result<(), Diagnostic> {
+        let error =
+            |file: &DataFile| self.error(file.span.clone(), "data without a program that takes it", help);
+        self.definition.data.first().map(error).map_or(Ok(()), Err)
     }
 
     /// The parameter set: a built-in one, or a file.

@@ -4,10 +4,12 @@ use super::front::Goals;
 use super::key::PointKey;
 use super::manifest::Manifest;
 use super::measure::Measure;
+use super::parameter::PARAMETERS;
 use super::record::Record;
 use super::value::{ABSENT, plain};
 use super::workload::Workload;
 use serde_json::Value;
+use sim::Machine;
 use sim::machine::table::{Effect, Key, Rest};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -54,6 +56,23 @@ impl View<'_> {
     /// Remarks on axes that cost nothing, or whose cost no model covers, and on the front.
     pub(super) fn notes(&self) -> Vec<String> {
         cost_notes(self.varying.iter().copied()).chain(self.goals.notes(self.beyond, self.ran)).collect()
+    }
+
+    /// What all points share beside their task: the machine with its changes, and choices such as the dataflow.
+    pub(super) fn shared(&self, record: &Record) -> Option<String> {
+        let report = record.report.as_ref()?;
+        let is_shared = |key: &str| !self.manifest.varying.iter().any(|varying| varying == key);
+        let changes = report.machine.changes_from(&Machine::rpu_128x128()).into_iter();
+        let changes = changes.filter(|change| change.key != "name" && !change.key.starts_with("technology."));
+        let machine = changes.filter(|change| is_shared(change.key));
+        let machine = machine.map(|change| format!("{} = {}", change.key, change.to));
+        let choices =
+            PARAMETERS.iter().filter(|parameter| !parameter.identifies && is_shared(parameter.name));
+        let choices = choices.filter_map(|choice| {
+            Some(format!("{} {}", choice.name, plain(Some(record.point.get(choice.name)?))))
+        });
+        let parts = std::iter::once(report.machine.name.clone()).chain(machine).chain(choices);
+        Some(parts.collect::<Vec<_>>().join(", "))
     }
 
     /// Whether a record exceeds a constraint.

@@ -59,7 +59,7 @@ fn a_record_that_the_point_does_not_lead_to_is_a_failure() {
     let journal = folder.join("out/journal.jsonl");
     let text = fs::read_to_string(&journal).unwrap();
     let (key, line) = &lines(&text)[0];
-    let mut record: Record = serde_json::from_str(line).unwrap();
+    let mut record = Record::parse(line).unwrap();
     let cycles = record.report.as_mut().and_then(|report| report.cycles.replace(1)).unwrap();
     let other = lab_sweep::line(&record).unwrap();
     fs::write(&journal, text.replace(line, other.trim_end())).unwrap();

@@ -9,7 +9,7 @@ pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
     const LIMBS: usize = 32;
     let claim = |what: &str, gain, baseline: Variant, optimised: Variant| {
         let what = format!("{what} ({} limbs, N = 2^16)", optimised.limbs);
-        Paper::Caramel.claim(what, gain, baseline, optimised)
+        Paper::CARAMEL.claim(what, gain, baseline, optimised)
     };
     let own = two_stage(16, 3)?;
     let products = |label: &str, separate| {

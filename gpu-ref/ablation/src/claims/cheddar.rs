@@ -8,7 +8,7 @@ pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
     const LIMBS: usize = 54;
     let claim = |what: &str, gain, baseline: Variant, optimised: Variant| {
         let what = format!("{what} ({} limbs, N = 2^16)", optimised.limbs);
-        Paper::Cheddar.claim(what, gain, baseline, optimised)
+        Paper::CHEDDAR.claim(what, gain, baseline, optimised)
     };
     let variant = |label: &str, recipe: Recipe| Variant::new(label, recipe).limbs(LIMBS);
     let parameters =

@@ -16,19 +16,19 @@ pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
         };
         let local = variant("trigger bits", Sync::Local)?;
         let setting = format!("N = 2^{log_n}, {bits}-bit words");
-        claims.push(Paper::HeBooster.claim(
+        claims.push(Paper::HE_BOOSTER.claim(
             format!("local synchronisation instead of a barrier across the grid ({setting})"),
             Some(barrier),
             variant("barrier", Sync::Barrier)?,
             local.clone(),
         ));
-        claims.push(Paper::HeBooster.claim(
+        claims.push(Paper::HE_BOOSTER.claim(
             format!("local synchronisation instead of a launch for each stage ({setting})"),
             None,
             variant("launches", Sync::Launches)?,
             local.clone(),
         ));
-        claims.push(Paper::HeBooster.claim(
+        claims.push(Paper::HE_BOOSTER.claim(
             format!("local synchronisation instead of launches, then blocks of 2^11 points ({setting})"),
             over_hybrid,
             Variant::new("hybrid", hybrid(bits, log_n)?),
@@ -38,13 +38,13 @@ pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
     let limbs =
         |label: &str, bits, limbs| Ok::<_, Error>(Variant::new(label, hybrid(bits, 15)?).limbs(limbs));
     let (single, double) = (limbs("32 limbs of 30 bits", 32, 32)?, limbs("16 limbs of 62 bits", 64, 16)?);
-    claims.push(Paper::HeBooster.claim(
+    claims.push(Paper::HE_BOOSTER.claim(
         "double words: half as many limbs, one after the other (N = 2^15)",
         Some(1.4),
         single.clone().one_limb_a_launch(Execution::Launches),
         double.clone().one_limb_a_launch(Execution::Launches),
     ));
-    claims.push(Paper::HeBooster.claim(
+    claims.push(Paper::HE_BOOSTER.claim(
         "double words: half as many limbs, all in one launch (N = 2^15)",
         None,
         single.clone(),
@@ -52,7 +52,7 @@ pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
     ));
     // The share of transforms in a product falls from 84.1% to 56.7%: 84.1/15.9 against 56.7/43.3.
     claims.push(
-        Paper::HeBooster.claim(
+        Paper::HE_BOOSTER.claim(
             "all limbs in one launch instead of one after the other (N = 2^15, 32-bit words)",
             Some(4.0),
             Variant { label: "a launch for each".into(), ..single.clone() }
@@ -75,7 +75,7 @@ fn inner_products() -> Vec<SpeedupClaim> {
             let terms = (56 * limbs).div_ceil(log_radix);
             let product =
                 |label: &str, fusion| InnerProducts { label: label.into(), log_n, limbs, terms, fusion };
-            claims.push(Paper::HeBooster.claim(
+            claims.push(Paper::HE_BOOSTER.claim(
                 format!("inner product of {terms} terms in one kernel (N = 2^{log_n}, {limbs} limbs, 64-bit words)"),
                 Some(gain),
                 product("a kernel for each product and sum", Fusion::Separate),

@@ -13,7 +13,7 @@ pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
             let (log_n, bits) = (optimised.recipe.log_n(), optimised.recipe.word_bits());
             let what = format!("{what} (N = 2^{log_n}, {bits}-bit words, batch {polynomials})");
             let [baseline, optimised] = [baseline, optimised].map(|variant| variant.polynomials(polynomials));
-            claims.push(Paper::Shivdikar.claim(what, gain, baseline, optimised));
+            claims.push(Paper::SHIVDIKAR.claim(what, gain, baseline, optimised));
         };
         let lom = |label: &str, barrett| {
             Ok::<_, Error>(Variant::new(label, variants::lom(barrett, BITS, N, 1, 1)?))

@@ -127,7 +127,7 @@ impl<W: Word> Basis<W> {
     }
 
     /// Checks `count` polynomials of some moduli.
-    pub(super) fn check_words(&self, moduli: &[Modulus<W>], count: usize, words: &[W]) -> Result<(), Error> {
+    fn check_words(&self, moduli: &[Modulus<W>], count: usize, words: &[W]) -> Result<(), Error> {
         let unit = count * moduli.len() * self.n();
         if words.len() != unit {
             return Err(Error::Length { unit, got: words.len() });

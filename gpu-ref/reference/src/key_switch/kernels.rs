@@ -129,24 +129,18 @@ impl<W: Word> Kernels<W> {
         unsafe { self.launch(&self.inner_product, length, [limbs.len(), 1], arguments) }
     }
 
-    /// Divides polynomials of coefficients, `[all limbs][length]`, by the product of the special limbs:
-    /// `[limb][length]`.
+    /// Divides two polynomials of coefficients, `[2][all limbs][length]`, by the product of the special limbs:
+    /// `[2][limb][length]`.
     ///
     /// # Safety
     /// See [`Kernels`].
-    pub unsafe fn lower(
-        &self,
-        from: Argument,
-        to: Argument,
-        length: usize,
-        polynomials: usize,
-    ) -> Result<(), Error> {
+    pub unsafe fn lower(&self, from: Argument, to: Argument, length: usize) -> Result<(), Error> {
         let mut arguments = vec![from, to];
         arguments.extend(self.down.iter().map(Batch::pointer));
         arguments.push(self.constants_from(0));
         arguments.extend(numbers([self.limbs, self.extended, length]));
         // SAFETY: guaranteed by the caller; the arguments match the parameters of `mod_down`.
-        unsafe { self.launch(&self.mod_down, length, [1, polynomials], arguments) }
+        unsafe { self.launch(&self.mod_down, length, [1, 2], arguments) }
     }
 
     /// Converts the special limbs of two polynomials of coefficients, `[2][special limb][N]`, to some

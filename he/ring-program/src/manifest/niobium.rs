@@ -89,6 +89,7 @@ pub(super) fn parse(file: &str, text: &str, folder: &Path) -> Result<Manifest, D
         seeded: None,
         parameters: None,
         moduli,
+        title: None,
         warnings: missing.warnings,
         file: file.into(),
         text: text.into(),

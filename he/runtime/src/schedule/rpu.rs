@@ -1,33 +1,16 @@
 //! The RPU with its memories, and the launches that it runs one after the other.
 
-use super::timeline::{Resource, Run, Timeline, Transfer};
+use super::timeline::{Run, Timeline, Transfer};
 use super::uses::Uses;
 use super::{BURST_BYTES, INSTRUCTION_BYTES, TooLarge};
 use crate::channel::{Channel, least};
+use crate::facts::{Facts, Resource};
 use crate::place::{Full, Item, ItemId, Memory, NextUse, Save, Saved};
 use crate::time::{Interval, Span, Time};
 use crate::traffic::{Kind, Traffic};
 use rustc_hash::FxHashMap;
 use sim::Clock;
 use sim::Machine;
-
-/// The facts of a kernel that decide when its launches take place.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Facts {
-    /// The name in messages.
-    pub(crate) name: &'static str,
-    pub(crate) instructions: u64,
-    /// The cycles of one run.
-    pub(crate) cycles: u64,
-    /// What limits a run.
-    pub(crate) resource: Resource,
-    /// The words of each operand that a run works on, and the runs of one launch. None if a run works on all.
-    pub(crate) slices: Option<(u32, u32)>,
-    /// The words of the VDM beside operands and results.
-    pub(crate) scratch_words: u64,
-    pub(crate) overwrites_operand: bool,
-    pub(crate) may_work_in_place: bool,
-}
 
 /// A launch: a kernel, or a movement of words.
 #[derive(Clone, Copy, Debug)]

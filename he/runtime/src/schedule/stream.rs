@@ -1,7 +1,8 @@
 //! Elementwise launches, slice by slice.
 
 use super::TooLarge;
-use super::rpu::{Facts, ProgramId, Rpu, Task};
+use super::rpu::{ProgramId, Rpu, Task};
+use crate::facts::Facts;
 use crate::place::{Full, Item, ItemId, NextUse};
 use crate::time::{Interval, Time};
 use crate::traffic::Kind;

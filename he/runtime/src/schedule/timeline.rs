@@ -1,43 +1,9 @@
 //! The result: the time of each launch and each transfer, their costs, and what limits the time.
 
 use super::HbmUse;
-use crate::kernels::Timed;
+use crate::facts::Resource;
 use crate::time::Span;
 use crate::traffic::{Kind, Traffic};
-use b512_asm::{PerPipe, Pipe};
-
-/// The resource that limits a part of the time.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Resource {
-    /// A pipe that is busy for more than half of a kernel's cycles, and longer than the others.
-    Pipe(Pipe),
-    /// The latencies of instructions: no pipe is busy for half of a kernel's cycles.
-    Latency,
-    /// The launch of a kernel: all is there, but its first instruction is not yet fetched.
-    Launch,
-    /// The channel: no kernel runs.
-    Hbm,
-}
-
-impl Resource {
-    /// The resource that limits a kernel.
-    pub(crate) fn of(kernel: &Timed) -> Self {
-        let busy: PerPipe<u64> = kernel.timing.busy;
-        let most = Pipe::ALL.into_iter().max_by_key(|&pipe| busy[pipe]);
-        let busiest = most.filter(|&pipe| 2 * busy[pipe] > kernel.timing.cycles.0);
-        busiest.map_or(Self::Latency, Self::Pipe)
-    }
-
-    /// The name in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pipe(pipe) => pipe.name(),
-            Self::Latency => "latency",
-            Self::Launch => "launch",
-            Self::Hbm => "hbm",
-        }
-    }
-}
 
 /// A run of a kernel, or a movement of words.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,6 +1,7 @@
 //! The runtime on random programs and on real traces.
 
 mod measures;
+mod orders;
 mod random;
 mod streams;
 mod traces;

@@ -83,7 +83,7 @@ impl<'de> Visitor<'de> for &mut Keys {
                 "checked" => self.checked = Some(record.next_value()?),
                 "hbm" => {
                     let stream: Stream = record.next_value()?;
-                    self.costs.set(Measure::StreamUs, stream.total_us);
+                    stream.total_us.into_iter().for_each(|time| self.costs.set(Measure::StreamUs, time));
                 }
                 key => match Measure::find(key) {
                     Some(measure) => {
@@ -98,10 +98,10 @@ impl<'de> Visitor<'de> for &mut Keys {
     }
 }
 
-/// The time of a stream of runs.
+/// The off-chip memory in a run: of a stream of runs, the time.
 #[derive(Deserialize)]
 struct Stream {
-    total_us: f64,
+    total_us: Option<f64>,
 }
 
 /// Calls `visit` with every complete record of some journals. One block of a journal is in memory at a time.

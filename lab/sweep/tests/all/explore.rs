@@ -3,6 +3,7 @@
 use lab_sweep::explore::{Explored, Space, explore};
 use lab_sweep::outputs::Outputs;
 use lab_sweep::{Definition, Journal, Plan, Record, Results, Shard, Task, generate, line, records};
+use ring_program::Manifest;
 use runtime::Runtime;
 use sim::Clock;
 use std::fs;
@@ -167,15 +168,42 @@ fn a_ring_program_is_a_point_like_others() {
         let runtime = Runtime::new(&task.program, &machine, task.keys).unwrap();
         let expected = runtime.report(&runtime.time(false).unwrap());
         let (time_us, cycles) = report.duration().unwrap();
-        assert_eq!((time_us, report.area_mm2), (expected.time_us, expected.area_mm2));
+        assert_eq!((time_us, report.area_mm2), (expected.time_us, expected.area.total()));
         assert_eq!(cycles, (time_us * 1e3 * Clock::of(&machine).ghz()).ceil() as u64);
-        assert!((report.energy_uj / expected.energy_uj - 1.0).abs() < 1e-12);
-        let again: Record = serde_json::from_str(&line(record).unwrap()).unwrap();
+        assert!((report.energy_uj / expected.energy.total() - 1.0).abs() < 1e-12);
+        let again = Record::parse(&line(record).unwrap()).unwrap();
         assert_eq!(again, *record);
     }
     assert_ne!(task(0).program, task(1).program);
 
+    // A program from a file is the same point: a program is its content.
     let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("own.fhetch");
+    let mut content = Vec::new();
+    task(0).program.write("a comment", &mut content).unwrap();
+    fs::write(&file, content).unwrap();
+    fs::write(folder.path().join("own.json"), Manifest::of(&task(0).program).to_json()).unwrap();
+    let name = folder.path().join("own.toml").display().to_string();
+    let own = |text: &str| Plan::new(&Definition::parse(&name, text).unwrap());
+    let points =
+        own("program = 'own.fhetch'\n[zip]\nkeys = ['streamed', 'resident']\nvdm.size_mib = [1, 4]").unwrap();
+    let records = records(&points, &generate);
+    let cycles = |record: &Record| record.report.as_ref().unwrap().cycles;
+    assert_eq!((records[0].key, cycles(&records[0])), (found[0].key, cycles(&found[0])));
+    assert_eq!(records[1].point["keys"], "resident");
+    assert!(
+        own("program = 'own.fhetch'\nlevel = 2")
+            .unwrap_err()
+            .to_string()
+            .contains("`level` is of generated ring programs")
+    );
+    assert!(
+        own("program = 'other.fhetch'")
+            .unwrap_err()
+            .to_string()
+            .contains("own.toml:1:11: D004: cannot read `other.fhetch`")
+    );
+
     let space = "kernel = 'hmult'\nset = 'ark'\nn = 2048\nlevel = 2\n[grid]\nhple.count = [64, 128]";
     assert_eq!(run(folder.path(), space, Shard::WHOLE, 8, 0).evaluations, 2);
     let results = Results::merge(&[folder.path()]).unwrap();

@@ -61,6 +61,26 @@ fn lines(folder: &Path) -> Vec<String> {
     Results::merge(&[folder]).unwrap().lines().collect::<Result<_, _>>().unwrap()
 }
 
+/// A program is checked on the machine of each point, whatever machine it is scheduled for.
+#[test]
+fn a_program_that_a_machine_cannot_run_is_an_error_of_that_point() {
+    let folder = tempfile::tempdir().unwrap();
+    // It stores beyond a VDM of 4 MiB, where it needs no symbol.
+    let far =
+        VADD.replace(".modulus", ".address a5, 0x60000\n.modulus").replace("halt", "vstore v0, a5, 0\nhalt");
+    fs::write(folder.path().join("far.b512"), far).unwrap();
+    for schedule_for in ["'base'", "['hple.count']", "'machine'"] {
+        let text = format!(
+            "program = 'far.b512'\nschedule_for = {schedule_for}\n[grid]\nhple.count = [64]\nvdm.size_mib = [8, 4, 1]"
+        );
+        let file = folder.path().join("s.toml").display().to_string();
+        let plan = Plan::new(&Definition::parse(&file, &text).unwrap()).unwrap();
+        let found = lab_sweep::records(&plan, &generate);
+        let statuses: Vec<Status> = found.iter().map(|record| record.status).collect();
+        assert_eq!(statuses, [Status::Ok, Status::Failed, Status::Failed], "{schedule_for}: {found:?}");
+    }
+}
+
 #[test]
 fn a_program_that_points_share_is_generated_once() {
     let plan = plan(&format!("schedule_for = 'base'\n{SWEEP}"));
@@ -240,7 +260,7 @@ fn a_given_program_is_checked_on_given_data() {
     let checked = run("expect.c = 'c.bin'");
     assert_eq!(sources(&checked), ["file", "file"]);
     let report = checked[0].report.as_ref().unwrap();
-    assert!(report.checked && report.hbm.as_ref().is_some_and(|stream| stream.runs == 2));
+    assert!(report.checked && report.stream().is_some_and(|stream| stream.runs == 2));
     assert!(!run("")[0].report.as_ref().unwrap().checked, "there is nothing to compare with");
     let wrong = run("expect.c = 'wrong.bin'");
     let error = wrong[0].error.clone().unwrap();

@@ -1,0 +1,162 @@
+//! Both models on random programs and machines.
+
+use super::super::rpu::{ProgramId, Rpu, Task};
+use super::super::timeline::Timeline;
+use super::super::uses::Uses;
+use super::{Launch, Program, model};
+use crate::facts::{Facts, Resource};
+use crate::place::{Item, ItemId};
+use crate::time::{Span, Time};
+use crate::traffic::Kind;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus as Random;
+use sim::Machine;
+
+/// The times of the runtime; none if a launch does not fit.
+fn runtime(program: &Program, machine: &Machine) -> Option<Timeline> {
+    let launches = (0..).zip(&program.launches);
+    let pairs = launches
+        .clone()
+        .flat_map(|(index, launch)| launch.operands.iter().map(move |&item| (ItemId(item as u32), index)));
+    let uses = Uses::of(program.items.len(), pairs);
+    let mut rpu = Rpu::new(machine, program.capacity, program.items.clone(), uses, true);
+    let ids = |items: &[usize]| items.iter().map(|&item| ItemId(item as u32)).collect::<Vec<_>>();
+    for (index, Launch { kernel, operands, sources, results }) in launches {
+        let kernel = kernel.map(|(kernel, program, bytes)| (kernel, ProgramId(program), bytes));
+        let (operands, results) = (ids(operands), ids(results));
+        rpu.launch(index, &Task { kernel, operands: &operands, sources: *sources, results: &results })
+            .ok()?;
+    }
+    Some(rpu.finish())
+}
+
+/// The words of a limb in random programs.
+const LIMB: u32 = 1 << 10;
+
+fn kernel(rng: &mut Random) -> Facts {
+    let slices = (rng.random_range(0..3) > 0).then(|| {
+        let runs = 1 << rng.random_range(0..5);
+        (LIMB / runs, runs)
+    });
+    let is_whole = slices.is_none();
+    Facts {
+        name: "random",
+        instructions: rng.random_range(10..100),
+        cycles: rng.random_range(1..2000),
+        resource: Resource::Latency,
+        slices,
+        scratch_words: [0, 0, 300][rng.random_range(0..3)],
+        overwrites_operand: is_whole && rng.random_range(0..3) == 0,
+        may_work_in_place: is_whole && rng.random_range(0..2) == 0,
+    }
+}
+
+/// A random program. Everything that it makes is used, or an output.
+fn program(rng: &mut Random) -> Program {
+    let kernels: Vec<Facts> = (0..6).map(|_| kernel(rng)).collect();
+    let mut items = Vec::new();
+    let inputs = rng.random_range(1..8);
+    for _ in 0..inputs {
+        let kind = [Kind::Inputs, Kind::Keys, Kind::Tables][rng.random_range(0..3)];
+        let halves = if kind == Kind::Keys { rng.random_range(0..3) } else { 2 };
+        items.push(Item { is_output: rng.random_range(0..8) == 0, ..Item::given(LIMB, kind, halves) });
+    }
+    let mut made: Vec<usize> = (0..inputs).collect();
+    let tables = items.len();
+    items.extend((0..4).map(|_| Item::given(rng.random_range(1..=2 * LIMB), Kind::Tables, 2)));
+    let mut numbers = Vec::new();
+    let mut launches: Vec<Launch> = Vec::new();
+    for _ in 0..rng.random_range(1..40) {
+        let number = rng.random_range(0..=kernels.len());
+        let kernel = kernels.get(number).copied();
+        let whole = kernel.is_some_and(|kernel| kernel.slices.is_none());
+        let most = if kernel.is_none() { 2 } else { 5 };
+        let mut operands = Vec::new();
+        for _ in 0..rng.random_range(1..=most) {
+            // Most operands are young.
+            let young = made.len().saturating_sub(6);
+            let from = if rng.random_range(0..3) > 0 { young } else { 0 };
+            let item = made[rng.random_range(from..made.len())];
+            if !operands.contains(&item) {
+                operands.push(item);
+            }
+        }
+        let sources = operands.len();
+        let count = match kernel {
+            None => 1,
+            Some(_) if whole => sources,
+            Some(_) => rng.random_range(1..4),
+        };
+        if whole {
+            operands.extend((tables..tables + 4).filter(|_| rng.random_range(0..4) == 0));
+        }
+        let results: Vec<usize> = (items.len()..items.len() + count).collect();
+        items.extend(results.iter().map(|_| Item::made(LIMB)));
+        made.extend(&results);
+        let kernel = kernel.map(|kernel| {
+            if !numbers.contains(&number) {
+                numbers.push(number);
+            }
+            let program = numbers.iter().position(|&known| known == number).unwrap() as u32;
+            (kernel, program, 16 * rng.random_range(0..20))
+        });
+        launches.push(Launch { kernel, operands, sources, results });
+    }
+    for (index, item) in items.iter_mut().enumerate().skip(tables + 4) {
+        let is_read = launches.iter().any(|launch| launch.operands.contains(&index));
+        item.is_output = !is_read || rng.random_range(0..10) == 0;
+        item.has_home = item.is_output;
+    }
+    let capacity = u64::from(LIMB) * rng.random_range(4..30) + rng.random_range(0..1000);
+    Program { items, launches, capacity }
+}
+
+fn machine(rng: &mut Random) -> Machine {
+    let mut machine = Machine::rpu_128x128();
+    machine
+        .edit(|values| {
+            values.frontend.instruction_memory_kib = rng.random_range(1..4);
+            values.hbm.gb_per_s = rng.random_range(10.0..1000.0);
+            values.hbm.latency_ns = [0.0, 0.0, 33.3, 400.0][rng.random_range(0..4)];
+            values.launch.cycles = [0, 16, 1000][rng.random_range(0..3)];
+            values.isa.word_bits = rng.random_range(28..=128);
+            values.vdm.size_mib = 4 << rng.random_range(0..8);
+        })
+        .unwrap();
+    machine
+}
+
+/// `SCHEDULE_CASES` is the number of random programs.
+#[test]
+fn both_models_agree_on_every_launch_and_every_transfer() {
+    let cases = std::env::var("SCHEDULE_CASES").map_or(1000, |cases| cases.parse().expect("a number"));
+    let mut rng = Random::seed_from_u64(7);
+    let (mut fitting, mut spilling) = (0, 0);
+    for case in 0..cases {
+        let (program, machine) = (program(&mut rng), machine(&mut rng));
+        let (first, second) = (runtime(&program, &machine), model(&program, &machine));
+        assert_eq!(first.is_some(), second.is_some(), "case {case}");
+        let (Some(timeline), Some(model)) = (first, second) else { continue };
+        fitting += 1;
+        spilling += usize::from(timeline.traffic[Kind::Spills] > 0);
+        let span = |begin, end| Span { begin_ns: Time(begin).ns(), end_ns: Time(end).ns() };
+        let runs: Vec<_> = timeline.runs.iter().map(|run| (run.span, run.vdm_words)).collect();
+        let expected: Vec<_> =
+            model.runs.iter().map(|&(begin, end, words)| (span(begin, end), words)).collect();
+        assert_eq!(runs, expected, "case {case}");
+        let transfers: Vec<_> = timeline.transfers.iter().map(|t| (t.kind, t.bytes, t.span)).collect();
+        let expected: Vec<_> = model
+            .transfers
+            .iter()
+            .map(|&(kind, bytes, begin, end)| (kind, bytes, span(begin, end)))
+            .collect();
+        assert_eq!(transfers, expected, "case {case}");
+        let end = model.transfers.iter().map(|transfer| transfer.3).max().unwrap_or(0).max(model.ended);
+        assert_eq!(timeline.total_ns, Time(end).ns(), "case {case}");
+        for &kind in Kind::ALL {
+            let bytes: u64 = model.transfers.iter().filter(|t| t.0 == kind).map(|transfer| transfer.1).sum();
+            assert_eq!(timeline.traffic[kind], bytes, "case {case}");
+        }
+    }
+    assert!(2 * fitting > cases && 3 * spilling > cases, "{fitting} programs fit, {spilling} spill");
+}

@@ -1,0 +1,57 @@
+//! Ring programs from files, with their manifests.
+
+use diagnostic::{Code, Diagnostic, Diagnostics};
+use ring_program::{Interface, Manifest, RingProgram, read_file};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// A ring program from a file.
+#[derive(Debug)]
+pub struct RingFile {
+    /// The program.
+    pub program: RingProgram,
+    /// The manifest's title, or else the name of the file.
+    pub title: String,
+    /// What the manifest lacks, for users.
+    pub warnings: Vec<String>,
+}
+
+impl RingFile {
+    /// Whether a file has the name of a ring program, perhaps compressed.
+    pub fn is_meant(path: &Path) -> bool {
+        let path = without_compression(path);
+        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fhetch"))
+    }
+
+    /// Reads a program with this manifest, or else with this degree, or else with the manifest beside it: the file of the
+    /// same name that ends in `.json`.
+    ///
+    /// # Errors
+    /// Returns all errors of the files, or that there is neither a manifest nor a degree.
+    pub fn read(path: &Path, manifest: Option<&Path>, n: Option<u64>) -> Result<Self, Diagnostics> {
+        let beside = without_compression(path).with_extension("json");
+        let beside = Some(&*beside).filter(|path| manifest.is_none() && n.is_none() && path.is_file());
+        let manifest = manifest.or(beside).map(Manifest::read_file).transpose()?;
+        let interface = match (&manifest, n) {
+            (Some(manifest), _) => Interface::Manifest(manifest),
+            (None, Some(n)) => Interface::Degree(n),
+            (None, None) => {
+                let error = Diagnostic::new("the text of a ring program does not say its degree");
+                let help = "name its manifest, or give its degree `n`";
+                let error = error.with_code(Code::MissingKey.name()).with_help(help);
+                return Err(error.in_file(path.display().to_string()).into());
+            }
+        };
+        let program = read_file(path, interface)?;
+        let (title, warnings) = manifest.map_or_else(Default::default, |own| (own.title, own.warnings));
+        let name = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { program, title: title.unwrap_or_else(name), warnings })
+    }
+}
+
+/// The path without the ending of a compressed file.
+fn without_compression(path: &Path) -> PathBuf {
+    let is_compressed =
+        |extension: &OsStr| ["gz", "xz"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+    if path.extension().is_some_and(is_compressed) { path.with_extension("") } else { path.to_owned() }
+}
