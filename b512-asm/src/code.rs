@@ -78,7 +78,7 @@ diagnostic::codes! {
     /// A name, a register's launch value, the kernel's name or an output's claim occurs twice.
     Duplicate = "B011", "defined twice";
 
-    /// A symbol has at least one word and lies inside its memory. The ISA can address 2^21 words
+    /// A symbol has at least one word and lies inside its memory. The ISA can address 2^28 words
     /// of VDM and 2^20 words of SDM; a machine may have less.
     SymbolRange = "B012", "symbol outside the memory";
 
@@ -118,10 +118,10 @@ diagnostic::codes! {
     /// The offsets of `_vload_512x128i` and its variants count bytes; a word has 16.
     ByteOffset = "B019", "byte offset inside a word";
 
-    /// The launch value of an address register is a word address of the VDM, below 2^21.
+    /// The launch value of an address register is a word address of the VDM, below 2^28.
     Address = "B020", "address outside the VDM";
 
-    /// The vector length is a power of two from 64 to 4096, and a word has 32, 64 or 128 bits.
+    /// The vector length is a power of two from 64 to 4096, and a word has 28 to 128 bits.
     /// Without the directive, a program is for B512: 512 lanes of 128 bits.
     ///
     /// ```text

@@ -13,6 +13,7 @@ use thiserror::Error;
 ///
 /// let isa = Isa::new(1024, 64)?;
 /// assert_eq!((isa.lane_bits(), isa.word_bytes()), (10, 8));
+/// assert_eq!(Isa::new(512, 36)?.bytes(512), 2304);
 /// assert_eq!(isa.max_word(), u64::MAX.into());
 /// assert!(Isa::new(1000, 64).is_err());
 /// # Ok::<(), b512_asm::InvalidIsa>(())
@@ -33,25 +34,26 @@ impl Isa {
     /// The longest vector.
     pub const MAX_VECTOR_LENGTH: u32 = 4096;
 
-    /// The word widths, in bits.
-    pub const WORD_BITS: [u32; 3] = [32, 64, 128];
+    /// The narrowest word, in bits.
+    pub const MIN_WORD_BITS: u32 = 28;
+
+    /// The widest word, in bits.
+    pub const MAX_WORD_BITS: u32 = 128;
 
     /// The instruction set with `vector_length` lanes and words of `word_bits` bits.
     ///
     /// # Errors
     /// Returns an error if `vector_length` is not a power of two from 64 to 4096, or if
-    /// `word_bits` is not 32, 64 or 128.
+    /// `word_bits` is not from 28 to 128.
     pub const fn new(vector_length: u32, word_bits: u32) -> Result<Self, InvalidIsa> {
         let in_range = Self::MIN_VECTOR_LENGTH <= vector_length && vector_length <= Self::MAX_VECTOR_LENGTH;
         if !in_range || !vector_length.is_power_of_two() {
             return Err(InvalidIsa::VectorLength(vector_length));
         }
-        match word_bits {
-            32 | 64 | 128 => {
-                Ok(Self { lane_bits: vector_length.trailing_zeros() as u8, word_bits: word_bits as u8 })
-            }
-            _ => Err(InvalidIsa::WordBits(word_bits)),
+        if word_bits < Self::MIN_WORD_BITS || Self::MAX_WORD_BITS < word_bits {
+            return Err(InvalidIsa::WordBits(word_bits));
         }
+        Ok(Self { lane_bits: vector_length.trailing_zeros() as u8, word_bits: word_bits as u8 })
     }
 
     /// Elements of a vector register: a power of two from 64 to 4096.
@@ -64,14 +66,19 @@ impl Isa {
         self.lane_bits as u32
     }
 
-    /// Bits of an element, and of a word of the VDM and the SDM: 32, 64 or 128.
+    /// Bits of an element, and of a word of the VDM and the SDM: 28 to 128.
     pub const fn word_bits(self) -> u32 {
         self.word_bits as u32
     }
 
-    /// Bytes of an element, and of a word of the VDM and the SDM: 4, 8 or 16.
+    /// Bytes of a word in object files and intrinsics: 4, 8 or 16. Memories pack words: see [`Isa::bytes`].
     pub const fn word_bytes(self) -> u32 {
-        self.word_bits() / 8
+        self.word_bits().div_ceil(8).next_power_of_two()
+    }
+
+    /// Bytes of `words` words without gaps, as in memories on and off the chip, rounded up.
+    pub const fn bytes(self, words: u64) -> u64 {
+        words.saturating_mul(self.word_bits() as u64).div_ceil(8)
     }
 
     /// The largest value of a word.
@@ -109,7 +116,7 @@ pub enum InvalidIsa {
     #[error("invalid vector length {0}: expected a power of two from 64 to 4096")]
     VectorLength(u32),
     /// The word width, in bits.
-    #[error("invalid word width {0}: expected 32, 64 or 128 bits")]
+    #[error("invalid word width {0}: expected 28 to 128 bits")]
     WordBits(u32),
 }
 
@@ -132,8 +139,8 @@ mod tests {
     }
 
     #[test]
-    fn three_word_widths_exist() {
+    fn word_widths_are_a_range() {
         let valid = (0..1000).filter(|&bits| Isa::new(64, bits).is_ok());
-        assert_eq!(valid.collect::<Vec<_>>(), Isa::WORD_BITS);
+        assert!(valid.eq(Isa::MIN_WORD_BITS..=Isa::MAX_WORD_BITS));
     }
 }

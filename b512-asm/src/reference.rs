@@ -18,11 +18,11 @@ pub fn reference() -> String {
 fn write_page(page: &mut String) -> std::fmt::Result {
     let base = Op::ALL.iter().filter(|op| op.info().feature.is_none()).count();
     let (vdm, sdm) = (Space::Vdm.max_words(), Space::Sdm.max_words());
-    let (length, bytes) = (Isa::B512.vector_length(), Isa::B512.word_bytes());
+    let length = Isa::B512.vector_length();
     let (offset_max, log2_max) = (Offset::MAX, Log2::MAX);
     let word_bits = Isa::B512.word_bits();
     let (least, most) = (Isa::MIN_VECTOR_LENGTH, Isa::MAX_VECTOR_LENGTH);
-    let widths = Isa::WORD_BITS.map(|bits| bits.to_string()).join(", ");
+    let (narrowest, widest) = (Isa::MIN_WORD_BITS, Isa::MAX_WORD_BITS);
     write!(
         page,
         "\
@@ -42,7 +42,7 @@ instructions, their encoding and the number of registers (**our reading**: the p
 | parameter | values | B512 | in programs | machine key |
 |---|---|---|---|---|
 | L, lanes of a vector register | a power of two from {least} to {most} | {length} | `.isa vector_length=L` | `isa.vector_length` |
-| W, bits of a word | {widths} | {word_bits} | `.isa word_bits=W` | `isa.word_bits` |
+| W, bits of a word | {narrowest} to {widest} | {word_bits} | `.isa word_bits=W` | `isa.word_bits` |
 
 A word is an element of a vector, a scalar, a modulus, or an element of a memory. A program without `.isa` is for B512. A
 program for other values has a directive such as `.isa vector_length=1024, word_bits=64`; a parameter that it omits keeps the
@@ -59,7 +59,7 @@ value of B512. A program runs only on machines with the same L and W. All moduli
 | vector data memory (VDM) | up to {vdm} words | |
 | scalar data memory (SDM) | up to {sdm} words | |
 
-These are the limits of the ISA: 32 MiB and 16 MiB of words of {bytes} bytes. A machine may have smaller memories. The
+These are the limits of the ISA; the paper prints 32 MiB for the VDM. A machine may have smaller memories. The
 controlling core may set address and modulus registers before the start. All other registers then hold 0. A modulus register
 must not be used before it is set (**our reading**).
 

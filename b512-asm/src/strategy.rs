@@ -41,7 +41,7 @@ pub fn operand(kind: OperandKind) -> BoxedStrategy<Operand> {
 /// A random vector length and word width.
 pub fn isa() -> BoxedStrategy<Isa> {
     let lane_bits = Isa::MIN_VECTOR_LENGTH.ilog2()..=Isa::MAX_VECTOR_LENGTH.ilog2();
-    (lane_bits, select(Isa::WORD_BITS.to_vec()))
+    (lane_bits, Isa::MIN_WORD_BITS..=Isa::MAX_WORD_BITS)
         .prop_map(|(lane_bits, word_bits)| Isa::new(1 << lane_bits, word_bits).expect("in range"))
         .boxed()
 }

@@ -60,8 +60,9 @@ impl Clock {
         let law = Law::of(machine);
         let lanes = machine.hple.count;
         Self {
-            vdm: technology.sram_ghz(machine.vdm_bank_bytes() * machine.vdm_second_port()),
-            vrf: technology.sram_ghz(machine.vrf_sram_bytes() * machine.vrf_second_port()),
+            vdm: technology
+                .sram_ghz(machine.vdm_bank_bytes() * machine.vdm_second_port(), machine.vdm_access_cycles()),
+            vrf: technology.sram_ghz(machine.vrf_sram_bytes() * machine.vrf_second_port(), 1),
             multiplier: logic(law.multiplier.stage_fo4()),
             adder: logic(law.adder.fo4() / f64::from(law.adder.stages)),
             vbar: crossbar(lanes, machine.vdm.banks, machine.vbar.latency_cycles),
@@ -165,6 +166,27 @@ mod tests {
                     assert_eq!(Clock::of(&machine).ghz(), ghz, "({hples}, {banks})");
                 }
             }
+        }
+    }
+
+    /// A bank of up to 4 MiB takes longer to answer, and not longer between two accesses.
+    #[test]
+    fn a_larger_vdm_is_later_and_not_slower() {
+        for (size_mib, cycles, alone) in [
+            (4, 1, 1.68),
+            (8, 2, 1.53),
+            (16, 2, 1.29),
+            (64, 2, 0.877),
+            (128, 3, 0.709),
+            (256, 3, 0.613),
+            (512, 4, 0.485),
+        ] {
+            let mut machine = Machine::rpu_128x128();
+            machine.edit(|values| values.vdm.size_mib = size_mib).unwrap();
+            assert_eq!(machine.vdm_access_cycles(), cycles, "{size_mib} MiB");
+            assert_eq!(Clock::of(&machine).ghz(), 1.68, "{size_mib} MiB");
+            machine.edit(|values| values.vdm.access_cycles = 1).unwrap();
+            assert_eq!(Clock::of(&machine).ghz(), alone, "{size_mib} MiB in one cycle");
         }
     }
 

@@ -134,7 +134,7 @@ impl Energy {
         let bits = f64::from(machine.isa.word_bits) / 128.0;
         // An access to a memory of `words` words over one to a memory of `paper` words.
         let access = |words: f64, paper: f64| constants.sram_growth_with_words.powf((words / paper).log2());
-        let word_bytes = f64::from(machine.isa.word_bits / 8);
+        let word_bytes = f64::from(machine.isa.word_bits) / 8.0;
         let vrf = access(machine.vrf_sram_bytes() / word_bytes * machine.vrf_second_port(), PAPER_VRF_WORDS);
         let vdm = access(machine.vdm_bank_bytes() / word_bytes * machine.vdm_second_port(), PAPER_VDM_WORDS);
         let memory = access(f64::from(machine.frontend.instruction_memory_kib), 512.0);

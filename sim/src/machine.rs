@@ -41,6 +41,9 @@ use std::ops::Deref;
 use table::Key;
 use thiserror::Error;
 
+/// The size of the VDM whose banks have printed clocks, in MiB.
+pub(crate) const PRINTED_VDM_MIB: u32 = 4;
+
 /// A machine: a value for every key, each one that the key accepts, and all of them together by the rules
 /// over several keys.
 ///
@@ -89,12 +92,35 @@ impl Machine {
 
     /// Words of the VDM.
     pub fn vdm_words(&self) -> u32 {
-        (self.vdm.size_mib << 20) / (self.isa.word_bits / 8)
+        self.words_of(u64::from(self.vdm.size_mib) << 20)
     }
 
     /// Words of the SDM.
     pub fn sdm_words(&self) -> u32 {
-        (self.sdm.size_kib << 10) / (self.isa.word_bits / 8)
+        self.words_of(u64::from(self.sdm.size_kib) << 10)
+    }
+
+    /// Words that fit `bytes` bytes.
+    fn words_of(&self, bytes: u64) -> u32 {
+        (8 * bytes / u64::from(self.isa.word_bits)) as u32
+    }
+
+    /// Cycles of an access to a bank of the VDM: `vdm.access_cycles`, or those of a bank of its size.
+    pub fn vdm_access_cycles(&self) -> u32 {
+        const KIB: f64 = 1024.0;
+        match self.vdm.access_cycles {
+            0 if self.vdm.size_mib <= PRINTED_VDM_MIB => 1,
+            0 => {
+                let bytes = self.vdm_bank_bytes();
+                1 + [32.0, 512.0, 2048.0].into_iter().filter(|kib| bytes > kib * KIB).count() as u32
+            }
+            cycles => cycles,
+        }
+    }
+
+    /// Cycles from the issue of a load to its first write to a register.
+    pub fn load_latency(&self) -> u32 {
+        self.vbar.latency_cycles + self.vdm_access_cycles() - 1
     }
 
     /// Instructions that the instruction memory holds.
@@ -105,8 +131,8 @@ impl Machine {
     /// Bytes of an SRAM of the VRF.
     pub fn vrf_sram_bytes(&self) -> f64 {
         let isa = self.instruction_set();
-        let bytes = REGISTERS as f64 * isa.vector_length() as f64 * isa.word_bytes() as f64;
-        bytes / (self.hple.count as f64 * SRAMS as f64)
+        let bits = REGISTERS as f64 * isa.vector_length() as f64 * isa.word_bits() as f64;
+        bits / 8.0 / (self.hple.count as f64 * SRAMS as f64)
     }
 
     /// Bytes of a bank of the VDM.
@@ -211,10 +237,14 @@ impl Machine {
             launch: other.launch.clone(),
             hbm: other.hbm.clone(),
             sdm: other.sdm.clone(),
-            vdm: Vdm { size_mib: other.vdm.size_mib, ..self.vdm.clone() },
+            vdm: Vdm {
+                size_mib: other.vdm.size_mib,
+                access_cycles: other.vdm.access_cycles,
+                ..self.vdm.clone()
+            },
             ..self.values.clone()
         };
-        same_otherwise == other.values
+        same_otherwise == other.values && self.vdm_access_cycles() == other.vdm_access_cycles()
     }
 
     /// The keys whose values neither printed numbers nor the synthesis of the part check, in the order of

@@ -6,13 +6,15 @@ pub use crate::machine::{
     AreaConstants, ClockPoint, DelayConstants, EnergyConstants, PowerConstants, Technology,
 };
 
-/// Bytes of the VDM whose banks have the printed clocks.
-const PRINTED_VDM_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
+use crate::machine::PRINTED_VDM_MIB;
 
 impl Technology {
-    /// The clock of a single-port SRAM of `bytes` bytes, in GHz.
-    pub fn sram_ghz(&self, bytes: f64) -> f64 {
-        self.bank_ghz(PRINTED_VDM_BYTES / bytes)
+    /// The clock of a single-port SRAM of `bytes` bytes, in GHz, if an access is spread over `cycles` cycles. Its macros
+    /// limit it to the fastest point.
+    pub fn sram_ghz(&self, bytes: f64, cycles: u32) -> f64 {
+        let macros = self.clock.iter().map(|point| point.ghz).fold(0.0, f64::max);
+        let banks = f64::from(PRINTED_VDM_MIB) * 1024.0 * 1024.0 / bytes;
+        macros.min(f64::from(cycles) * self.bank_ghz(banks))
     }
 
     /// The clock at a number of banks of a VDM of 4 MiB, in GHz: linear in log2(banks) between two
@@ -37,7 +39,9 @@ mod tests {
     #[test]
     fn the_clock_is_the_papers_at_its_points_and_flat_beyond_them() {
         let technology = Machine::rpu_128x128().technology.clone();
-        for (banks, ghz) in [(32, 1.29), (64, 1.53), (128, 1.68), (256, 1.68), (1, 1.29), (512, 1.68)] {
+        for (banks, ghz) in
+            [(32, 1.29), (64, 1.53), (128, 1.68), (256, 1.68), (512, 1.68), (16, 1.064), (1, 0.485)]
+        {
             assert_eq!(technology.bank_ghz(f64::from(banks)), ghz, "{banks} banks");
         }
     }
@@ -45,7 +49,7 @@ mod tests {
     #[test]
     fn the_clock_is_interpolated_in_the_logarithm_of_the_banks() {
         let mut technology = Machine::rpu_128x128().technology.clone();
-        technology.clock.remove(1);
+        technology.clock.retain(|point| point.banks != 64);
         assert!((technology.bank_ghz(64.0) - (1.29 + 1.68) / 2.0).abs() < 1e-12);
     }
 }

@@ -1,6 +1,8 @@
 //! Programs through the command line: generate, assemble, disassemble, run, check.
 
 use crate::common::{command, names, repository, rpu, succeed};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fs;
 use std::path::Path;
 
@@ -28,6 +30,49 @@ fn text_and_objects_turn_into_each_other_and_stay_the_same() {
     let (text, object) = (json(folder, &["run", "k.b512"]), json(folder, &["run", "k.o"]));
     assert_eq!(text["program_blake3"], object["program_blake3"]);
     assert_eq!(text["cycles"], object["cycles"]);
+}
+
+#[test]
+fn words_of_any_width_hold_moduli_that_fill_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+    for bits in [28, 36, 54, 128].into_iter().chain((0..6).map(|_| rng.random_range(28..=128))) {
+        let (bits, word) = (bits.to_string(), format!("isa.word_bits={bits}"));
+        for operation in ["ntt", "polymul"] {
+            let request =
+                ["gen", operation, "--n", "1024", "--modulus-bits", &bits, "-p", &word, "-o", "k.o"];
+            succeed(folder, &request);
+            let report = json(folder, &["run", "k.o", "--check", "--stream", "4", "-p", &word]);
+            assert_eq!(report["checked"], true, "{operation}, {bits} bits");
+        }
+    }
+    let other = rpu(folder, &["run", "k.o", "-p", "isa.word_bits=33"]);
+    assert!(
+        String::from_utf8_lossy(&other.stderr)
+            .contains("but the machine has vectors of 512 words of 33 bits")
+    );
+}
+
+#[test]
+fn a_vdm_of_up_to_512_mib_runs_transforms_and_ring_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    succeed(folder, &["gen", "program", "keyswitch", "--set", "ark", "--n", "1024", "-o", "k.fhetch"]);
+    for size in ["32", "64", "512"] {
+        let size = format!("vdm.size_mib={size}");
+        succeed(folder, &["gen", "ntt", "--n", "64K", "-p", &size, "-o", "k.o"]);
+        let transform = json(folder, &["run", "k.o", "--check", "-p", &size]);
+        assert_eq!(
+            (&transform["checked"], &transform["frequency_ghz"]),
+            (&true.into(), &1.68.into()),
+            "{size}"
+        );
+        let program = ["run", "k.fhetch", "--timing-only", "-p", "isa.word_bits=64", "-p", &size];
+        assert!(json(folder, &program)["time_us"].as_f64() > Some(0.0), "{size}");
+    }
+    let refused = rpu(folder, &["run", "k.o", "-p", "vdm.size_mib=513"]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("a whole number from 1 to 512"));
 }
 
 #[test]

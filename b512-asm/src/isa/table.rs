@@ -47,7 +47,7 @@ macro_rules! for_each_instruction {
         Sload = "sload", 0x3, 0, ScalarLoad, base,
             { rt: SReg in RT Write, offset: Offset in ADDRESS Immediate };
 
-        /// Load an address: `ARF[rt] = SDM[offset]`, which must be below 2^21.
+        /// Load an address: `ARF[rt] = SDM[offset]`, which must be below 2^28.
         Aload = "aload", 0x4, 0, ScalarLoad, base,
             { rt: AReg in RT Write, offset: Offset in ADDRESS Immediate };
 

@@ -286,7 +286,8 @@ fn too_many_segments_are_not_written() {
 
 #[test]
 fn words_have_the_bytes_of_the_isa() {
-    for (isa, bytes) in [(".isa word_bits=32", 4), (".isa word_bits=64", 8), (".isa word_bits=128", 16)] {
+    for (bits, bytes) in [(32, 4), (36, 8), (64, 8), (65, 16), (128, 16)] {
+        let isa = format!(".isa word_bits={bits}");
         let program =
             assemble(&format!("{isa}\n.table k, 2, at 8, sdm\n.words k {{ 5 0x70000001 }}\nhalt\n")).unwrap();
         let file = write(&program).unwrap();

@@ -396,7 +396,7 @@ impl Scheduler<'_> {
             return free.into_iter().min_by_key(|reg| (reg.index() + REGISTERS - start) % REGISTERS);
         }
         let taken = if self.tuning.srams >= SramCare::Schedule {
-            let write = self.pipe_free[Pipe::LoadStore][0] + self.machine.vbar.latency_cycles;
+            let write = self.pipe_free[Pipe::LoadStore][0] + self.machine.load_latency();
             self.taken(write, self.beats())
         } else {
             RegSet::default()

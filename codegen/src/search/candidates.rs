@@ -152,7 +152,7 @@ pub(super) fn cautious(recipe: &Recipe, machine: &Machine) -> Vec<Recipe> {
 fn excess(slow: &Machine, fast: &Machine) -> Margin {
     let multiplier = slow.hple.multiplier_latency_cycles;
     Margin {
-        load_store: slow.vbar.latency_cycles.saturating_sub(fast.vbar.latency_cycles),
+        load_store: slow.load_latency().saturating_sub(fast.load_latency()),
         shuffle: slow.sbar.latency_cycles.saturating_sub(fast.sbar.latency_cycles),
         compute: multiplier.saturating_sub(fast.hple.multiplier_latency_cycles),
         initiation_interval: slow.hple.initiation_interval.saturating_sub(fast.hple.initiation_interval),

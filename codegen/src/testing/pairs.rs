@@ -43,6 +43,8 @@ pub const UNORDERED: &[(&str, &[&str])] = &[
     ("vrf.placement", &["mod", "mod", "div"]),
     ("vrf.arbitration", &["oldest-first", "oldest-first", "pipe-order"]),
     ("vdm.mapping", &["interleaved", "interleaved", "interleaved", "xor"]),
+    ("vdm.size_mib", &["4", "4", "4", "16", "64"]),
+    ("vdm.access_cycles", &["0", "0", "0", "1", "3"]),
 ];
 
 /// SplitMix64.

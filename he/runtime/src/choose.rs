@@ -117,11 +117,11 @@ fn with_small_table(request: &Request, fastest: &Arc<Recipe>, machine: &Machine)
     let words = |recipe: &Recipe| least_words(request, recipe, machine).unwrap_or(u32::MAX);
     let most = words(fastest);
     recipes.retain(|recipe| Arc::ptr_eq(recipe, fastest) || words(recipe) < most);
-    let word_bytes = u64::from(machine.instruction_set().word_bytes());
     let costs = recipes.into_par_iter().filter_map(|recipe| {
         let kernel = compile_small(request, &recipe, machine, Tables::Small).ok()?;
         let timed = Timed::of(request, &kernel, machine);
-        let bytes = (timed.scratch_words + u64::from(timed.table_words)) * word_bytes;
+        let words = timed.scratch_words + u64::from(timed.table_words);
+        let bytes = machine.instruction_set().bytes(words);
         Some((timed.launch_ns(machine) + machine.hbm.occupancy_ns(bytes), recipe))
     });
     let costs: Vec<(f64, Arc<Recipe>)> = costs.collect();

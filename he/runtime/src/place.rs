@@ -6,6 +6,7 @@
 
 use crate::time::Time;
 use crate::traffic::Kind;
+use b512_asm::Isa;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
@@ -108,7 +109,7 @@ pub(crate) struct Full;
 #[derive(Debug)]
 pub(crate) struct Memory {
     pub(crate) items: Vec<Item>,
-    word_bytes: u64,
+    isa: Isa,
     saves: Vec<Save>,
     /// The residents that no launch in progress uses.
     evictable: BTreeSet<Victim>,
@@ -125,11 +126,11 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// A memory of `capacity` words of `word_bytes` bytes.
-    pub(crate) fn new(capacity: u64, word_bytes: u64, items: Vec<Item>) -> Self {
+    /// A memory of `capacity` words of an instruction set.
+    pub(crate) fn new(capacity: u64, isa: Isa, items: Vec<Item>) -> Self {
         Self {
             items,
-            word_bytes,
+            isa,
             saves: Vec::new(),
             evictable: BTreeSet::new(),
             evictable_words: 0,
@@ -167,7 +168,7 @@ impl Memory {
 
     /// The bytes of an item.
     pub(crate) fn bytes(&self, id: ItemId) -> u64 {
-        u64::from(self.item(id).words) * self.word_bytes
+        self.isa.bytes(self.item(id).words.into())
     }
 
     /// A save that waits.
@@ -332,6 +333,12 @@ impl Memory {
 mod tests {
     use super::*;
 
+    /// Words of four bytes.
+    const ISA: Isa = match Isa::new(512, 32) {
+        Ok(isa) => isa,
+        Err(_) => unreachable!(),
+    };
+
     fn given(idle: u64) -> Item {
         Item { idle: Time(idle), is_resident: true, ..Item::given(10, Kind::Inputs, 2) }
     }
@@ -341,7 +348,7 @@ mod tests {
     }
 
     fn full(items: Vec<Item>, capacity: u64) -> Memory {
-        let mut memory = Memory::new(capacity, 1, items);
+        let mut memory = Memory::new(capacity, ISA, items);
         for _ in 0..memory.items.len() {
             assert_eq!(memory.take(10, Time, |_| unreachable!()), Ok(Time::ZERO));
         }
@@ -365,25 +372,25 @@ mod tests {
         assert_eq!(part, Ok(Time(3)), "a part of item 2, which is free before the rest of item 1");
         memory.pin(ItemId(0), 7);
         assert_eq!(memory.take(10, Time, &mut plan), Err(Full));
-        assert_eq!(saved, [(Kind::Spills, 10)]);
+        assert_eq!(saved, [(Kind::Spills, 40)]);
         assert_eq!(memory.peak(), 35);
         assert_eq!(memory.saved_peak(), 10, "item 1");
     }
 
     #[test]
     fn a_save_is_planned_when_its_space_is_the_earliest() {
-        let mut memory = full(vec![made(0), made(30)], 20);
+        let mut memory = full(vec![made(0), made(60)], 20);
         memory.save_item(ItemId(0), Kind::Outputs);
         memory.leave(ItemId(0), Time);
         memory.leave(ItemId(1), Time);
-        assert_eq!(memory.take(5, Time, |_| Time(40)), Ok(Time(30)), "the channel is busy until 40");
-        assert_eq!(memory.take(15, Time, |_| unreachable!("it is planned")), Ok(Time(40)));
+        assert_eq!(memory.take(5, Time, |_| Time(70)), Ok(Time(60)), "the channel is busy until 70");
+        assert_eq!(memory.take(15, Time, |_| unreachable!("it is planned")), Ok(Time(70)));
     }
 
     #[test]
     fn saved_items_free_their_words_after_their_last_use() {
         let item = |has_home| Item { has_home, ..made(0) };
-        let mut memory = Memory::new(40, 1, vec![item(false), item(true), item(false), item(false)]);
+        let mut memory = Memory::new(40, ISA, vec![item(false), item(true), item(false), item(false)]);
         for id in [0, 1, 2, 2] {
             memory.save_item(ItemId(id), Kind::Spills);
         }

@@ -148,7 +148,7 @@ impl<'p> Runtime<'p> {
     pub fn report(&self, timeline: &Timeline) -> Report {
         let without_launch = (self.flow.renamed, self.flow.unused);
         let sources = Sources::of(self.program, &self.flow, self.keys);
-        let limb_bytes = self.program.degree().get() * u64::from(self.machine.isa.word_bits / 8);
+        let limb_bytes = self.machine.instruction_set().bytes(self.program.degree().get());
         let work = (&self.events(), self.keys, sources.resident_limbs() * limb_bytes);
         Report::new(self.program, self.machine, &self.launches, without_launch, timeline, work)
     }

@@ -143,6 +143,7 @@ use crate::lift::{Launch, Launches, Work};
 use crate::operation::{Batch, RingOperation, RingParameters};
 use crate::place::{Item, ItemId};
 use crate::traffic::{Keys, Kind, Sources};
+use b512_asm::Isa;
 use codegen::Recipe;
 use ring_program::RingProgram;
 use rustc_hash::FxHashMap;
@@ -161,7 +162,7 @@ pub const INSTRUCTION_BYTES: u64 = 8;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "a launch of `{kernel}` needs {needed} words of the VDM at once, but the machine has {capacity}; \
-     set `vdm.size_mib` to {} or more", (needed * word_bytes).div_ceil(1 << 20)
+     set `vdm.size_mib` to {} or more", isa.bytes(*needed).div_ceil(1 << 20)
 )]
 pub struct TooLarge {
     /// The name of the kernel.
@@ -170,8 +171,8 @@ pub struct TooLarge {
     pub needed: u64,
     /// The words of the VDM.
     pub capacity: u64,
-    /// The bytes of a word.
-    pub word_bytes: u64,
+    /// Vector length and word width of the machine.
+    pub isa: Isa,
 }
 
 /// What is timed.

@@ -47,8 +47,7 @@ impl Repeated {
             tables: vdm(Role::Table),
             outputs: vdm(Role::Output),
             scratch: words(Role::Scratch, Space::Vdm).map(u64::from).sum(),
-            parameter_bytes: LAUNCH_WORD_BYTES * registers
-                + u64::from(program.isa.word_bytes()) * sdm.sum::<u64>(),
+            parameter_bytes: LAUNCH_WORD_BYTES * registers + program.isa.bytes(sdm.sum()),
             may_work_in_place: false,
         }
     }
@@ -101,13 +100,13 @@ pub struct Stream {
 /// # Errors
 /// Returns an error if a memory is too small.
 pub fn stream(kernel: &Repeated, machine: &Machine, runs: usize) -> Result<Stream, StreamError> {
-    let word_bytes = u64::from(machine.instruction_set().word_bytes());
+    let isa = machine.instruction_set();
     let (needed, capacity) = (kernel.words_needed(machine, runs), u64::from(machine.vdm_words()));
     let too_large = |needed: u64| StreamError::TooLarge {
         buffers: machine.hbm.buffers.clamp(1, runs.max(1) as u32),
         needed,
         capacity,
-        size_mib: (needed * word_bytes).div_ceil(1 << 20),
+        size_mib: isa.bytes(needed).div_ceil(1 << 20),
     };
     if needed > capacity {
         return Err(too_large(needed));
@@ -131,7 +130,7 @@ pub fn stream(kernel: &Repeated, machine: &Machine, runs: usize) -> Result<Strea
         items.extend(kernel.outputs.iter().map(output));
         launches.push((operands, (first..items.len() as u32).map(ItemId).collect::<Vec<_>>()));
     }
-    let bytes = items.iter().map(|item| u64::from(item.words) * word_bytes).sum();
+    let bytes = items.iter().map(|item| isa.bytes(item.words.into())).sum();
     machine.hbm.check_fits(bytes).map_err(StreamError::BeyondHbm)?;
     let pairs = (0..).zip(&launches);
     let pairs = pairs.flat_map(|(index, (operands, _))| operands.iter().map(move |&item| (item, index)));

@@ -30,7 +30,7 @@ fn traffic(run: &Run) -> Traffic {
 /// The off-chip transfer time of a transform, in us.
 pub(super) fn transfer_us(run: &Run) -> f64 {
     let machine = &run.report.machine;
-    let bytes = traffic(run).total() * u64::from(machine.instruction_set().word_bytes());
+    let bytes = machine.instruction_set().bytes(traffic(run).total());
     machine.hbm.occupancy_ns(bytes) * 1e-3
 }
 

@@ -72,9 +72,8 @@ impl StreamReport {
         let stream = stream(&repeated, machine, runs)?;
         let traffic = Traffic::of(program);
         let tables = if machine.hbm.reload_tables { traffic.tables } else { 0 };
-        let word_bytes = u64::from(program.isa.word_bytes());
-        let bytes = (traffic.inputs + tables + traffic.outputs) * word_bytes;
-        let kept_bytes = (traffic.tables - tables) * word_bytes;
+        let bytes = program.isa.bytes(traffic.inputs + tables + traffic.outputs);
+        let kept_bytes = program.isa.bytes(traffic.tables - tables);
         let share = |part: f64| if stream.total_ns > 0.0 { part / stream.total_ns } else { 0.0 };
         Ok(Self {
             runs,

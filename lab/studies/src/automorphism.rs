@@ -112,7 +112,7 @@ impl Cost {
 }
 
 fn mib(words: u32, machine: &Machine) -> f64 {
-    f64::from(words) * f64::from(machine.isa.word_bits / 8) / f64::from(1 << 20)
+    machine.instruction_set().bytes(words.into()) as f64 / f64::from(1 << 20)
 }
 
 fn machine((hples, banks): (u32, u32), mapping: BankMapping) -> Machine {
@@ -148,7 +148,7 @@ fn transform_cycles(n: u32, machine: &Machine) -> f64 {
 
 /// Cycles for the transfer of a table of factors from the off-chip memory.
 fn table_cycles(n: u32, machine: &Machine) -> f64 {
-    machine.hbm.occupancy_ns(u64::from(n) * u64::from(machine.isa.word_bits / 8)) * Clock::of(machine).ghz()
+    machine.hbm.occupancy_ns(machine.instruction_set().bytes(n.into())) * Clock::of(machine).ghz()
 }
 
 /// The ways over degrees, for each mapping.

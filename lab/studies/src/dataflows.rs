@@ -111,7 +111,7 @@ impl Study {
     }
 
     fn limb_bytes(&self) -> u64 {
-        self.program.degree().get() * u64::from(self.machine.isa.word_bits / 8)
+        self.machine.instruction_set().bytes(self.program.degree().get())
     }
 
     /// Limbs loaded and stored, without keys, tables and programs.

@@ -33,7 +33,7 @@ impl Design {
             record.report.as_ref().unwrap_or_else(|| panic!("{:?}: {:?}", record.point, record.error));
         let (machine, (time_us, cycles)) = (&report.machine, report.duration().expect("a run in time"));
         let towers = f64::from(towers(machine.isa.word_bits));
-        let bytes = 3 * (1 << 16) * u64::from(machine.isa.word_bits / 8);
+        let bytes = machine.instruction_set().bytes(3 << 16);
         Self {
             word_bits: machine.isa.word_bits,
             length: machine.isa.vector_length,

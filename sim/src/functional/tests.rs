@@ -408,11 +408,11 @@ fn faults_say_what_is_wrong() {
 #[test]
 fn an_address_must_fit_its_register() {
     let mut program = program(vec![Instr::Aload { rt: AReg::at(5), offset: at(0) }], 97, vec![]);
-    program.sdm.segments[0].words[0] = 1 << 21;
+    program.sdm.segments[0].words[0] = 1 << 28;
     let error = executor(&program).run().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "instruction 0, `aload a5, 0`: a5 cannot hold 2097152: addresses are below 2097152"
+        "instruction 0, `aload a5, 0`: a5 cannot hold 268435456: addresses are below 268435456"
     );
 }
 
@@ -438,8 +438,8 @@ fn programs_that_do_not_fit_are_refused() {
         "the program needs 4294975487 words of the VDM, but the machine has 8192; set `vdm.size_mib` to 65537 or more"
     );
     assert_eq!(
-        refusal(&|p| p.addresses[0].1 = 1 << 21),
-        "launch value 2097152 for a2 is too large: addresses are below 2097152"
+        refusal(&|p| p.addresses[0].1 = 1 << 28),
+        "launch value 268435456 for a2 is too large: addresses are below 268435456"
     );
     assert_eq!(
         refusal(&|p| p.moduli[1].1 = 1),

@@ -86,8 +86,8 @@ impl Override {
     }
 }
 
-/// The keys that affect no program's cycles, but the choice of instructions and the use of memory.
-const GENERATION: [&str; 3] = ["isa.gs_butterfly", "isa.lane_permuter", "vdm.size_mib"];
+/// The keys that affect no program's cycles, but the choice of instructions.
+const GENERATION: [&str; 2] = ["isa.gs_butterfly", "isa.lane_permuter"];
 
 impl Machine {
     /// The keys that decide which program is generated and how many cycles it takes, with this machine's

@@ -7,11 +7,15 @@ use super::schema;
 use super::table::{Effect, Faster, Key};
 use toml::Value;
 
+/// The keys that affect cycles by the access of the VDM only.
+const OF_ACCESS: [&str; 2] = ["vdm.size_mib", "vdm.access_cycles"];
+
 /// The properties of a machine that decide which programs it runs, and in how many cycles.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Speed {
-    /// The value of each key that affects cycles, in the order of the table.
+    /// The value of each key that affects cycles by itself, in the order of the table.
     values: Vec<Rank>,
+    access_cycles: u32,
     /// Whether loads may use both ports of the VDM: on split paths, they have one.
     both_ports_are_shared: bool,
     paths_are_split: bool,
@@ -32,9 +36,11 @@ impl Machine {
     /// Its speed, comparable between machines.
     pub fn speed(&self) -> Speed {
         let values = self.to_value();
-        let keys = schema::keys().filter(|key| key.effects.contains(&Effect::Cycles));
+        let by_itself = |key: &&Key| key.effects.contains(&Effect::Cycles) && !OF_ACCESS.contains(&key.path);
+        let keys = schema::keys().filter(by_itself);
         Speed {
             values: keys.map(|key| Rank::new(key, schema::value_at(&values, key.path))).collect(),
+            access_cycles: self.vdm_access_cycles(),
             both_ports_are_shared: self.vbar.paths == VbarPaths::Shared && self.vdm.ports > 1,
             paths_are_split: self.vbar.paths == VbarPaths::Split,
             resources: self.resources(),
@@ -62,6 +68,7 @@ impl Speed {
             (Rank::Of(_), Rank::Unordered(_)) | (Rank::Unordered(_), Rank::Of(_)) => false,
         };
         self.values.iter().zip(&other.values).all(is_as_good)
+            && self.access_cycles <= other.access_cycles
             && !(self.paths_are_split && other.both_ports_are_shared)
             && self.resources.include(&other.resources)
             && self.law_accepts_words >= other.law_accepts_words

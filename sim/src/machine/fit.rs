@@ -33,7 +33,7 @@ pub enum FitError {
     /// Data beyond the end of a memory.
     #[error(
         "the program needs {needed} words of the {memory}, but the machine has {capacity}; {}",
-        larger(*memory, *needed, *word_bytes)
+        larger(*memory, *needed, *isa)
     )]
     Data {
         /// The memory.
@@ -42,8 +42,8 @@ pub enum FitError {
         needed: u64,
         /// Words of the memory.
         capacity: u32,
-        /// Bytes of a word.
-        word_bytes: u32,
+        /// Vector length and word width of the machine.
+        isa: Isa,
     },
     /// An instruction of an extension that the machine lacks.
     #[error("instruction {index}, `{mnemonic}`, needs an extension that the machine lacks (`isa.{feature}`)")]
@@ -61,8 +61,8 @@ pub enum FitError {
 pub(super) const INSTRUCTIONS_PER_KIB: usize = 128;
 
 /// The setting that makes a memory large enough.
-fn larger(memory: Space, words: u64, word_bytes: u32) -> String {
-    let bytes = words.saturating_mul(word_bytes.into());
+fn larger(memory: Space, words: u64, isa: Isa) -> String {
+    let bytes = isa.bytes(words);
     match memory {
         Space::Vdm => format!("set `vdm.size_mib` to {} or more", bytes.div_ceil(1 << 20)),
         Space::Sdm => format!("set `sdm.size_kib` to {} or more", bytes.div_ceil(1 << 10)),
@@ -127,8 +127,7 @@ impl Resources {
                 segments.map(|segment| u64::from(segment.start) + segment.words.len() as u64).max();
             let needed = end.max(image_end).unwrap_or(0);
             if needed > u64::from(capacity) {
-                let word_bytes = self.isa.word_bytes();
-                return Err(FitError::Data { memory, needed, capacity, word_bytes });
+                return Err(FitError::Data { memory, needed, capacity, isa: self.isa });
             }
         }
         for (index, instr) in program.instructions.iter().enumerate() {

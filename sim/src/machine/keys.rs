@@ -234,8 +234,9 @@ sections! {
         /// other lengths than 512 declare theirs with `.isa`; 512 is B512.
         vector_length: u32 => PowerOfTwo(64, 4096), "512", Paper "", Any, recipes "vector_length" Doublings(1024),
             [Cycles Clock Area Energy] "macros of the VRF with `vector_length` * 4 / HPLEs words", 512..=512;
-        /// Bits of an element, and of a word of the VDM and the SDM. Moduli fit a word.
-        word_bits: u32 => PowerOfTwo(32, 128), "128", Paper "", Any,
+        /// Bits of an element, and of a word of the VDM and the SDM. Moduli fit a word. All memories, on the chip and off
+        /// it, hold words without gaps.
+        word_bits: u32 => Int(b512_asm::Isa::MIN_WORD_BITS, b512_asm::Isa::MAX_WORD_BITS), "128", Paper "", Any,
             [Clock Area Energy] "multiplications grow with its square; all memories, crossbars and registers in proportion", 32..=128;
         /// The Gentleman-Sande butterfly, `gsbfly`, in the spare encoding space.
         gs_butterfly: bool => Bool, "false", Paper "it has none", Fixed, recipes "gs_butterfly" Another(128),
@@ -357,8 +358,13 @@ sections! {
         multicast: bool => Bool, "true", Assumed "", Any, recipes "multicast" Another(3),
             [Cycles(Larger) Area] "a comparison of addresses for each lane" Free "it works on a few bits beside a word, in the stage of the address";
         /// Size, in MiB.
-        size_mib: u32 => Int(1, 32), "4", Paper "", Fixed,
-            [Clock Area Energy] "macros of size / banks, with the printed clock of their size", 4..=4;
+        size_mib: u32 => Int(1, 512), "4", Paper "", Fixed,
+            [Cycles Clock Area Energy] "macros of size / banks, with the clock of their size", 4..=512;
+        /// Cycles of an access to a bank, which accepts one in each cycle: its macros lie behind a pipelined tree. Loads
+        /// take as many cycles more than one. 0: one for a VDM of up to 4 MiB, whose clocks are printed; beyond, one for
+        /// a bank of up to 32 KiB, two to 512 KiB, three to 2 MiB, four above.
+        access_cycles: u32 => Int(0, 16), "0", Public "access times of CACTI 7, on the line through the printed clocks", Between(0, 4),
+            [Cycles Clock] "the time of an access, spread over its cycles; no clock exceeds the one of the smallest printed bank" Free "registers in the tree of a bank", 0..=4;
     }
 
     /// The scalar data memory.
@@ -474,7 +480,7 @@ pub(super) const RULES: &[Rule] = &[
         keys: &["vdm.size_mib", "isa.word_bits"],
         holds: |machine| machine.vdm_words() <= MAX_VDM_WORDS,
         message: "`vdm.size_mib` is more than the instruction set can address",
-        help: "it addresses 2^21 words of `isa.word_bits` bits",
+        help: "it addresses 2^28 words of `isa.word_bits` bits",
     },
     Rule {
         keys: &["sdm.size_kib", "isa.word_bits"],

@@ -110,7 +110,8 @@ fn a_file_changes_what_it_names_and_inherits_the_rest() {
     let other = ("other.toml", "inherits = 'rpu-128x128'\n[vdm]\nbanks = 64\nsize_mib = 8");
     let machine = load("inherit", "inherits = 'other.toml'\n[vdm]\nbanks = 32", &[other]).unwrap();
     assert_eq!((machine.vdm.banks, machine.vdm.size_mib, machine.hple.count), (32, 8, 128));
-    assert_eq!(Clock::of(&machine).ghz(), 1.29);
+    // Banks of 256 KiB, each access in two cycles.
+    assert_eq!(Clock::of(&machine).ghz(), 1.68);
 }
 
 #[test]
@@ -198,7 +199,7 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             (3, 1),
             "qwertyuiop",
             "unknown key `vdm.qwertyuiop`",
-            "there are `vdm.banks`, `vdm.mapping`, `vdm.ports`, `vdm.multicast`, `vdm.size_mib`",
+            "there are `vdm.banks`, `vdm.mapping`, `vdm.ports`, `vdm.multicast`, `vdm.size_mib`, `vdm.access_cycles`",
         ),
         (
             "type",
@@ -238,7 +239,7 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             (2, 7),
             "3",
             "`vdm` is a section, not a value",
-            "set one of its keys: `vdm.banks`, `vdm.mapping`, `vdm.ports`, `vdm.multicast`, `vdm.size_mib`",
+            "set one of its keys: `vdm.banks`, `vdm.mapping`, `vdm.ports`, `vdm.multicast`, `vdm.size_mib`, `vdm.access_cycles`",
         ),
         (
             "split",
@@ -266,11 +267,11 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
         ),
         (
             "size",
-            "[vdm]\nsize_mib = 64",
+            "[vdm]\nsize_mib = 1024",
             (3, 12),
-            "64",
-            "invalid value `64` for `vdm.size_mib`",
-            "it must be a whole number from 1 to 32",
+            "1024",
+            "invalid value `1024` for `vdm.size_mib`",
+            "it must be a whole number from 1 to 512",
         ),
         (
             "infinite",
@@ -382,7 +383,8 @@ fn a_program_that_does_not_fit_is_refused_with_both_sizes() {
     program.symbols.push(symbol);
     assert_eq!(machine.check_fits(&program), Ok(()));
     program.symbols[0].words = 2;
-    let error = FitError::Data { memory: Space::Vdm, needed: 65537, capacity: 65536, word_bytes: 16 };
+    let error =
+        FitError::Data { memory: Space::Vdm, needed: 65537, capacity: 65536, isa: machine.instruction_set() };
     assert!(error.to_string().ends_with("but the machine has 65536; set `vdm.size_mib` to 2 or more"));
     assert_eq!(machine.check_fits(&program), Err(error));
 

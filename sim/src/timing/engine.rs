@@ -432,6 +432,6 @@ fn horizon(machine: &Machine) -> u32 {
     let vbar = length * machine.vbar.initiation_interval;
     let latency = (machine.hple.multiplier_latency_cycles + machine.hple.adder_latency_cycles)
         .max(machine.sbar.latency_cycles)
-        .max(machine.vbar.latency_cycles);
+        .max(machine.load_latency());
     latency + interval + lanes.max(vbar)
 }

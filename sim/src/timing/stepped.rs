@@ -270,7 +270,9 @@ fn load_store(machine: &Machine, instr: &Instr, address: u32, mode: AddressMode)
     }
     let path = usize::from(split && is_store);
     // To the register file each cycle of the occupancy is a beat.
-    let execution = execution(machine, instr, occupancy, 1, machine.vbar.latency_cycles);
+    // A bank of the VDM is late, and not busy for longer.
+    let late = if is_store { 0 } else { machine.vdm_access_cycles() - 1 };
+    let execution = execution(machine, instr, occupancy, 1, machine.vbar.latency_cycles + late);
     let without_conflicts = elements / lanes_per_beat * machine.vbar.initiation_interval;
     Execution { path, bank_conflicts: u64::from(occupancy - without_conflicts), ..execution }
 }

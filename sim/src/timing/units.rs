@@ -51,7 +51,8 @@ fn latency(machine: &Machine, class: Class) -> u32 {
     let (multiplier, adder) = (machine.hple.multiplier_latency_cycles, machine.hple.adder_latency_cycles);
     match class {
         Class::Halt | Class::ScalarLoad => 0,
-        Class::Load | Class::Store => machine.vbar.latency_cycles,
+        Class::Load => machine.load_latency(),
+        Class::Store => machine.vbar.latency_cycles,
         Class::Add | Class::Subtract => adder,
         Class::Multiply => multiplier,
         Class::Butterfly(_) => multiplier + adder,

@@ -14,8 +14,9 @@ fn keys() -> impl Iterator<Item = &'static Key> {
 }
 
 /// Machines that differ in the part that limits their clock or their dispatches.
-const BASES: [&[&str]; 9] = [
+const BASES: [&[&str]; 10] = [
     &[],
+    &["vdm.size_mib=16"],
     &["hple.count=256", "vdm.banks=256", "sbar.latency_cycles=2"],
     &["hple.count=64", "vdm.banks=64", "hple.initiation_interval=2", "frontend.queue_depth=2", "vdm.ports=2"],
     &["hple.count=4", "vdm.banks=256"],
@@ -113,6 +114,36 @@ fn no_part_of_an_area_is_negative() {
         let negative = area.components().into_iter().find(|(_, part)| *part < 0.0);
         negative.map_or(Ok(()), |part| Err(format!("{part:?}")))
     });
+}
+
+/// Wider words cost more in every way, also between the widths that are powers of two.
+#[test]
+fn costs_grow_with_the_width_of_words() {
+    let events =
+        Events { multiplications: 9, additions: 9, vrf_accesses: 9, vdm_accesses: 9, ..Events::default() };
+    let costs = |word_bits| {
+        let mut machine = Machine::rpu_128x128();
+        machine.edit(|values| values.isa.word_bits = word_bits).expect("a width");
+        let Clock { multiplier, adder, .. } = Clock::of(&machine);
+        let energy = RunEnergy::of(
+            &machine,
+            &Work { events: &events, time_us: 0.0, off_chip_bytes: None, key_bytes: 0 },
+        );
+        [
+            Area::of(&machine).total(),
+            energy.kernels,
+            1.0 / multiplier,
+            1.0 / adder,
+            -f64::from(machine.vdm_words()),
+        ]
+    };
+    for bits in 28..128 {
+        let (narrow, wide) = (costs(bits), costs(bits + 1));
+        assert!(
+            narrow.iter().zip(wide).all(|(narrow, wide)| *narrow <= wide),
+            "{bits}: {narrow:?}, {wide:?}"
+        );
+    }
 }
 
 #[test]

@@ -52,13 +52,13 @@ impl Layout {
     /// What has a place in the off-chip memory during the whole program, with its bytes.
     pub(super) fn homes(&self, plan: &Plan<'_>, uses: &Uses) -> Vec<(Home, u64)> {
         let Plan { program, flow, launches, kernels, machine, .. } = plan;
-        let word_bytes = u64::from(machine.instruction_set().word_bytes());
+        let isa = machine.instruction_set();
         let mut value_of = vec![None; program.limbs().len()];
         flow.inputs.iter().for_each(|&(limb, value)| value_of[limb.index()] = Some(value));
         let mut values = Values { layout: self, counted: vec![false; flow.values], halves: 0 };
         let limb_words = program.degree().get();
         let mut homes = Vec::new();
-        let bytes = |halves: u64| halves * limb_words * word_bytes / 2;
+        let bytes = |halves: u64| isa.bytes(halves * limb_words) / 2;
         for (index, Group { limbs, .. }) in (0..).zip(program.inputs()) {
             limbs.iter().filter_map(|limb| value_of[limb.index()]).for_each(|value| values.add(value));
             homes.push((Home::Input(index), bytes(values.take())));
@@ -70,7 +70,7 @@ impl Layout {
         let words: u64 = self.items[flow.values..].iter().map(|table| u64::from(table.words)).sum();
         let reads_zeros = uses.any(ItemId(ValueId::ZERO.0)) && !values.counted[ValueId::ZERO.index()];
         let zeros = if reads_zeros { limb_words } else { 0 };
-        homes.push((Home::Tables, (words + zeros) * word_bytes));
+        homes.push((Home::Tables, isa.bytes(words + zeros)));
         let parameters = launches
             .launches
             .iter()

@@ -95,7 +95,6 @@ impl<'m> Rpu<'m> {
         uses: Uses,
         record: bool,
     ) -> Self {
-        let word_bytes = machine.instruction_set().word_bytes().into();
         let link = Link {
             channel: Channel::new(&machine.hbm),
             traffic: Traffic::default(),
@@ -104,7 +103,7 @@ impl<'m> Rpu<'m> {
         };
         Self {
             machine,
-            memory: Memory::new(capacity, word_bytes, items),
+            memory: Memory::new(capacity, machine.instruction_set(), items),
             uses,
             link,
             programs: FxHashMap::default(),
@@ -138,7 +137,7 @@ impl<'m> Rpu<'m> {
         if self.record {
             self.out.runs.push(Run { launch: index, span: interval.into(), vdm_words: self.memory.used() });
         }
-        let saved_bytes = self.memory.saved_peak() * self.word_bytes();
+        let saved_bytes = self.bytes(self.memory.saved_peak());
         if saved_bytes > self.out.hbm.saved_bytes {
             (self.out.hbm.saved_bytes, self.out.hbm.launch) = (saved_bytes, index);
         }
@@ -203,7 +202,7 @@ impl<'m> Rpu<'m> {
             self.memory.save_item(item, Kind::Permutations);
             ready = ready.max(self.saved(item));
         }
-        let bytes = words * self.word_bytes().max(BURST_BYTES);
+        let bytes = words * self.bytes(1).max(BURST_BYTES);
         let interval = self.link.transfer(Kind::Permutations, bytes, ready);
         self.bind(Resource::Hbm, self.computed, interval.end);
         self.computed = interval.end;
@@ -344,12 +343,12 @@ impl<'m> Rpu<'m> {
         items.iter().map(|&item| u64::from(self.memory.item(item).words)).sum()
     }
 
-    pub(super) fn word_bytes(&self) -> u64 {
-        self.machine.instruction_set().word_bytes().into()
+    pub(super) fn bytes(&self, words: u64) -> u64 {
+        self.machine.instruction_set().bytes(words)
     }
 
     pub(super) fn too_large(&self, kernel: &'static str, needed: u64) -> TooLarge {
-        TooLarge { kernel, needed, capacity: self.memory.capacity(), word_bytes: self.word_bytes() }
+        TooLarge { kernel, needed, capacity: self.memory.capacity(), isa: self.machine.instruction_set() }
     }
 
     fn bind(&mut self, resource: Resource, begin: Time, end: Time) {

@@ -78,8 +78,8 @@ impl Model<'_> {
         self.program.items[item].words.into()
     }
 
-    fn word_bytes(&self) -> u64 {
-        self.machine.instruction_set().word_bytes().into()
+    fn bytes(&self, words: u64) -> u64 {
+        (words * u64::from(self.machine.isa.word_bits)).div_ceil(8)
     }
 
     fn length(&self, bytes: u64) -> u64 {
@@ -126,7 +126,7 @@ impl Model<'_> {
     /// A save of an item that the off-chip memory lacks.
     fn save(&mut self, item: usize, kind: Kind) {
         if !self.always[item] && self.saved[item].is_none() {
-            let (bytes, ready) = (self.words(item) * self.word_bytes(), self.complete[item]);
+            let (bytes, ready) = (self.bytes(self.words(item)), self.complete[item]);
             self.saves.push(Save { kind, bytes, ready, end: None });
             self.saved[item] = Some(self.saves.len() - 1);
         }
@@ -194,7 +194,7 @@ impl Model<'_> {
     fn load(&mut self, item: usize, space: u64) {
         let ready = space.max(self.saved(item));
         let Item { kind, halves, .. } = self.program.items[item];
-        let bytes = self.words(item) * self.word_bytes() * u64::from(halves) / 2;
+        let bytes = self.bytes(self.words(item)) * u64::from(halves) / 2;
         self.complete[item] = self.transfer(kind, bytes, ready);
         self.here[item] = true;
     }
@@ -307,7 +307,7 @@ impl Model<'_> {
             self.save(item, Kind::Permutations);
             ready = ready.max(self.saved(item));
         }
-        let end = self.transfer(Kind::Permutations, words * self.word_bytes().max(BURST_BYTES), ready);
+        let end = self.transfer(Kind::Permutations, words * self.bytes(1).max(BURST_BYTES), ready);
         let begin = self.transfers.last().unwrap().2;
         self.ended = end;
         launch.operands.iter().for_each(|&item| self.release(item, end, false));
@@ -398,7 +398,7 @@ impl Model<'_> {
         for &item in &streams {
             let time = self.saved(item);
             let Item { kind, halves, .. } = self.program.items[item];
-            let bytes = slice * self.word_bytes() * u64::from(halves) / 2;
+            let bytes = self.bytes(slice) * u64::from(halves) / 2;
             match loads.iter_mut().find(|load| load.0 == kind) {
                 Some(load) => (load.1, load.2) = (load.1 + bytes, load.2.max(time)),
                 None => loads.push((kind, bytes, time)),
@@ -409,7 +409,7 @@ impl Model<'_> {
             false => Kind::Spills,
         };
         for &item in &stored {
-            let bytes = slice * self.word_bytes();
+            let bytes = self.bytes(slice);
             match stores.iter_mut().find(|store| store.0 == kind_of(item)) {
                 Some(store) => store.1 += bytes,
                 None => stores.push((kind_of(item), bytes)),

@@ -211,7 +211,7 @@ impl Rpu<'_> {
 
     /// The transfers for one run: loads and stores, one of each kind.
     fn slices(&mut self, placement: &Placement) -> (Vec<Slice>, Vec<Slice>) {
-        let slice = placement.slice * self.word_bytes();
+        let slice = self.bytes(placement.slice);
         let mut loads = Vec::new();
         for &item in &placement.sources {
             let ready = self.saved(item);

@@ -89,6 +89,7 @@ fn a_stream_that_does_not_fit_is_an_error() {
     machine
         .edit(|values| {
             values.vdm.size_mib *= 2;
+            values.vdm.access_cycles = 1;
             values.hbm.buffers = 2;
         })
         .unwrap();

@@ -119,6 +119,8 @@ fn machine(rng: &mut Random) -> Machine {
             values.hbm.gb_per_s = rng.random_range(10.0..1000.0);
             values.hbm.latency_ns = [0.0, 0.0, 33.3, 400.0][rng.random_range(0..4)];
             values.launch.cycles = [0, 16, 1000][rng.random_range(0..3)];
+            values.isa.word_bits = rng.random_range(28..=128);
+            values.vdm.size_mib = 4 << rng.random_range(0..8);
         })
         .unwrap();
     machine

@@ -72,10 +72,10 @@ fn outputs_have_the_values_of_the_machine_where_a_point_sets_none() {
 
 #[test]
 fn keys_of_the_machine_are_extrapolated_as_axes_are() {
-    let change = "vdm.size_mib=32";
+    let change = "sdm.size_kib=64";
     let text = "kernel = 'add'\nn = 512\n[[list]]\nhple.count = 64\n[[list]]\nhple.count = 128\n";
     let (summary, rows, chart) = outputs(text, change);
-    assert!(rows.iter().all(|row| row["extrapolated"] == "vdm.size_mib"), "{rows:?}");
+    assert!(rows.iter().all(|row| row["extrapolated"] == "sdm.size_kib"), "{rows:?}");
     assert!(summary.contains("costs extrapolated in 2 of 2 points"), "{summary}");
     assert!(chart.contains("costs extrapolated"));
     // Nor does it matter which other keys a point sets.
