@@ -174,8 +174,14 @@ pub(crate) fn this_shard(given: Option<Shard>) -> Result<Shard, Failure> {
     }
 }
 
+/// The most threads that `-j` can ask for.
+const MAX_THREADS: usize = 1024;
+
 /// The number of threads: as given, or one for each core.
 pub(crate) fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
+    if let Some(threads) = threads.filter(|threads| *threads > MAX_THREADS) {
+        return Err(Failure::wrong(format_args!("{threads} threads are too many"), "give -j up to 1024"));
+    }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
     pool.map_err(|error| Failure::wrong(error, None))
 }

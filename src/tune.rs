@@ -82,6 +82,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     })
     .map_err(|error| Failure::wrong(error, None))?;
     bar.finish_and_clear();
+    if self::cycles(&request, &found.recipe, &machine)? != found.cycles {
+        let message = "the cache of measurements has wrong cycles for the best plan";
+        return Err(Failure::wrong(message, "delete the folder, or search again with --no-cache"));
+    }
     let (recipe, cycles) = if found.cycles < before_cycles {
         (found.recipe, found.cycles)
     } else {

@@ -2,9 +2,9 @@
 //!
 //! There is one search. Its [effort](Effort) is a budget, which counts schedules, and nothing else depends on the user. A search
 //! starts from [known recipes](known), from [derived](crate::plan::derive) plans and from the classical pair. The fastest then
-//! get other settings, more cautious schedules and random changes. Last come beam searches, which choose the settings anew for
-//! each part of the code (`search/parts.rs`). The result depends on the arguments alone, with any number of threads and
-//! at any speed.
+//! get other settings. The best one descends: each of its decisions is changed by itself, as long as this helps. Random changes
+//! follow. Last come beam searches, which choose the settings anew for each part of the code (`search/parts.rs`). The result
+//! depends on the arguments alone, with any number of threads and at any speed.
 
 mod budget;
 mod build;
@@ -21,7 +21,9 @@ pub use self::starts::known;
 pub(crate) use self::candidates::plans_for;
 
 use self::budget::Budget;
-use self::candidates::{Random, Way, cautious, neighbour, proven, random_recipe};
+use self::candidates::{
+    Random, Way, cautious, neighbour, other_codes, other_settings, proven, random_recipe,
+};
 use self::parts::{Beam, by_parts};
 use self::trials::Trials;
 use crate::compile::Prepared;
@@ -70,22 +72,19 @@ impl Memory for () {
 pub type Progress<'a> = dyn Fn(usize, usize, Cycle) + Sync + 'a;
 
 /// The shares of the phases in a budget, in percent.
-const STARTS: u64 = 35;
-const SETTINGS: u64 = 15;
-const CAUTIOUS: u64 = 5;
-const CHANGES: u64 = 5;
+const STARTS: u64 = 30;
+const SETTINGS: u64 = 10;
+const CHANGES: u64 = 20;
 const PARTS: u64 = 40;
 
 /// The codes that get other settings: one for so many schedules of that phase's budget, and the least and the most.
 const SCHEDULES_PER_CODE: u64 = 8;
 const CODES: [u64; 2] = [2, 10];
-/// The number of recipes that a search tries with more cautious schedules.
-const CAUTIOUS_LEADERS: usize = 5;
 /// The number of recipes whose settings change at random, or by parts.
 const LEADERS: usize = 3;
 /// The number of random changes per round; each round starts from the best recipe of the previous one.
 const ROUND: u64 = 12;
-/// The beam searches of a search: one for each of the leaders, and one for the best.
+/// The most beam searches of a search: one for each of the leaders, and one for the best.
 const BEAMS: u64 = 4;
 
 /// Searches for the fastest recipe for `request`.
@@ -113,11 +112,16 @@ pub fn search(
         search.try_all(std::slice::from_ref(&classical));
     }
     search.try_settings(budget.percent(SETTINGS));
-    search.try_cautious(budget.percent(CAUTIOUS));
     search.try_changes(budget.percent(CHANGES), effort.seed);
     search.search_parts(budget.percent(PARTS), effort.seed)?;
     search.result(&classical)
 }
+
+/// A recipe with each of the other choices for one decision.
+type Decision = fn(&Recipe, &Machine) -> Vec<Recipe>;
+
+/// The decisions that a descent changes, in turn.
+const DECISIONS: [Decision; 3] = [other_codes, other_settings, cautious];
 
 /// The state of a search.
 struct Search<'a> {
@@ -193,14 +197,6 @@ impl<'a> Search<'a> {
         self.try_in_turn(leaders.iter().map(|leader| proven(leader).collect()).collect(), budget);
     }
 
-    /// Tries more cautious schedules of the fastest recipes.
-    fn try_cautious(&mut self, budget: Budget) {
-        let machine = self.trials.machine();
-        let leaders = self.ranked.iter().take(CAUTIOUS_LEADERS);
-        let lists = leaders.map(|(_, leader)| cautious(leader, machine)).collect();
-        self.try_in_turn(lists, budget);
-    }
-
     /// Tries the recipes of some lists, as many as a budget pays for: the first of all lists, then the second.
     fn try_in_turn(&mut self, lists: Vec<Vec<Recipe>>, mut budget: Budget) {
         let most = lists.iter().map(Vec::len).max().unwrap_or(0);
@@ -238,8 +234,27 @@ impl<'a> Search<'a> {
         self.leading(count, |known, recipe| Prepared::serves(known, recipe, self.trials.machine()))
     }
 
-    /// Tries recipes in rounds: alternately random settings for one of the leading plans, and a change of the best recipe.
+    /// Changes one decision of the best recipe after the other, until no change makes it faster.
+    fn descend(&mut self, budget: &mut Budget) {
+        let machine = self.trials.machine();
+        loop {
+            let before = self.best_cycles();
+            for others in DECISIONS {
+                let Some((_, best)) = self.ranked.first() else { return };
+                let is_paid = |recipe: &Recipe| !self.has(recipe) && budget.pay(self.size(recipe), 1, true);
+                let round: Vec<Recipe> = others(best, machine).into_iter().filter(is_paid).collect();
+                self.try_all(&round);
+            }
+            if self.best_cycles() == before {
+                return;
+            }
+        }
+    }
+
+    /// Descends from the best recipe, then tries recipes in rounds: alternately random settings for one of the leading plans,
+    /// and a change of the best recipe.
     fn try_changes(&mut self, mut budget: Budget, seed: u64) {
+        self.descend(&mut budget);
         let (several, machine) = (self.request.towers() > 1, self.trials.machine());
         let leaders = self.leading_ways(LEADERS);
         let mut random = Random(seed ^ 0x9e37_79b9_7f4a_7c15);
@@ -269,7 +284,8 @@ impl<'a> Search<'a> {
     fn search_parts(&mut self, mut budget: Budget, seed: u64) -> Result<(), Error> {
         let Some((_, best)) = self.ranked.first() else { return Ok(()) };
         let size = self.size(best);
-        let beam = Beam::of(budget.schedules(size) / BEAMS);
+        let schedules = budget.schedules(size);
+        let beam = Beam::of(schedules / (schedules / Beam::NARROWEST).clamp(1, BEAMS));
         let mut random = Random(seed ^ 0x2545_f491_4f6c_dd1d);
         let machine = self.trials.machine();
         let mut leaders = self.leading(LEADERS, |known, recipe| {

@@ -11,9 +11,10 @@ use diagnostic::nearest;
 use lab_run::program::Axes;
 use lab_run::{ProgramFacts, RingFile, RunReport, ring_page, table};
 use ring_program::data::{Words, write_data};
-use ring_program::{Group, Inputs, RingProgram, Shape};
+use ring_program::{Inputs, Limb, RingProgram, Shape};
 use runtime::traffic::is_key;
 use runtime::{Keys, RunError, Runtime};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -67,6 +68,9 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let RingFile { program, title, .. } = read_program(args)?;
     check_keys(args, &program)?;
     check_outputs(&program, args.outputs.iter().chain(&args.expected))?;
+    if args.check {
+        check_checkable(&program)?;
+    }
     let expected = super::expected(args)?;
     let inputs = if args.timing_only { None } else { Some(inputs(args, &program)?) };
 
@@ -86,7 +90,7 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         report.seed = seed(args);
         if args.check {
             runtime.check(inputs, &outputs).map_err(failure)?;
-            report.checked = computes(&program);
+            report.checked = true;
         }
     }
     report.simulator.wall_s = Some(begin.elapsed().as_secs_f64());
@@ -95,8 +99,6 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
             file.compare(&words.concat(), expected)?;
         }
     }
-    let is_expected = |group: &Group| expected.iter().any(|(file, _)| file.name == group.name);
-    report.checked |= computes(&program) && program.outputs().iter().all(is_expected);
     write_outputs(&program, &args.outputs, &outputs)?;
     for TraceFile { path, .. } in &args.traces {
         let mut content = Vec::new();
@@ -114,13 +116,6 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     args.print_report(&text)
 }
 
-/// Whether an operation of the program writes an output: else there is nothing to check.
-fn computes(program: &RingProgram) -> bool {
-    let mut is_written = vec![false; program.limbs().len()];
-    program.operations().iter().for_each(|operation| is_written[operation.destination().index()] = true);
-    program.outputs().iter().flat_map(|group| &group.limbs).any(|limb| is_written[limb.index()])
-}
-
 /// Refuses an origin of keys for a program without keys.
 fn check_keys(args: &Args, program: &RingProgram) -> Result<(), Failure> {
     let has_keys = program.inputs().iter().any(|group| is_key(&group.name))
@@ -131,6 +126,17 @@ fn check_keys(args: &Args, program: &RingProgram) -> Result<(), Failure> {
     let help =
         "keys are the inputs whose names in the manifest contain `key` or `evk`, and its list `seeded`";
     Err(Failure::wrong("`--keys` has no effect: no input of the program is a key", help))
+}
+
+/// Refuses to check a program that computes nothing.
+fn check_checkable(program: &RingProgram) -> Result<(), Failure> {
+    let written: HashSet<Limb> = program.operations().iter().map(Shape::destination).collect();
+    let mut limbs = program.outputs().iter().flat_map(|group| &group.limbs);
+    if limbs.any(|limb| written.contains(limb)) {
+        return Ok(());
+    }
+    let message = "there is nothing to check: no line of the program writes an output";
+    Err(Failure::wrong(message, "name the results as `outputs` in the manifest"))
 }
 
 /// Refuses the options that are for single kernels.

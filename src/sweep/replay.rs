@@ -47,10 +47,11 @@ impl From<ReplayError> for Failure {
             ReplayError::Unknown { .. } => "`results.jsonl` has the key of each point",
             ReplayError::Ambiguous { .. } => "give more of the key",
             ReplayError::Changed { .. } => "run the sweep again in a new folder",
-            ReplayError::Journal(_) | ReplayError::Config(_) => {
+            ReplayError::Journal(_) | ReplayError::Config(_) | ReplayError::Output(_) => {
                 return match error {
                     ReplayError::Journal(error) => error.into(),
                     ReplayError::Config(error) => error.into(),
+                    ReplayError::Output(error) => error.into(),
                     error => Failure::wrong(error, None),
                 };
             }

@@ -33,16 +33,20 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let sample = args.sample.map(|sample| sample as usize);
     let found = pool(args.threads)?.install(|| verify(&args.folder, sample, args.seed, &generate, &progress));
     shown.finish();
-    let Verification { verified, recorded, differing } = found?;
+    let Verification { verified, recorded, points, altered, differing } = found?;
     let agreeing = verified - differing.len();
-    let summary =
-        format!("{agreeing} of {verified} points agree with their records; {recorded} are recorded\n");
+    let summary = format!(
+        "{agreeing} of {verified} points agree with their records; {recorded} of {points} are recorded\n"
+    );
     files::print(summary.as_bytes())?;
     match differing.first_key_value() {
         None if verified == 0 => {
             Err(Failure::Work(format!("`{}` has no record to verify", args.folder.display())))
         }
-        None => Ok(()),
+        None => altered.first().map_or(Ok(()), |file| {
+            let message = format!("`{file}` is not what the definition and the journals of the folder give");
+            Err(Failure::Work(message))
+        }),
         Some((key, differences)) => {
             let first = differs(key, differences);
             let others: String =

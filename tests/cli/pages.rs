@@ -127,6 +127,16 @@ fn a_running_sweep_is_served() {
     let page = get("/");
     assert!(page.starts_with("HTTP/1.1 200") && page.contains("12 more have not run yet"), "{page}");
     assert!(get("/other").starts_with("HTTP/1.1 404"));
+    // One client stops after half a request; another announces more than any memory.
+    let mut unfinished = TcpStream::connect(&address).unwrap();
+    write!(unfinished, "GET / HT").unwrap();
+    for length in ["18446744073709551615", "100000000000"] {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        write!(stream, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n").unwrap();
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 403");
+    }
     let state = get("/state");
 
     let pictures = pictures(folder.path());

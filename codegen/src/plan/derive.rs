@@ -161,19 +161,20 @@ impl Search {
     /// distances. Unpacks, or a transposition between two passes, move the remaining bits, and the stores
     /// have the stride that is left.
     fn movement(&self, state: &State) -> u64 {
-        let (lanes, left, memory) = (&state.lanes, self.left(state), &self.cycles.memory);
+        let (lanes, left, memory) = (&state.lanes, set(self.left(state)), &self.cycles.memory);
         let transposition = (state.passes + 1 < PASSES).then(|| memory[0] + memory[memory.len() - 1]);
-        let cost = |moved: usize| {
-            let kept = &lanes[..lanes.len() - moved];
-            let ascending = kept.windows(2).all(|pair| pair[1].0 == pair[0].0 + 1);
-            let stride = kept.first().map_or(0, |bit| usize::from(bit.0).wrapping_sub(moved));
-            let stays = ascending && !kept.iter().any(|bit| left.contains(bit));
-            let store = memory.get(stride).filter(|_| stays)?;
+        // The lowest lanes with consecutive bits, whose stages are done, can stay.
+        let stay =
+            lanes.iter().zip(lanes[0].0..).take_while(|(bit, next)| bit.0 == *next && left >> bit.0 & 1 == 0);
+        let cost = |kept: usize| {
+            let moved = lanes.len() - kept;
+            let stride = if kept == 0 { 0 } else { usize::from(lanes[0].0).wrapping_sub(moved) };
+            let store = memory.get(stride)?;
             let unpacks = |count: usize| count as u64 * self.cycles.shuffle;
             let transposed = transposition.map(|cost| cost + unpacks(moved.saturating_sub(memory.len() - 1)));
             Some(transposed.map_or(unpacks(moved), |cost| cost.min(unpacks(moved))) + store - memory[0])
         };
-        (0..=lanes.len()).filter_map(cost).min().unwrap_or(0)
+        (0..=stay.count()).filter_map(cost).min().unwrap_or(0)
     }
 
     /// The cost so far, and what the rest costs at least.
@@ -185,17 +186,19 @@ impl Search {
 
     /// The best states for each number of passes. Of equal placements, the best one.
     fn best(&self, states: Vec<State>) -> Vec<State> {
-        let mut ranked: Vec<(u64, State)> = states.into_iter().map(|s| (self.estimate(&s), s)).collect();
+        let mut ranked: Vec<(u64, &State)> =
+            states.iter().map(|state| (self.estimate(state), state)).collect();
+        // The sort is stable.
         ranked.sort_by_key(|(cost, _)| *cost);
         let (mut seen, mut kept) = (FxHashSet::default(), [0; PASSES]);
         ranked.retain(|(_, state)| {
-            let registers = state.registers.iter().fold(0u32, |set, bit| set | 1 << bit.0);
-            let key = (state.passes, state.stages == 0, state.lanes.clone(), registers);
+            let lanes = state.lanes.iter().fold(0u128, |all, bit| all << 5 | u128::from(bit.0));
+            let key = (state.passes, state.stages == 0, lanes, set(&state.registers));
             let room = kept[state.passes] < self.width && seen.insert(key);
             kept[state.passes] += usize::from(room);
             room
         });
-        ranked.into_iter().map(|(_, state)| state).collect()
+        ranked.into_iter().map(|(_, state)| state.clone()).collect()
     }
 
     /// The states after the next stage, if its bit numbers registers.
@@ -242,7 +245,9 @@ impl Search {
             return next;
         }
         let lanes = &state.lanes[..];
-        let outside: Vec<Bit> = self.natural.iter().copied().filter(|bit| !lanes.contains(bit)).collect();
+        let of_lanes = set(lanes);
+        let outside: Bits<MAX_BITS> =
+            self.natural.iter().copied().filter(|bit| of_lanes >> bit.0 & 1 == 0).collect();
         let memory = &self.cycles.memory;
         for moved in 0..=outside.len().min(lanes.len()).min(memory.len() - 1) {
             // Shuffles would be cheaper.
@@ -250,54 +255,50 @@ impl Search {
                 break;
             }
             for first in 0..if moved == 0 { 1 } else { outside.len() } {
-                let mut others = outside.clone();
-                others.rotate_left(first);
-                let mut rest = others.split_off(moved);
-                rest.sort_unstable();
-                let layout = [&others, lanes, &rest].concat();
-                next.extend(self.loaded(state, [moved, 0], &layout));
+                let others: Bits<MAX_BITS> =
+                    outside.iter().cycle().skip(first).take(moved).copied().collect();
+                let of_others = set(&others);
+                let rest = outside.iter().filter(|bit| of_others >> bit.0 & 1 == 0);
+                let layout = others.iter().chain(lanes).chain(rest.clone()).copied().collect();
+                self.load(state, [moved, 0], layout, &mut next);
                 if moved > 0 {
-                    let layout = [lanes, &others, &rest].concat();
-                    next.extend(self.loaded(state, [0, moved], &layout));
+                    let layout = lanes.iter().chain(&others).chain(rest).copied().collect();
+                    self.load(state, [0, moved], layout, &mut next);
                 }
             }
         }
         next
     }
 
-    /// The starts of a pass, with blocks of several sizes, after stores and with loads at these strides.
-    fn loaded(&self, state: &State, [store, load]: [usize; 2], layout: &[Bit]) -> Vec<State> {
-        let lanes = &layout[load..load + self.shape.lanes as usize];
+    /// Adds the starts of a pass, with blocks of several sizes, after stores and with loads at these strides.
+    fn load(&self, state: &State, [store, load]: [usize; 2], layout: Bits<MAX_BITS>, next: &mut Vec<State>) {
+        let lanes: Lanes = layout[load..load + self.shape.lanes as usize].iter().copied().collect();
         // The bits of the next stages, then the remaining ones from the top.
-        let left = self.left(state);
-        let others = self.natural.iter().rev().filter(|bit| !left.contains(bit));
-        let outside = left.iter().chain(others).filter(|bit| !lanes.contains(bit)).copied();
-        let outside: Bits<MAX_BITS> = outside.collect();
-        let most = outside.len().min(REGISTERS);
+        let (left, of_lanes) = (self.left(state), set(&lanes));
+        let of_left = set(left);
+        let others = self.natural.iter().rev().filter(|bit| of_left >> bit.0 & 1 == 0);
+        let outside = left.iter().chain(others).filter(|bit| of_lanes >> bit.0 & 1 == 0).copied();
+        let outside: Bits<REGISTERS> = outside.take(REGISTERS).collect();
         let spent = state.spent + if state.stages == 0 { 0 } else { self.pass_cost(state, store) };
-        let (layout, lanes): (Bits<MAX_BITS>, Lanes) =
-            (layout.iter().copied().collect(), lanes.iter().copied().collect());
-        let block = |size: usize| {
+        // Transpositions are for large transforms, which use large blocks.
+        let least = if store == load { outside.len().min(SMALLEST) } else { outside.len() };
+        for size in least..=outside.len() {
             let registers: Bits<REGISTERS> = outside[..size].iter().copied().collect();
-            State {
-                trail: Rc::new(Trail::Load(
-                    state.trail.clone(),
-                    layout.clone(),
-                    lanes.clone(),
-                    registers.clone(),
-                )),
+            let trail = Trail::Load(state.trail.clone(), layout.clone(), lanes.clone(), registers.clone());
+            next.push(State {
+                trail: Rc::new(trail),
                 passes: state.passes + usize::from(state.stages > 0),
                 spent,
                 load,
+                stages: 0,
+                unpacks: 0,
+                constants: 0,
                 lanes: lanes.clone(),
                 registers,
                 done: state.done,
-                ..State::nothing()
-            }
-        };
-        // Transpositions are for large transforms, which use large blocks.
-        let least = if store == load { most.min(SMALLEST) } else { most };
-        (least..=most).map(block).collect()
+                early: 0,
+            });
+        }
     }
 
     /// The plan and its cost, if all stages are done and stores can leave natural order.
@@ -317,8 +318,10 @@ impl Search {
     fn run(&self) -> Vec<(u64, Plan)> {
         let nothing = State::nothing();
         let starts = 0..self.cycles.memory.len();
-        let mut layer: Vec<State> =
-            starts.flat_map(|load| self.loaded(&nothing, [0, load], &self.natural)).collect();
+        let mut layer = Vec::new();
+        starts.for_each(|load| {
+            self.load(&nothing, [0, load], self.natural.iter().copied().collect(), &mut layer)
+        });
         let mut plans = Vec::new();
         for _ in 0..=self.order.len() {
             let mut next = Vec::new();
@@ -342,6 +345,11 @@ impl Search {
         plans.sort_by_key(|(cost, _)| *cost);
         plans
     }
+}
+
+/// The set of some bits.
+fn set(bits: &[Bit]) -> u32 {
+    bits.iter().fold(0, |set, bit| set | 1 << bit.0)
 }
 
 /// The state after the unpack of a register bit.
@@ -388,15 +396,22 @@ fn name(pass: &Pass) -> String {
 
 /// Forward plans of a shape for a machine: the `count` with the least cost, cheapest first.
 pub fn derive(shape: Shape, machine: &Machine, count: usize) -> Vec<Plan> {
+    let width = beam_width(count);
     // Which plans a beam finds depends on its width, and not always in favour of the wider one. Early unpacks
     // save constants, late ones shorten dependences.
-    let beams = [(count / 2, false), (count, false), (count, true), (2 * count, false)];
+    let beams = [(width / 2, false), (width, false), (width, true), (2 * width, false)];
     let mut plans: Vec<(u64, Plan)> =
         beams.into_iter().flat_map(|(width, lazy)| Search::new(shape, machine, width, lazy).run()).collect();
     plans.sort_by_key(|(cost, _)| *cost);
     let mut seen = FxHashSet::default();
     plans.retain(|(_, plan)| seen.insert(plan.passes.clone()));
     plans.into_iter().take(count).map(|(_, plan)| plan).collect()
+}
+
+/// The states that a search for so many plans keeps. The plans of narrower beams cost up to a fifth more.
+pub(crate) fn beam_width(count: usize) -> usize {
+    const LEAST: usize = 32;
+    count.max(LEAST)
 }
 
 #[cfg(test)]

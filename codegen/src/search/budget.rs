@@ -1,13 +1,13 @@
 //! The budget of a search: how much it tries.
 
-/// The budget of a quick search: so many steps of the scheduler and so many schedules for each instruction of a program.
-/// [Steps](crate::schedule::Scheduled::steps) take about as long on one machine as on another, schedules do not.
-const STEPS: u64 = 350;
-const SCHEDULES: u64 = 80;
-/// Programs of fewer instructions have the budget of so many, larger ones that of so many.
-const INSTRUCTIONS: [u64; 2] = [1500, 12_000];
+use crate::plan::derive::beam_width;
+
+/// The budget of a quick search: steps of the scheduler, and instructions to schedule. [Steps](crate::schedule::Scheduled::steps)
+/// take about as long on one machine as on another, instructions do not.
+const STEPS: u64 = 2_580_000;
+const INSTRUCTIONS: u64 = 585_000;
 /// The most trials of a quick search. Small programs gain nothing from more.
-const TRIALS: u64 = 400;
+const TRIALS: u64 = 2000;
 
 /// The effort of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,11 +37,9 @@ pub(super) struct Budget {
 impl Budget {
     /// The whole of a search in which the scheduler takes `steps` for a program of `instructions`.
     pub(super) fn of(effort: Effort, steps: u64, instructions: u64) -> Self {
-        let [least, most] = INSTRUCTIONS;
-        let size = instructions.clamp(least, most);
-        let by_steps = STEPS * size * instructions / steps.max(1);
         let times = u64::from(effort.budget.max(1));
-        Self { instructions: times * by_steps.min(SCHEDULES * size), trials: times * TRIALS }
+        let by_steps = STEPS * instructions / steps.max(1);
+        Self { instructions: times * by_steps.min(INSTRUCTIONS), trials: times * TRIALS }
     }
 
     /// A share of it.
@@ -64,7 +62,7 @@ impl Budget {
     /// Pays for the derivation of so many plans for a transform with `bits` index bits, if the budget allows it.
     pub(super) fn pay_for_plans(&mut self, count: usize, bits: u32) -> bool {
         // Fitted to the times of derivations.
-        self.spend(count as u64 * u64::from(bits).pow(3), 0)
+        self.spend(beam_width(count) as u64 * u64::from(bits).pow(3) / 2, 0)
     }
 
     fn spend(&mut self, instructions: u64, trials: u64) -> bool {
@@ -90,9 +88,9 @@ mod tests {
         };
         for (steps, instructions, expected) in [
             (1, 100, TRIALS),
-            (8000, 4000, SCHEDULES),
-            (40_000, 4000, STEPS * 4000 / 40_000),
-            (120_000, 4000, STEPS * 4000 / 120_000),
+            (8000, 4000, INSTRUCTIONS / 4000),
+            (40_000, 4000, STEPS / 40_000),
+            (120_000, 4000, STEPS / 120_000),
         ] {
             assert_eq!(schedules(1, steps, instructions), expected);
             assert!((2 * expected..=2 * expected + 1).contains(&schedules(2, steps, instructions)));

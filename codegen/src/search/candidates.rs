@@ -57,6 +57,22 @@ pub(super) fn proven(recipe: &Recipe) -> impl Iterator<Item = Recipe> {
     tunings().into_iter().map(move |tuning| Recipe { tuning: settings(tuning), ..recipe.clone() })
 }
 
+/// A recipe with the other proven settings.
+pub(super) fn other_settings(recipe: &Recipe, _: &Machine) -> Vec<Recipe> {
+    let with = |(srams, part): (SramCare, Part)| {
+        let tuning = part.of(Tuning { srams, parts: Vec::new(), ..recipe.tuning.clone() });
+        Recipe { tuning, ..recipe.clone() }
+    };
+    PROVEN.map(with).into_iter().filter(|other| other != recipe).collect()
+}
+
+/// A recipe with other code for the same plans: under other limits of forwarding, and in other orders.
+pub(super) fn other_codes(recipe: &Recipe, _: &Machine) -> Vec<Recipe> {
+    let limits = LIMITS.map(|forwarding| Recipe { forwarding, ..recipe.clone() });
+    let orders = ORDERS.map(|order| Recipe { order, ..recipe.clone() });
+    limits.into_iter().chain(orders).filter(|other| other != recipe).collect()
+}
+
 /// Recipes of a way with the first of the proven settings, in so many orders.
 fn variants(request: &Request, machine: &Machine, Way { method, plans }: &Way, orders: usize) -> Vec<Recipe> {
     // Between several transforms, many values can stay in registers, and with few banks memory is
@@ -143,9 +159,10 @@ fn excess(slow: &Machine, fast: &Machine) -> Margin {
     }
 }
 
-/// The limits on live values for forwarding: first those that are likely to pay, then those for
+/// The limits on live values for forwarding: that of plans that are likely to need it, those that a descent tries, and those for
 /// random changes (`None`: no forwarding). The other registers are for constants.
 const FIRST_FORWARDING: u32 = 44;
+const LIMITS: [Option<u32>; 4] = [None, Some(32), Some(FIRST_FORWARDING), Some(56)];
 const FORWARDINGS: [Option<u32>; 6] = [None, None, Some(32), Some(40), Some(48), Some(56)];
 
 /// The orders to try, the best first.

@@ -20,10 +20,14 @@ pub(super) struct Beam {
     settings: usize,
 }
 
-/// The widths of a beam, which tries as many settings. Wide ones find more in the same time than many narrow ones.
-const WIDTHS: [u64; 2] = [2, 12];
+/// The widths of a beam, which tries as many settings. Wide ones find more in the same time than many narrow ones. One of two
+/// settings would try no new ones: the known ones and those of the part before come first.
+const WIDTHS: [u64; 2] = [3, 12];
 
 impl Beam {
+    /// The whole schedules of the narrowest beam.
+    pub(super) const NARROWEST: u64 = WIDTHS[0] * (WIDTHS[0] + 1);
+
     /// The widest beam that takes as long as so many whole schedules, or the narrowest.
     pub(super) fn of(schedules: u64) -> Self {
         let [least, most] = WIDTHS;

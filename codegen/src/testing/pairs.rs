@@ -113,13 +113,39 @@ fn pair(random: &mut Random, most: u32) -> Pair {
     if better.get("vbar.paths") == Some(&"split") && worse.get("vbar.paths") != Some(&"split") {
         worse.insert("vdm.ports", "1");
     }
-    let text = format!("n = {n}, better: {better:?}, worse: {worse:?}");
-    let [better, worse] = [better, worse].map(|values| {
-        let settings = values.iter().map(|(key, value)| format!("{key}={value}").parse().unwrap());
-        let settings: Vec<Assignment> = settings.collect();
-        Machine::rpu_128x128().with(&settings).unwrap_or_else(|| panic!("{values:?}"))
-    });
-    Pair { n, better, worse, text }
+    Pair::new(n, &better, &worse)
+}
+
+impl Pair {
+    fn new(n: u32, better: &Values, worse: &Values) -> Self {
+        let text = format!("n = {n}, better: {better:?}, worse: {worse:?}");
+        let [better, worse] = [better, worse].map(|values| {
+            let settings = values.iter().map(|(key, value)| format!("{key}={value}").parse().unwrap());
+            let settings: Vec<Assignment> = settings.collect();
+            Machine::rpu_128x128().with(&settings).unwrap_or_else(|| panic!("{values:?}"))
+        });
+        Self { n, better, worse, text }
+    }
+}
+
+/// Pairs that differ in what programs feel most: a delay of each issue, slow shuffles on few HPLEs, whose plans need few of them,
+/// the multiplier of the library's programs, and the HPLEs for vectors of each length.
+pub fn selected() -> Vec<Pair> {
+    let pair = |n, shared: &[(&'static str, &'static str)], key, [better, worse]: [&'static str; 2]| {
+        let with = |value| shared.iter().copied().chain([(key, value)]).collect::<Values>();
+        Pair::new(n, &with(better), &with(worse))
+    };
+    let delay = |delay| pair(4096, &[], "frontend.dispatch_to_issue_cycles", ["0", delay]);
+    let shuffles = |hples| pair(8192, &[("hple.count", hples)], "sbar.initiation_interval", ["1", "2"]);
+    let multiplier =
+        |banks| pair(4096, &[("vdm.banks", banks)], "hple.multiplier_latency_cycles", ["8", "11"]);
+    let lanes = |n, lanes, hples| pair(n, &[("isa.vector_length", lanes)], "hple.count", hples);
+    let lanes =
+        [lanes(2048, "64", ["8", "4"]), lanes(4096, "128", ["16", "8"]), lanes(8192, "256", ["32", "16"])];
+    let mut pairs =
+        vec![delay("1"), delay("4"), shuffles("8"), shuffles("16"), multiplier("32"), multiplier("256")];
+    pairs.extend(lanes);
+    pairs
 }
 
 /// An HPLE needs a lane, and split paths need two ports.

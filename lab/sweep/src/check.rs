@@ -164,7 +164,10 @@ impl<'d, T> Checker<'d, T> {
             Ok((question(claim, &inputs), hash(&outputs)))
         };
         let claims = program.claims.iter().map(claim).collect::<Result<_, String>>()?;
-        let compared = !self.data.expected.is_empty() || !program.claims.is_empty();
+        let mut outputs = execution.outputs().keys();
+        let is_claimed = |name| program.claims.iter().any(|claim| claim.outputs.contains(name));
+        let compared = outputs.all(|name| self.data.expected.contains_key(name) || is_claimed(name))
+            && !execution.outputs().is_empty();
         Ok(Evidence { execution, compared, claims })
     }
 

@@ -14,7 +14,7 @@ use diagnostic::input;
 use lab_run::files::NewFile;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ pub enum JournalError {
         key: PointKey,
     },
     /// A folder that holds another sweep.
-    #[error("{} holds the sweep `{name}`, not `{wanted}`", folder.display())]
+    #[error("{} holds {}", folder.display(), occupant(name, wanted))]
     Occupied {
         /// The folder.
         folder: PathBuf,
@@ -111,6 +111,15 @@ pub enum JournalError {
         /// The journal.
         path: PathBuf,
     },
+}
+
+/// The sweep in a folder in contrast to the one that should be written there, in words.
+fn occupant(name: &str, wanted: &str) -> String {
+    if name == wanted {
+        format!("another sweep `{name}`, without a point of this one")
+    } else {
+        format!("the sweep `{name}`, not `{wanted}`")
+    }
 }
 
 /// The difference of two sweeps, in words.
@@ -279,7 +288,7 @@ fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError
                 return Ok(());
             }
             let name = read_head(&path)?;
-            if name != manifest.name {
+            if name != manifest.name || !has_points_of(&path, manifest)? {
                 let (folder, wanted) = (folder.to_owned(), manifest.name.clone());
                 return Err(JournalError::Occupied { folder, name, wanted });
             }
@@ -290,6 +299,17 @@ fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError
     let mut file = NewFile::create(&path).map_err(io_error(&path))?;
     serde_json::to_writer(&mut file, manifest).map_err(|error| io_error(&path)(error.into()))?;
     file.finish().map_err(io_error(&path))
+}
+
+/// Whether the sweep in a file has a point of another, or both are explorations with the same columns: a definition that
+/// changed keeps the results of the points that it keeps. The results of a sweep without any would be lost.
+fn has_points_of(path: &Path, manifest: &Manifest) -> Result<bool, JournalError> {
+    let present: Manifest = read_json(path)?;
+    if present.explored && manifest.explored {
+        return Ok(present.columns == manifest.columns);
+    }
+    let known: HashSet<&PointKey> = present.points.keys().iter().collect();
+    Ok(known.is_empty() || manifest.points.keys().iter().any(|key| known.contains(key)))
 }
 
 /// The part of a manifest that is the same in all formats of a folder.

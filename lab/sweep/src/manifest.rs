@@ -82,12 +82,16 @@ impl Manifest {
     /// Whether `other` has the same points and the same presentation; the file and its comments do
     /// not count.
     pub fn is_same_sweep(&self, other: &Self) -> bool {
-        let Self { schema, name, title, columns, varying, references, explored, goals, source: _, points } =
+        self.is_presented_as(other) && self.points == other.points
+    }
+
+    /// Whether `other` has the same presentation.
+    pub(super) fn is_presented_as(&self, other: &Self) -> bool {
+        let Self { schema, name, title, columns, varying, references, explored, goals, source: _, points: _ } =
             self;
         (schema, name, title, columns, varying)
             == (&other.schema, &other.name, &other.title, &other.columns, &other.varying)
             && (references, explored, goals) == (&other.references, &other.explored, &other.goals)
-            && *points == other.points
     }
 }
 

@@ -152,6 +152,23 @@ impl<'r> Outputs<'r> {
         Ok(contents.into_iter().map(|(name, _)| name).collect())
     }
 
+    /// The tables of results in a folder that are not what the journals give.
+    ///
+    /// # Errors
+    /// Returns an error if a record has another version, or a file cannot be read or written.
+    pub fn altered(&self, folder: &Path) -> Result<Vec<&'static str>, OutputError> {
+        let own = tempfile::tempdir();
+        let own = own.map_err(|source| OutputError::Write { path: std::env::temp_dir(), source })?;
+        let names = ["results.jsonl", "results.csv"];
+        let [lines, table] = names.map(|name| own.path().join(name));
+        self.write_records(&lines, &table)?;
+        let read = |path: PathBuf| std::fs::read(path).ok();
+        let is_altered = |name: &&str| {
+            read(folder.join(name)).is_some_and(|present| Some(present) != read(own.path().join(name)))
+        };
+        Ok(names.into_iter().filter(is_altered).collect())
+    }
+
     /// Writes the records and their table. Returns the records that are shown.
     fn write_records(&self, lines: &Path, table: &Path) -> Result<Shown, OutputError> {
         let error = |path: &Path| {
@@ -210,13 +227,10 @@ impl<'r> Outputs<'r> {
             let page = printable(&page).into_owned();
             contents.push(("report.html".to_owned(), page.into_bytes()));
         }
-        for (group, chart) in self.groups.iter().zip(charts) {
+        let slugs = Workload::slugs(self.groups.iter().map(|group| &group.workload));
+        for (slug, chart) in slugs.into_iter().zip(charts) {
             let Some((svg, png)) = chart else { continue };
-            let name = if self.groups.len() == 1 {
-                "pareto".to_owned()
-            } else {
-                format!("pareto-{}", group.workload.slug())
-            };
+            let name = if self.groups.len() == 1 { "pareto".to_owned() } else { format!("pareto-{slug}") };
             contents.push((format!("{name}.svg"), svg.into_bytes()));
             contents.push((format!("{name}.png"), png));
         }

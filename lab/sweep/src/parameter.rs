@@ -333,7 +333,9 @@ impl Parameter {
     /// Those that take it, in words.
     pub(super) fn takers(&self) -> String {
         if self.of.is_empty() {
-            self.forms.iter().map(|form| form.plural()).collect::<Vec<_>>().join(" and ")
+            let names = self.forms.iter().map(|form| form.plural()).collect::<Vec<_>>().join(" and ");
+            let both = [Form::Ring, Form::RingFile].map(Form::plural).join(" and ");
+            names.replace(&both, "ring programs")
         } else {
             self.of.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         }

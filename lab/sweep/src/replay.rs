@@ -5,12 +5,15 @@ use super::execute::{Generate, each};
 use super::explore::{Design, Designs, Space};
 use super::journal::{self, JournalError};
 use super::key::PointKey;
+use super::manifest::Manifest;
+use super::outputs::OutputError;
 use super::parameter::Settings;
 use super::plan::Plan;
 use super::record::Record;
 use super::results::Results;
 use diagnostic::Diagnostics;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -27,6 +30,9 @@ pub enum ReplayError {
     /// missing.
     #[error(transparent)]
     Config(#[from] Diagnostics),
+    /// The results cannot be written for a comparison.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// No point has this key.
     #[error("{}: no key begins with `{prefix}`", folder.display())]
     Unknown {
@@ -202,6 +208,14 @@ impl Planned {
         match points.first() {
             Some(&index) if !plan.manifest.points.have_settings_of(&manifest.points) => Err(changed(index)),
             _ => Ok(Self::Sweep(Box::new(plan))),
+        }
+    }
+
+    /// The manifest that the definition gives.
+    pub(super) fn manifest(&self) -> Cow<'_, Manifest> {
+        match self {
+            Self::Sweep(plan) => Cow::Borrowed(&plan.manifest),
+            Self::Exploration(space, _) => Cow::Owned(space.manifest()),
         }
     }
 

@@ -102,6 +102,18 @@ impl Workload {
         }
     }
 
+    /// The names in file names: [`slug`](Self::slug), with a number if an earlier one is the same.
+    pub(super) fn slugs<'w>(workloads: impl Iterator<Item = &'w Self>) -> Vec<String> {
+        let mut slugs: Vec<String> = Vec::new();
+        for workload in workloads {
+            let slug = workload.slug();
+            let numbered = (2..).map(|number| format!("{slug}-{number}"));
+            let free = std::iter::once(slug.clone()).chain(numbered).find(|slug| !slugs.contains(slug));
+            slugs.extend(free);
+        }
+        slugs
+    }
+
     /// The name in file names: `ntt-16384-60`.
     pub fn slug(&self) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._".contains(c) { c } else { '-' };
@@ -137,5 +149,22 @@ impl fmt::Display for Workload {
             (_, towers) => write!(f, ", {towers} moduli of {} bits", self.modulus_bits)?,
         }
         f.write_str(&self.stream())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_different_workloads_have_different_names() {
+        let of = |rotations: &str| {
+            let settings =
+                serde_json::json!({ "kernel": "hrot", "set": "ark", "n": 2048, "rotations": rotations });
+            Workload::of(settings.as_object().unwrap())
+        };
+        let workloads = ["1,-2", "1 -2", "1,2"].map(of);
+        let slugs = Workload::slugs(workloads.iter());
+        assert_eq!(slugs[1..], ["hrot-ark-2048-rotations-1--2-2", "hrot-ark-2048-rotations-1-2"]);
     }
 }

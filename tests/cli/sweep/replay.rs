@@ -36,8 +36,8 @@ fn a_point_runs_again_by_its_key_and_is_held_to_its_record() {
     let (key, line) = &lines[1];
     assert_eq!(succeed(folder, &["sweep", "replay", "out", &key[..10]]), format!("{line}\n"));
     let verified = |args: &[&str]| succeed(folder, &[&["sweep", "verify", "out"], args].concat());
-    assert_eq!(verified(&[]), "4 of 4 points agree with their records; 4 are recorded\n");
-    assert_eq!(verified(&["--sample", "3"]), "3 of 3 points agree with their records; 4 are recorded\n");
+    assert_eq!(verified(&[]), "4 of 4 points agree with their records; 4 of 4 are recorded\n");
+    assert_eq!(verified(&["--sample", "3"]), "3 of 3 points agree with their records; 4 of 4 are recorded\n");
     assert_eq!(files(), before);
 
     let (status, errors) = replay(folder, "");
@@ -68,7 +68,7 @@ fn a_record_that_the_point_does_not_lead_to_is_a_failure() {
     assert!(errors.contains(&format!("`cycles` was 1 and is {cycles}")), "{errors}");
     let verified = rpu(folder, &["sweep", "verify", "out"]);
     assert_eq!(verified.status.code(), Some(1));
-    assert_eq!(verified.stdout, b"3 of 4 points agree with their records; 4 are recorded\n");
+    assert_eq!(verified.stdout, b"3 of 4 points agree with their records; 4 of 4 are recorded\n");
     let errors = String::from_utf8_lossy(&verified.stderr);
     assert!(errors.contains(&format!("point {key} differs from its record")), "{errors}");
     assert!(errors.contains(&format!("`cycles` was 1 and is {cycles}")), "{errors}");

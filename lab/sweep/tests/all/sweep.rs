@@ -262,6 +262,15 @@ fn a_given_program_is_checked_on_given_data() {
     let report = checked[0].report.as_ref().unwrap();
     assert!(report.checked && report.stream().is_some_and(|stream| stream.runs == 2));
     assert!(!run("")[0].report.as_ref().unwrap().checked, "there is nothing to compare with");
+    // One of two outputs.
+    let two = fs::read_to_string(file("add.b512")).unwrap();
+    let two = two
+        .replace(".output c, 512", ".output c, 512\n.output d, 512")
+        .replace("halt", "vstore v2, a0, d\nhalt");
+    fs::write(file("two.b512"), two).unwrap();
+    let text = "program = 'two.b512'\ninput.a = 'a.bin'\ninput.b = 'b.bin'\nexpect.c = 'c.bin'";
+    let plan = Plan::new(&Definition::parse(&file("two.toml").display().to_string(), text).unwrap()).unwrap();
+    assert!(!records(&plan, &generate)[0].report.as_ref().unwrap().checked, "nobody compares `d`");
     let wrong = run("expect.c = 'wrong.bin'");
     let error = wrong[0].error.clone().unwrap();
     let expected = "`c` differs from the expected data at coefficient 7: it is 0x15 and should be 0x16";

@@ -120,6 +120,9 @@ fn a_folder_holds_one_sweep() {
     let other = plan(&format!("name = 'other'\n{SWEEP}"));
     let error = Journal::open(folder, Shard::WHOLE, &other.manifest).unwrap_err().to_string();
     assert!(error.ends_with("holds the sweep `test`, not `other`"), "{error}");
+    let other = plan(&SWEEP.replace("'add'", "'mul'"));
+    let error = Journal::open(folder, Shard::WHOLE, &other.manifest).unwrap_err().to_string();
+    assert!(error.ends_with("holds another sweep `test`, without a point of this one"), "{error}");
     assert_eq!(Results::merge(&[folder]).unwrap().manifest.name, "test");
 }
 
