@@ -45,15 +45,15 @@ struct BuildArgs {
 }
 
 const COLUMNS: [&str; 11] =
-    ["kernel", "n", "towers", "HPLEs", "banks", "other", "cycles", "bound", "ratio", "forwarded", "plan"];
+    ["kernel", "n", "towers", "HPLEs", "banks", "other", "cycles", "passes", "ratio", "forwarded", "plan"];
 
 /// The text below the table.
 const NOTE: &str = "
-The bound holds for every schedule of the plan: the sum of the bounds of its passes. A program of one pass at its bound is
-optimal for its plan.
+*Passes* is the sum of the bounds of its passes. It is a bound for a program of one pass: at it, the program is optimal for its
+plan. Passes may overlap, so a program of several can take less.
 ";
 
-/// Generates the best known programs. Tabulates their cycles against the bounds of their plans, and
+/// Generates the best known programs. Tabulates their cycles against the bounds of their passes, and
 /// the loads and stores that forwarding removed, in Markdown.
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     if let Some(Command::Build(args)) = &args.command {
@@ -125,7 +125,7 @@ fn row(task: &Task, entry: &Entry, target: &Target, standing: Standing) -> Vec<S
     let (machine, method) = (target.machine(), entry.recipe.method.as_deref());
     let plans: Vec<&str> =
         method.into_iter().chain(entry.recipe.plans.iter().map(|plan| &*plan.name)).collect();
-    let Standing { cycles, bound, removed, .. } = standing;
+    let Standing { cycles, pass_sum, removed, .. } = standing;
     let removed = removed.map(|Removed { loads, stores }| format!("{loads} + {stores}"));
     vec![
         task.operation.clone(),
@@ -135,8 +135,8 @@ fn row(task: &Task, entry: &Entry, target: &Target, standing: Standing) -> Vec<S
         machine.vdm.banks.to_string(),
         others(target),
         cycles.to_string(),
-        bound.to_string(),
-        format!("{:.2}", cycles.0 as f64 / bound.0 as f64),
+        pass_sum.to_string(),
+        format!("{:.2}", cycles.0 as f64 / pass_sum.0 as f64),
         removed.unwrap_or_default(),
         plans.join(", "),
     ]

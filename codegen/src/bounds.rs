@@ -1,4 +1,4 @@
-//! Per-pass lower bounds on the cycle count.
+//! Lower bounds on the cycle count of each pass.
 //!
 //! Each block of a pass reads results of almost all blocks of the pass before it. Passes therefore
 //! hardly overlap, and the sum of their bounds is tighter than the bounds of the whole program. The

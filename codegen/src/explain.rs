@@ -34,7 +34,10 @@ pub fn explain(kernel: &Kernel, machine: &Machine) -> String {
         text.push('\n');
     }
     let sum = Cycle(passes.iter().map(|pass| pass.cycles().0).sum());
-    text += &format!("{sum} cycles by the largest of each pass; {:.2} times that\n", ratio(sum));
+    text += &format!(
+        "{sum} cycles for the passes one after the other, each at its bound; {:.2} times that\n",
+        ratio(sum)
+    );
     text
 }
 

@@ -227,7 +227,7 @@ impl Entry {
         let sum = |bound: fn(&PassBound) -> Cycle| Cycle(passes.iter().map(|pass| bound(pass).0).sum());
         Ok(Standing {
             cycles,
-            bound: sum(PassBound::cycles),
+            pass_sum: sum(PassBound::cycles),
             resource: sum(|pass| pass.resource),
             passes: passes.len(),
             removed: kernel.recipe.forwarding.map(|_| kernel.removed),
@@ -235,13 +235,13 @@ impl Entry {
     }
 }
 
-/// A program's cycles compared with the bounds of its plan.
+/// A program's cycles compared with the bounds of its passes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Standing {
     /// Its cycles.
     pub cycles: Cycle,
-    /// The sum over its passes of the largest bound, see [`PassBound`].
-    pub bound: Cycle,
+    /// The sum over its passes of the largest bound, see [`PassBound`]. It bounds programs of one pass; passes may overlap.
+    pub pass_sum: Cycle,
     /// The sum of the resource bounds alone.
     pub resource: Cycle,
     /// Its passes.

@@ -144,6 +144,7 @@ fn check_options(args: &Args) -> Result<(), Failure> {
     let refused = [
         ("--functional-only", args.functional_only),
         ("--stream", args.stream.is_some()),
+        ("--lenient", args.lenient),
         ("--dump", !args.dump.is_empty()),
         ("--trace kanata", args.traces.iter().any(|trace| matches!(trace.kind, TraceKind::Kanata))),
         ("--trace ascii", args.traces.iter().any(|trace| matches!(trace.kind, TraceKind::Ascii))),

@@ -89,13 +89,13 @@ fn every_recipe_of_the_library_takes_the_cycles_that_it_claims() {
     let programs: Vec<_> = BUILT_IN.tasks().flat_map(Task::programs).collect();
     assert!(programs.len() > 50, "the library has {} programs", programs.len());
     programs.par_iter().for_each(|(task, entry, target)| {
-        let Standing { cycles, bound, passes, .. } =
+        let Standing { cycles, pass_sum, passes, .. } =
             entry.measure(&task.request().unwrap(), &target.machine).unwrap();
         assert_eq!(cycles.0, target.cycles, "{} on {:?}", task.file_name(), target.machine);
         // A program of several passes may overlap them.
         assert!(
-            passes > 1 || bound <= cycles,
-            "{} on {:?}: {cycles} cycles, bound {bound}",
+            passes > 1 || pass_sum <= cycles,
+            "{} on {:?}: {cycles} cycles, bound {pass_sum}",
             task.file_name(),
             target.machine
         );
@@ -185,11 +185,11 @@ fn the_best_programs_come_close_to_the_bounds_of_their_plans() {
         });
         let (task, entry, _) =
             program.unwrap_or_else(|| panic!("no program for {n} points on ({hples}, {banks})"));
-        let Standing { cycles, bound, .. } = entry.measure(&task.request().unwrap(), &target).unwrap();
+        let Standing { cycles, pass_sum, .. } = entry.measure(&task.request().unwrap(), &target).unwrap();
         if n >= 16384 {
             assert!(
-                cycles.0 * 2 <= bound.0 * 3,
-                "{n} points on ({hples}, {banks}): {cycles} cycles, the bound is {bound}"
+                cycles.0 * 2 <= pass_sum.0 * 3,
+                "{n} points on ({hples}, {banks}): {cycles} cycles, its passes take {pass_sum}"
             );
         }
     });

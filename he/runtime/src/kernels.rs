@@ -59,8 +59,8 @@ pub struct Timed {
     pub is_elementwise: bool,
     /// The cycles of one run.
     pub timing: Timing,
-    /// A lower bound of these cycles: for each pass, the occupancy of the busiest pipe or the longest chain of
-    /// dependent instructions.
+    /// A lower bound of these cycles for any order of the instructions: the busiest resource, or the longest chain of dependent
+    /// instructions.
     pub bound_cycles: u64,
     /// The events of one run.
     pub events: Events,
@@ -97,6 +97,7 @@ impl Timed {
         let mut timing = simulate(machine, &kernel.program);
         // They are as many as instructions, and of no use here.
         timing.timestamps = Vec::new();
+        let bound_cycles = timing.bounds.resource.max(timing.bounds.dependence).0;
         let events = Events::of(&kernel.program);
         let energy = Energy::of(machine, &events);
         let words_of = |scalar| kernel.number_words(scalar).expect("the kernel has its scalars");
@@ -108,7 +109,7 @@ impl Timed {
             runs,
             is_elementwise: true,
             timing,
-            bound_cycles: kernel.bounds(machine).iter().map(|pass| pass.cycles().0).sum(),
+            bound_cycles,
             events,
             energy_uj: energy.total(),
             scratch_words: words(kernel, Role::Scratch),

@@ -20,7 +20,6 @@ pub mod flow;
 pub mod kernels;
 pub mod lift;
 pub mod operation;
-mod parts;
 pub mod permute;
 mod place;
 mod reduced;

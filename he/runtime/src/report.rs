@@ -57,7 +57,7 @@ pub struct Cost {
     pub operations: u64,
     /// The time of their kernels.
     pub time_us: f64,
-    /// A lower bound of this time: the occupancy of the busiest pipe in each pass of each kernel.
+    /// A lower bound of this time: for each kernel, the busiest resource or the longest chain of dependent instructions.
     pub bound_us: f64,
     /// The energy of their kernels.
     pub energy_uj: f64,

@@ -1,9 +1,9 @@
 //! The schedule of ring programs: when each launch and each transfer takes place.
 //!
-//! This header is the specification. Two models implement it: `Rpu`, and a slow one in the tests, written from this
+//! This text is the specification. Two models implement it: `Rpu`, and a slow one in the tests, written from this
 //! text. They agree on every launch, every transfer and every word.
 //!
-//! The schedule is planned before the run, one launch after the other, in the order of [`lift`](crate::lift()). Times are
+//! The schedule is planned before the run, one launch after the other, in the order in which lines become launches. Times are
 //! whole picoseconds from the beginning of the program. A duration is rounded up: the bytes of a transfer over `hbm.gb_per_s *
 //! hbm.efficiency / hbm.shared_by`, a latency, the cycles of a run over the clock, the cycles of a launch over the clock.
 //!

@@ -86,6 +86,9 @@ fn time_is_near_that_of_the_busier_side() {
             let [total, compute, channel] =
                 [timeline.total_ns, timeline.compute_ns, timeline.channel_ns].map(|ns| ns / 1e3);
             assert!(total >= compute && total >= channel, "{name}");
+            for (kernel, cost) in &timeline.costs {
+                assert!(cost.time_ns >= cost.bound_ns, "{kernel} in {name} takes less than its bound");
+            }
             (
                 over_bound(&timeline),
                 format!("{name}: {total:.1} us, compute {compute:.1}, channel {channel:.1}"),
