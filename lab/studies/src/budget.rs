@@ -75,7 +75,8 @@ pub(crate) fn files() -> Files {
         })
         .collect();
     let fastest = |word_bits: u32, gb_per_s: f64| {
-        let these = designs.iter().filter(|design| (design.word_bits, design.gb_per_s) == (word_bits, gb_per_s));
+        let these =
+            designs.iter().filter(|design| (design.word_bits, design.gb_per_s) == (word_bits, gb_per_s));
         these.filter(|design| design.fits(0)).min_by(|a, b| a.time_us.total_cmp(&b.time_us))
     };
     let pairs = BANDWIDTHS.iter().flat_map(|&gb_per_s| WORDS.map(|word_bits| (word_bits, gb_per_s)));
@@ -83,7 +84,9 @@ pub(crate) fn files() -> Files {
     let answer = |gb_per_s: f64| -> Result<String, Fault> {
         let mut these: Vec<&&Design> = best.iter().filter(|design| design.gb_per_s == gb_per_s).collect();
         these.sort_by(|a, b| a.time_us.total_cmp(&b.time_us));
-        let [first, second, ..] = these[..] else { return Err("two widths with a design within the limits".into()) };
+        let [first, second, ..] = these[..] else {
+            return Err("two widths with a design within the limits".into());
+        };
         Ok(format!(
             "**{} bits, in {:.1} us**, then {} bits, in {:.1} us",
             first.word_bits, first.time_us, second.word_bits, second.time_us
