@@ -14,7 +14,6 @@ macro_rules! note {
         let _ = writeln!(std::io::stderr(), "{}", diagnostic::printable(&line));
     }};
 }
-
 mod assemble;
 mod completions;
 mod crosscheck;

@@ -176,7 +176,11 @@ impl<'a> Assembler<'a> {
                         self.lost.push(statement.text);
                     }
                 }
-                _ => self.take(|this| this.directive(&statement)),
+                Kind::Kernel { .. }
+                | Kind::Isa { .. }
+                | Kind::Modulus { .. }
+                | Kind::Address { .. }
+                | Kind::Computes { .. } => self.take(|this| this.directive(&statement)),
             }
         }
         for (space, mut segments) in Space::ALL.into_iter().zip(segments) {
@@ -454,7 +458,9 @@ impl<'a> Assembler<'a> {
             OperandKind::Offset => self.offset(op, text).map(Operand::Offset),
             OperandKind::Mode => parse_mode(text).map(Operand::Mode),
             OperandKind::Map => parse_map(text).map(Operand::Map),
-            kind => parse_register(kind, prefix(kind).encode_utf8(&mut [0; 4]), text),
+            kind @ (OperandKind::VReg | OperandKind::SReg | OperandKind::AReg | OperandKind::MReg) => {
+                parse_register(kind, prefix(kind).encode_utf8(&mut [0; 4]), text)
+            }
         }
     }
 
@@ -497,11 +503,9 @@ impl<'a> Assembler<'a> {
                 diagnostic.span = self.last_line().or(diagnostic.span);
             }
             let name = diagnostic.span.clone().and_then(|span| self.source.get(span));
-            let consequence = match code {
-                Code::Halt => !complete || self.lost.iter().any(|line| may_be_halt(line)),
-                Code::UnknownSymbol => name.is_some_and(|name| self.is_lost(name)),
-                _ => false,
-            };
+            let no_halt = code == Code::Halt && (!complete || self.lost.iter().any(|line| may_be_halt(line)));
+            let no_symbol = code == Code::UnknownSymbol && name.is_some_and(|name| self.is_lost(name));
+            let consequence = no_halt || no_symbol;
             if !consequence {
                 self.diagnostics.push(diagnostic);
             }

@@ -247,7 +247,23 @@ impl Instr {
         match *self {
             Self::Vload { base, offset, mode, .. } => Some(VectorAccess { store: false, base, offset, mode }),
             Self::Vstore { base, offset, mode, .. } => Some(VectorAccess { store: true, base, offset, mode }),
-            _ => None,
+            Self::Halt { .. }
+            | Self::Sload { .. }
+            | Self::Aload { .. }
+            | Self::Mload { .. }
+            | Self::Vadd { .. }
+            | Self::Vsub { .. }
+            | Self::Vmul { .. }
+            | Self::Vadds { .. }
+            | Self::Vsubs { .. }
+            | Self::Vmuls { .. }
+            | Self::Bfly { .. }
+            | Self::Gsbfly { .. }
+            | Self::Unpklo { .. }
+            | Self::Unpkhi { .. }
+            | Self::Pklo { .. }
+            | Self::Pkhi { .. }
+            | Self::Vaff { .. } => None,
         }
     }
 

@@ -91,7 +91,7 @@ pub(crate) fn expect<'a, O>(
     move |input| {
         parser.parse(input).map_err(|error| match error {
             nom::Err::Error(_) => nom::Err::Failure(Fault::expected(what, input)),
-            error => error,
+            error @ (nom::Err::Incomplete(_) | nom::Err::Failure(_)) => error,
         })
     }
 }

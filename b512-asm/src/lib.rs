@@ -21,6 +21,7 @@
 //! assert_eq!(errors.to_string(), "1:1: B001: unknown instruction `vlaod`; did you mean `vload`?");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 
 pub mod asm;
 pub mod check;

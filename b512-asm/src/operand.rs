@@ -18,9 +18,10 @@ pub(crate) fn syntax(op: Op) -> String {
     let mut text = info.mnemonic.to_owned();
     for (i, spec) in info.operands.iter().enumerate() {
         let separator = if i == 0 { " " } else { ", " };
-        match spec.kind {
-            OperandKind::Mode => text.push_str(&format!(" [, {}]", spec.name)),
-            _ => text.extend([separator, spec.name]),
+        if spec.kind == OperandKind::Mode {
+            text.push_str(&format!(" [, {}]", spec.name));
+        } else {
+            text.extend([separator, spec.name]);
         }
     }
     text

@@ -147,7 +147,12 @@ fn write_instr(f: &mut impl Write, program: &Program, bases: &Bases, instr: &Ins
                 word = base.and_then(|base| base.checked_add(offset.words()));
                 write!(f, "{}", offset.words())
             }
-            operand => write!(f, "{operand}"),
+            operand @ (Operand::VReg(_)
+            | Operand::SReg(_)
+            | Operand::AReg(_)
+            | Operand::MReg(_)
+            | Operand::Mode(_)
+            | Operand::Map(_)) => write!(f, "{operand}"),
         });
         separator = ", ";
     });

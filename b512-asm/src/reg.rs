@@ -220,7 +220,9 @@ impl AddressMode {
     pub const fn span(self, isa: Isa) -> u32 {
         match self {
             Self::Repeated(v) if v.value() < isa.lane_bits() => 1 << v.value(),
-            mode => mode.element(isa.vector_length() - 1) + 1,
+            Self::Linear | Self::Strided(_) | Self::StridedSkip(_) | Self::Repeated(_) => {
+                self.element(isa.vector_length() - 1) + 1
+            }
         }
     }
 }

@@ -34,7 +34,9 @@ pub fn operand(kind: OperandKind) -> BoxedStrategy<Operand> {
             .boxed(),
         OperandKind::Mode => address_mode().prop_map(Operand::Mode).boxed(),
         OperandKind::Map => lane_map().prop_map(Operand::Map).boxed(),
-        kind => (0..REGISTERS as u8).prop_map(move |i| register(kind, i).expect("in range")).boxed(),
+        kind @ (OperandKind::VReg | OperandKind::SReg | OperandKind::AReg | OperandKind::MReg) => {
+            (0..REGISTERS as u8).prop_map(move |i| register(kind, i).expect("in range")).boxed()
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 //! * [`Report`] is the result.
 //!
 //! The crate does no terminal input or output.
+#![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 
 mod channel;
 pub mod choose;
