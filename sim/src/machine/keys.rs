@@ -95,7 +95,7 @@ pub struct ClockPoint {
 }
 
 sections! {
-    /// A value for every key. A [`Machine`] has values that obey the key table.
+    /// A value for every key. A machine has values that obey the key table.
     Values [] {
         /// The machine's name in results.
         name: String => Text, "\"rpu-128x128\"", Label "", Fixed,
