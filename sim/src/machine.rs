@@ -182,7 +182,7 @@ impl Machine {
     /// Changes values.
     ///
     /// # Errors
-    /// Returns the first violation if the result is no machine. The machine is then as before.
+    /// Returns the first violation, and leaves the machine unchanged, if the result is invalid.
     pub fn edit(&mut self, change: impl FnOnce(&mut Values)) -> Result<(), InvalidMachine> {
         let mut values = self.values.clone();
         change(&mut values);

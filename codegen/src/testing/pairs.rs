@@ -167,7 +167,7 @@ fn make_possible(values: &mut Values) {
 /// pairs of any degree, and `RPU_SEED` override the arguments.
 ///
 /// # Panics
-/// Panics if such a variable is no number.
+/// Panics if the value of a variable is not a number.
 pub fn pairs(default: usize, most: u32, seed: u64) -> Vec<Pair> {
     let count = std::env::var("RPU_PAIRS").ok().map(|count| count.parse().unwrap());
     let seed = std::env::var("RPU_SEED").map_or(seed, |seed| seed.parse().unwrap());

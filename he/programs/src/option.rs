@@ -100,7 +100,7 @@ pub const OPTIONS: &[OptionSpec] = &[
         name: "tile",
         kind: OptionKind::Count,
         doc: "Output limbs of a tile, for a dataflow with tiles",
-        default: "that of the dataflow",
+        default: "the tile of the dataflow",
         changes_results: false,
         is_common: true,
         given: |options| options.tile.is_some(),

@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Security {
     /// At least this many bits, the largest of 128, 192 and 256.
     Bits(u32),
-    /// log2 QP is within the bound for 128 bits, but the secret is sparse, for which there is no table.
+    /// log2 QP is within the bound for 128 bits, but the secret is sparse: the standard has no bound for it.
     Unclassified,
     /// The set says that it is not secure, or a smaller degree replaces its own.
     None,

@@ -3,7 +3,7 @@
 //! A kernel moves its table. The fastest kernel of an operation may have a table that takes longer to load than
 //! the kernel saves. And the kernels that take the least time may leave transfers too little of it. So there are up to four
 //! variants of a program's kernels: operations with large or with small tables, elementwise kernels in their fastest
-//! order or in that of the program. The program is scheduled with each, with the origin of keys that is asked for, and the
+//! order or in the program's order. The program is scheduled with each, with the origin of keys that is asked for, and the
 //! fastest one is right; of equals, the first in this order: large tables, small ones, then both in the order of the program.
 //!
 //! An operation has one recipe for all numbers of rings and all exponents: that for the number of rings, and the exponent,

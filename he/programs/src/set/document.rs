@@ -244,7 +244,7 @@ impl SetDocument<'_> {
         })
     }
 
-    /// Checks that the product of the special moduli is no less than that of any digit.
+    /// Checks that P, the product of the special moduli, is at least as large as every digit.
     fn check_special(&self, contents: &Contents, q: &[u128], p: &[u128]) -> Result<(), Diagnostic> {
         let product =
             |moduli: &[u128]| moduli.iter().map(|&modulus| BigUint::from(modulus)).product::<BigUint>();

@@ -161,7 +161,7 @@ pub enum FitError {
         /// The component.
         component: String,
     },
-    /// A claim about a design that is no machine.
+    /// A claim about an invalid design.
     #[error("claim {id}: {reason}")]
     Design {
         /// The claim.
