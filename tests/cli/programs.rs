@@ -175,7 +175,7 @@ fn one_program_transforms_in_several_rings() {
     let output = rpu(folder, &[&gen_with[..], &["--root", "3"]].concat());
     assert_eq!(output.status.code(), Some(2));
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(errors.contains("1 root, but there are 2 moduli"), "{errors}");
+    assert!(errors.contains("1 root for 2 moduli"), "{errors}");
 }
 
 #[test]
