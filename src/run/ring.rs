@@ -11,7 +11,7 @@ use diagnostic::nearest;
 use lab_run::program::Axes;
 use lab_run::{ProgramFacts, RingFile, RunReport, ring_page, table};
 use ring::Degree;
-use ring_program::data::{Words, write_data};
+use ring_program::data::{Words, concat, write_data};
 use ring_program::{Inputs, Limb, RingProgram, Shape};
 use runtime::traffic::is_key;
 use runtime::{Keys, RunError, Runtime};
@@ -97,7 +97,7 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     report.simulator.wall_s = Some(begin.elapsed().as_secs_f64());
     for (name, words) in named(&program, &outputs) {
         for (file, expected) in expected.iter().filter(|(file, _)| file.name == name) {
-            file.compare(&words.concat(), expected)?;
+            file.compare(&concat(words), expected)?;
         }
     }
     write_outputs(&program, &args.outputs, &outputs)?;
@@ -233,7 +233,7 @@ fn write_outputs(program: &RingProgram, files: &[NamedFile], outputs: &[Vec<Word
     for NamedFile { name, path } in files {
         let Some((_, limbs)) = named(program, outputs).find(|(known, _)| known == name) else { continue };
         if is_array(path) {
-            files::write_coefficients(path, &limbs.concat(), Axes { limbs: Some(limbs.len()), wide })?;
+            files::write_coefficients(path, &concat(limbs), Axes { limbs: Some(limbs.len()), wide })?;
         } else {
             let mut content = Vec::new();
             write_data(limbs, &mut content).map_err(|error| Failure::Work(error.to_string()))?;
