@@ -55,7 +55,7 @@ impl Client {
         let error = client.error(all.clone());
         let b = client.each(all, |tower, i| {
             let q = &client.towers[tower].modulus;
-            q.sub(error[tower][i], q.mul(a[tower][i], secret[tower][i]))
+            q.sub(error[tower].at(i), q.mul(a[tower].at(i), secret[tower].at(i)))
         });
         client.public = [b, a];
         Ok(client)
@@ -105,7 +105,7 @@ impl Client {
             };
             let mut words: Vec<u128> = coefficients.iter().map(residue).collect();
             tower.ntt.forward(&mut words);
-            words.into()
+            words[..].into()
         };
         self.towers[towers].iter().map(limb).collect()
     }
@@ -132,7 +132,7 @@ impl Client {
         let all = 0..self.towers.len();
         let secret = self.values(&self.secret, all.clone());
         let square = self.each(all, |tower, i| {
-            let word = secret[tower][i];
+            let word = secret[tower].at(i);
             self.towers[tower].modulus.mul(word, word)
         });
         self.switch_key(&square, &secret)
@@ -159,9 +159,9 @@ impl Client {
             let special: Vec<u128> = self.towers.iter().map(|tower| special(&tower.modulus)).collect();
             let b = self.each(all.clone(), |tower, i| {
                 let q = &self.towers[tower].modulus;
-                let word = q.sub(error[tower][i], q.mul(a[tower][i], to[tower][i]));
+                let word = q.sub(error[tower].at(i), q.mul(a[tower].at(i), to[tower].at(i)));
                 match own.contains(&tower) {
-                    true => q.add(word, q.mul(from[tower][i], special[tower])),
+                    true => q.add(word, q.mul(from[tower].at(i), special[tower])),
                     false => word,
                 }
             });
@@ -185,8 +185,9 @@ impl Client {
             let error = self.error(all.clone());
             self.each(all.clone(), |tower, i| {
                 let q = &self.towers[tower].modulus;
-                let word = q.add(q.mul(self.public[component][tower][i], mask[tower][i]), error[tower][i]);
-                if component == 0 { q.add(word, message[tower][i]) } else { word }
+                let word =
+                    q.add(q.mul(self.public[component][tower].at(i), mask[tower].at(i)), error[tower].at(i));
+                if component == 0 { q.add(word, message[tower].at(i)) } else { word }
             })
         })
     }
@@ -198,7 +199,7 @@ impl Client {
         let [c0, c1] = ciphertext;
         let mut limbs: Vec<Vec<u128>> = Vec::new();
         for (tower, Tower { modulus: q, ntt }) in self.towers[..level].iter().enumerate() {
-            let word = |i: usize| q.add(c0[tower][i], q.mul(c1[tower][i], secret[tower][i]));
+            let word = |i: usize| q.add(c0[tower].at(i), q.mul(c1[tower].at(i), secret[tower].at(i)));
             let mut words: Vec<u128> = (0..self.set.degree().len()).map(word).collect();
             ntt.inverse(&mut words);
             limbs.push(words);

@@ -3,30 +3,55 @@
 //! A data file has the limbs of one name, one after the other. Each limb is n words of 16
 //! little-endian bytes, in the order in which the program has them.
 
+pub use crate::words::{Words, concat};
+
 use crate::reduction::{InputModulus, input_moduli};
 use crate::{Group, Limb, Liveness, RingProgram};
 use diagnostic::{Diagnostic, counted};
+use rustc_hash::FxHashMap;
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The words of one limb.
-pub type Words = Arc<[u128]>;
-
-/// The inputs of one run.
+/// The inputs of one run: words that are given, that a function makes, or that are drawn from a seed.
+///
+/// A run asks for the words of a limb when it first reads them, and drops them after the last read. So most inputs, such
+/// as keys, should be [made](Self::make): they then take memory for that time only.
 #[derive(Clone, Debug)]
 pub struct Inputs<'p> {
     program: &'p RingProgram,
     moduli: Vec<Option<InputModulus>>,
     liveness: Liveness,
-    words: Vec<Option<Words>>,
+    origins: FxHashMap<Limb, Origin<'p>>,
+    /// The seed of the other inputs.
+    seed: Option<u64>,
+}
+
+/// The origin of the words of a limb.
+#[derive(Clone)]
+enum Origin<'p> {
+    Given(Words),
+    /// A function of the limb's index in its input.
+    Made(Maker<'p>, usize),
+}
+
+type Maker<'p> = Arc<dyn Fn(usize) -> Words + Send + Sync + 'p>;
+
+impl fmt::Debug for Origin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Given(words) => f.debug_tuple("Given").field(words).finish(),
+            Self::Made(_, index) => f.debug_tuple("Made").field(index).finish(),
+        }
+    }
 }
 
 impl<'p> Inputs<'p> {
     /// No words yet.
     pub fn new(program: &'p RingProgram) -> Self {
-        let words = vec![None; program.limbs().len()];
-        Self { program, moduli: input_moduli(program), liveness: Liveness::of(program), words }
+        let (moduli, liveness) = (input_moduli(program), Liveness::of(program));
+        Self { program, moduli, liveness, origins: FxHashMap::default(), seed: None }
     }
 
     /// The program.
@@ -44,14 +69,31 @@ impl<'p> Inputs<'p> {
         !self.liveness.first_use(limb).is_dead()
     }
 
-    /// The words of a limb, if they are given and needed.
-    pub fn words(&self, limb: Limb) -> Option<&Words> {
-        self.words[limb.index()].as_ref()
+    /// When the program reads its limbs.
+    pub fn liveness(&self) -> &Liveness {
+        &self.liveness
+    }
+
+    /// The words of a limb, if it has some: given, or made in this call.
+    ///
+    /// # Panics
+    /// Panics if a function of [`make`](Self::make) does not return n words.
+    pub fn words(&self, limb: Limb) -> Option<Words> {
+        match self.origins.get(&limb) {
+            Some(Origin::Given(words)) => Some(words.clone()),
+            Some(Origin::Made(make, index)) => {
+                let words = make(*index);
+                assert_eq!(words.len(), self.program.degree().len(), "words of a limb that was made");
+                Some(words)
+            }
+            None => self.seed.map(|seed| self.drawn(limb, seed)),
+        }
     }
 
     /// The inputs that still lack words.
     pub fn missing(&self) -> impl Iterator<Item = &'p Group> + '_ {
-        let missing = |limb: &Limb| self.is_needed(*limb) && self.words(*limb).is_none();
+        let has_words = |limb: &Limb| self.seed.is_some() || self.origins.contains_key(limb);
+        let missing = move |limb: &Limb| self.is_needed(*limb) && !has_words(limb);
         self.program.inputs().iter().filter(move |group| group.limbs.iter().any(missing))
     }
 
@@ -123,22 +165,39 @@ impl<'p> Inputs<'p> {
         Ok(())
     }
 
-    /// Gives pseudo-random words to all limbs that are needed and have none.
+    /// Has `limb` make the words of the input `name` when a run needs them: n words for each index of a limb in
+    /// the input, below the modulus. Several threads may call it, in any order, and a check against another executor calls it
+    /// again, so its results must depend on the index alone. Limbs that have words already keep them.
     ///
-    /// They depend on `seed` and on the limb's id only, and are below the limb's modulus. A limb
+    /// # Errors
+    /// Returns an error if the program has no such input.
+    pub fn make(
+        &mut self,
+        name: &str,
+        limb: impl Fn(usize) -> Words + Send + Sync + 'p,
+    ) -> Result<(), Diagnostic> {
+        let make: Maker<'p> = Arc::new(limb);
+        for (index, &limb) in self.group(name, "")?.limbs.iter().enumerate() {
+            self.origins.entry(limb).or_insert_with(|| Origin::Made(Arc::clone(&make), index));
+        }
+        Ok(())
+    }
+
+    /// Gives pseudo-random words to all limbs that have none.
+    ///
+    /// They depend on the first `seed` and on the limb's id only, and are below the limb's modulus. A limb
     /// without a modulus gets words below all moduli.
     pub fn fill(&mut self, seed: u64) {
+        self.seed.get_or_insert(seed);
+    }
+
+    fn drawn(&self, limb: Limb, seed: u64) -> Words {
         let moduli = self.program.moduli();
-        let smallest = moduli.iter().map(|(_, modulus)| modulus).min().unwrap_or(1);
-        for &limb in self.program.inputs().iter().flat_map(|group| &group.limbs) {
-            if self.is_needed(limb) && self.words(limb).is_none() {
-                let modulus = self.modulus(limb).map_or(smallest, |modulus| moduli.value(modulus.modulus()));
-                let mut state = seed ^ mix(self.program.limbs().id(limb).0);
-                let mut word = || u128::from(split_mix(&mut state)) << 64 | u128::from(split_mix(&mut state));
-                let words = (0..self.program.degree().len()).map(|_| word() % modulus).collect();
-                self.words[limb.index()] = Some(words);
-            }
-        }
+        let smallest = || moduli.iter().map(|(_, modulus)| modulus).min().unwrap_or(1);
+        let modulus = self.modulus(limb).map_or_else(smallest, |modulus| moduli.value(modulus.modulus()));
+        let mut state = seed ^ mix(self.program.limbs().id(limb).0);
+        let mut word = || u128::from(split_mix(&mut state)) << 64 | u128::from(split_mix(&mut state));
+        (0..self.program.degree().len()).map(|_| word() % modulus).collect()
     }
 
     fn group(&self, name: &str, file: &str) -> Result<&'p Group, Diagnostic> {
@@ -183,20 +242,22 @@ impl<'p> Inputs<'p> {
         }
         if let Some(InputModulus::Residues(m)) = self.modulus(limb) {
             let q = self.program.moduli().value(m);
-            if let Some(index) = words.iter().position(|&word| word >= q) {
-                let word = words[index];
+            if let Some(index) = words.iter().position(|word| word >= q) {
+                let word = words.at(index);
                 return error(format!(
                     "word {index} is {word:#x}, not below the modulus m[{}] = {q:#x}",
                     m.get()
                 ));
             }
         }
-        match &self.words[limb.index()] {
-            Some(known) if *known != words => error("another input has the limb with other words".into()),
+        match self.origins.get(&limb) {
+            Some(Origin::Given(known)) if *known != words => {
+                error("another input has the limb with other words".into())
+            }
             _ => {
                 // Real programs leave most keys unread.
                 if self.is_needed(limb) {
-                    self.words[limb.index()] = Some(words);
+                    self.origins.insert(limb, Origin::Given(words));
                 }
                 Ok(())
             }

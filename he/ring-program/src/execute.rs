@@ -13,12 +13,11 @@ use crate::reduction::Demand;
 use crate::shape::{
     Binary, Clear, Duplicate, Galois, GaloisCoefficients, Monomial, Scalar, Transform, Unary,
 };
-use crate::{ConstantIndex, Limb, LimbId, Liveness, ModulusIndex, Operation, RingProgram, Shape};
+use crate::{ConstantIndex, Limb, LimbId, ModulusIndex, Operation, RingProgram, Shape};
 use arithmetic::{Integers, bit_reverse};
 use rustc_hash::FxHashMap;
 use std::num::NonZeroU32;
 use std::ops::Range;
-use std::sync::Arc;
 use transform::Powers;
 use window::Window;
 
@@ -33,21 +32,22 @@ pub fn execute(inputs: &Inputs<'_>) -> Result<Vec<Vec<Words>>, ExecuteError> {
     if let Some(group) = inputs.missing().next() {
         return Err(ExecuteError::MissingInput { name: group.name.clone() });
     }
-    let liveness = Liveness::of(program);
-    let mut words: Vec<Option<Words>> =
-        program.limbs().iter().map(|limb| inputs.words(limb).cloned()).collect();
+    let mut words: Vec<Option<Words>> = vec![None; program.limbs().len()];
     let mut knowledge = Knowledge::of(program);
     let lines = (WINDOW_WORDS / program.degree().len()).clamp(1, LONGEST_WINDOW);
     for start in (0..program.operations().len()).step_by(lines) {
         let end = program.operations().len().min(start + lines);
         knowledge.add_powers(start..end);
-        Window::new(program, start..end).execute(&knowledge, &liveness, &mut words)?;
+        Window::new(program, start..end).execute(&knowledge, inputs, &mut words)?;
     }
-    let words = |limb: &Limb| words[limb.index()].clone().expect("a valid program has its outputs");
+    let words = |limb: &Limb| {
+        let words = words[limb.index()].clone().or_else(|| inputs.words(*limb));
+        words.expect("a valid program has its outputs")
+    };
     Ok(program.outputs().iter().map(|group| group.limbs.iter().map(words).collect()).collect())
 }
 
-/// The words of all results of a window: 256 MiB.
+/// The words of all results of a window: 128 MiB, or 256 MiB of wide words.
 const WINDOW_WORDS: usize = 1 << 24;
 
 /// The lines of the longest window.
@@ -104,14 +104,14 @@ impl Line<'_> {
         };
         let modulus = program.moduli().value(m);
         for (limb, words) in self.sources.into_iter().flatten() {
-            if let Some(index) = words.iter().position(|&word| word >= modulus) {
+            if let Some(index) = words.iter().position(|word| word >= modulus) {
                 return Err(ExecuteError::NotReduced {
                     operation: self.index,
                     line: program.line(self.index),
                     opcode: operation.opcode(),
                     id: program.limbs().id(limb),
                     index,
-                    word: words[index],
+                    word: words.at(index),
                     modulus,
                 });
             }
@@ -144,7 +144,7 @@ impl Line<'_> {
     fn zip(&self, operands: &Binary, f: impl Fn(&Integers, u128, u128) -> u128) -> Words {
         let ring = self.ring(operands.m);
         let (a, b) = (self.source(operands.a), self.source(operands.b));
-        a.iter().zip(&b[..]).map(|(&a, &b)| f(ring, a, b)).collect()
+        a.iter().zip(b.iter()).map(|(a, b)| f(ring, a, b)).collect()
     }
 }
 
@@ -164,22 +164,22 @@ impl Execute for Operation {
             Self::MultiplyScalar(operands) => with_scalar(operands, line, Integers::mul),
             Self::Negate(Unary { a, m, .. }) => {
                 let ring = line.ring(*m);
-                line.source(*a).iter().map(|&a| ring.sub(0, a)).collect()
+                line.source(*a).iter().map(|a| ring.sub(0, a)).collect()
             }
-            Self::Ntt(operands) => line.powers(operands).forward(line.source(operands.a)).into(),
-            Self::Intt(operands) => line.powers(operands).inverse(line.source(operands.a)).into(),
+            Self::Ntt(operands) => line.powers(operands).forward(line.source(operands.a).iter()),
+            Self::Intt(operands) => line.powers(operands).inverse(line.source(operands.a).iter()),
             Self::AutomorphEvaluation(operands) => permuted(operands, line),
             Self::AutomorphCoefficients(operands) => substituted(operands, line),
             Self::MultiplyMonomial(operands) => shifted(operands, line),
-            Self::Copy(Duplicate { a, .. }) => Arc::clone(line.source(*a)),
-            Self::Zero(Clear { .. }) => vec![0; line.n()].into(),
+            Self::Copy(Duplicate { a, .. }) => line.source(*a).clone(),
+            Self::Zero(Clear { .. }) => Words::zeros(line.n()),
         }
     }
 }
 
 fn with_scalar(operands: &Scalar, line: &Line<'_>, f: impl Fn(&Integers, u128, u128) -> u128) -> Words {
     let (ring, scalar) = (line.ring(operands.m), line.scalar(operands));
-    line.source(operands.a).iter().map(|&a| f(ring, a, scalar)).collect()
+    line.source(operands.a).iter().map(|a| f(ring, a, scalar)).collect()
 }
 
 /// The values at the powers of w: index i has the value at w^(2 brv(i) + 1), and gets the value at w^(k (2
@@ -188,25 +188,25 @@ fn permuted(operands: &Galois, line: &Line<'_>) -> Words {
     let (n, a, k) = (line.n(), line.source(operands.a), operands.k as usize);
     let bits = n.ilog2();
     let exponent = |index: usize| 2 * bit_reverse(index, bits) + 1;
-    (0..n).map(|index| a[bit_reverse((k * exponent(index) % (2 * n) - 1) / 2, bits)]).collect()
+    (0..n).map(|index| a.at(bit_reverse((k * exponent(index) % (2 * n) - 1) / 2, bits))).collect()
 }
 
 /// The sum of a_i X^(k i), where X^n = -1.
 fn substituted(operands: &GaloisCoefficients, line: &Line<'_>) -> Words {
     let (n, ring) = (line.n(), line.ring(operands.m));
-    let mut result = vec![0; n];
-    for (i, &a) in line.source(operands.a).iter().enumerate() {
+    let mut result = vec![0_u128; n];
+    for (i, a) in line.source(operands.a).iter().enumerate() {
         let exponent = operands.k as usize * i % (2 * n);
         result[exponent % n] = if exponent < n { a } else { ring.sub(0, a) };
     }
-    result.into()
+    result[..].into()
 }
 
 /// The product with X^-offset, where X^-1 = -X^(n-1).
 fn shifted(operands: &Monomial, line: &Line<'_>) -> Words {
     let (n, ring, a) = (line.n(), line.ring(operands.m), line.source(operands.a));
     let from = |i: usize| i + operands.offset as usize;
-    (0..n).map(|i| if from(i) < n { a[from(i)] } else { ring.sub(0, a[from(i) - n]) }).collect()
+    (0..n).map(|i| if from(i) < n { a.at(from(i)) } else { ring.sub(0, a.at(from(i) - n)) }).collect()
 }
 
 /// A run that cannot go on.

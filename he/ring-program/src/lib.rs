@@ -9,7 +9,7 @@
 //! * [`Operation`] has one variant for each row of [`for_each_operation!`]; [`Shape`] is what all
 //!   operations have.
 //! * [`Liveness`] says when a value is read next, [`reduction`] what operations demand of words.
-//! * [`Inputs`] reads data files; [`execute()`] runs a program on big integers, as the judge of other
+//! * [`Inputs`] reads data files, or makes words when a run needs them; [`execute()`] runs a program on big integers, as the judge of other
 //!   executions. It shares no arithmetic with them, nor with the crate `ring`.
 //!
 //! ```
@@ -48,9 +48,10 @@ mod read;
 pub mod reduction;
 pub mod shape;
 mod table;
+mod words;
 mod write;
 
-pub use builder::{Builder, InvalidDegree, UnwrittenOutput};
+pub use builder::{Builder, UnwrittenOutput};
 pub use constants::{ConstantIndex, Constants};
 pub use data::Inputs;
 pub use execute::{ExecuteError, execute};
@@ -61,7 +62,7 @@ pub use manifest::{Manifest, NamedIds};
 pub use moduli::{ModulusFault, ModulusIndex, ModulusTable, SENTINEL};
 pub use operation::Operation;
 pub use parameters::Parameters;
-pub use program::{DEGREES, Group, RingProgram};
+pub use program::{Group, RingProgram};
 pub use read::{Interface, NOTATION, read, read_file};
 pub use shape::Shape;
 pub use table::{OPCODES, REFUSED};

@@ -1,7 +1,7 @@
 //! Execution on data: every launch runs its kernel on the functional engine.
 //!
 //! Launches run window by window. Launches of a window that do not depend on each other run in
-//! parallel. A limb is freed after its last reader.
+//! parallel. An input has words when a launch first reads it; a limb is freed after its last reader.
 
 use crate::flow::{Flow, ValueId};
 use crate::kernels::{Kernels, Timed};
@@ -14,14 +14,19 @@ use codegen::elementwise::Elementwise;
 use rayon::prelude::*;
 use ring::modular::Modulus;
 use ring_program::data::Words;
-use ring_program::{Inputs, ModulusIndex, RingProgram};
-use rustc_hash::FxHashMap;
+use ring_program::{Inputs, Limb, ModulusIndex, RingProgram};
+use rustc_hash::{FxHashMap, FxHashSet};
 use sim::Machine;
 use sim::functional::{ExecuteError, Executor, LoadError};
+use std::slice::SliceIndex;
 use std::sync::{Mutex, PoisonError};
 
-/// Launches in a window. More would run in parallel, but also have more limbs alive.
-const WINDOW: usize = 1 << 12;
+/// The words that the launches of a window write, and of inputs that they are the first to read: 128 MiB. In a larger window
+/// more launches would run in parallel, but also more limbs would be alive.
+const WINDOW_WORDS: usize = 1 << 24;
+
+/// The launches of the longest window.
+const LONGEST_WINDOW: usize = 1 << 12;
 
 /// Idle executors that are kept.
 const IDLE: usize = 256;
@@ -71,7 +76,7 @@ impl Execution<'_> {
     /// # Panics
     /// Panics if an input is missing.
     pub fn run(&self, inputs: &Inputs<'_>) -> Result<Vec<Vec<Words>>, Failure> {
-        let mut values = Values::new(self, inputs);
+        let mut values = Values::new(self);
         let pools = Pools::default();
         let moduli: FxHashMap<ModulusIndex, Modulus> = self
             .program
@@ -81,8 +86,14 @@ impl Execution<'_> {
             .collect();
         let worker = Worker { execution: self, moduli: &moduli, pools: &pools };
         let launches = &self.launches.launches;
-        for (window, start) in launches.chunks(WINDOW).zip((0..).step_by(WINDOW)) {
+        let mut start = 0;
+        while start < launches.len() {
+            let window = &launches[start..values.end_of_window(self, start)];
             for level in levels(self.launches, window) {
+                values.make_inputs(
+                    inputs,
+                    level.iter().flat_map(|&place| self.launches.sources(&window[place])),
+                );
                 let run = |&place: &usize| {
                     let launch = &window[place];
                     worker
@@ -94,7 +105,9 @@ impl Execution<'_> {
                     values.commit(self.launches, &window[place], results);
                 }
             }
+            start += window.len();
         }
+        values.make_inputs(inputs, self.flow.outputs.iter().flatten());
         Ok(values.outputs(self.flow))
     }
 
@@ -135,22 +148,46 @@ struct Values {
     words: Vec<Option<Words>>,
     /// The launches that have not read the value yet; an output counts as one.
     readers: Vec<u32>,
+    /// The inputs that no launch has read.
+    unread: FxHashMap<ValueId, Limb>,
 }
 
 impl Values {
-    fn new(execution: &Execution<'_>, inputs: &Inputs<'_>) -> Self {
+    fn new(execution: &Execution<'_>) -> Self {
         let Execution { program, flow, launches, .. } = execution;
-        let mut values = Self { words: vec![None; flow.values], readers: vec![0; flow.values] };
-        values.words[ValueId::ZERO.index()] = Some(vec![0; program.degree().len()].into());
+        let unread = flow.inputs.iter().map(|&(limb, value)| (value, limb)).collect();
+        let mut values = Self { words: vec![None; flow.values], readers: vec![0; flow.values], unread };
+        values.words[ValueId::ZERO.index()] = Some(Words::zeros(program.degree().len()));
         values.readers[ValueId::ZERO.index()] = 1;
-        for &(limb, value) in &flow.inputs {
-            values.words[value.index()] = Some(inputs.words(limb).expect("inputs are complete").clone());
-        }
         let read = launches.launches.iter().flat_map(|launch| launches.sources(launch));
         for value in read.chain(flow.outputs.iter().flatten()) {
             values.readers[value.index()] += 1;
         }
         values
+    }
+
+    /// The index after the last launch of the window that begins with the launch `start`.
+    fn end_of_window(&self, execution: &Execution<'_>, start: usize) -> usize {
+        let Execution { program, launches, .. } = execution;
+        let longest = WINDOW_WORDS / program.degree().len();
+        let (mut limbs, mut new) = (0, FxHashSet::default());
+        let mut fits = |launch: &Launch| {
+            let is_new = |value: &&ValueId| self.unread.contains_key(*value) && new.insert(**value);
+            limbs += launches.results(launch).len() + launches.sources(launch).iter().filter(is_new).count();
+            limbs <= longest
+        };
+        let window = launches.launches[start..].iter().take(LONGEST_WINDOW);
+        start + window.take_while(|launch| fits(launch)).count().max(1)
+    }
+
+    /// Makes the words of inputs among `values` that have not been read.
+    fn make_inputs<'v>(&mut self, inputs: &Inputs<'_>, values: impl Iterator<Item = &'v ValueId>) {
+        let new: Vec<(ValueId, Limb)> =
+            values.filter_map(|&value| self.unread.remove(&value).map(|limb| (value, limb))).collect();
+        let words = |&(value, limb): &(ValueId, Limb)| (value, inputs.words(limb));
+        for (value, words) in new.par_iter().map(words).collect::<Vec<_>>() {
+            self.words[value.index()] = Some(words.expect("inputs are complete"));
+        }
     }
 
     fn get(&self, value: ValueId) -> &Words {
@@ -219,7 +256,7 @@ impl Worker<'_> {
         let sources: Vec<&Words> = launches.sources(launch).iter().map(|&value| values.get(value)).collect();
         match launch.work {
             Work::Permute(permutation) => {
-                Ok(vec![permutation.apply(sources[0], sources.last().expect("a source")).into()])
+                Ok(vec![permutation.apply(sources[0], sources.last().expect("a source"))])
             }
             Work::Operation(operation) => {
                 let rings = launches.rings(program, launch);
@@ -227,7 +264,7 @@ impl Worker<'_> {
                 let key = Loaded::Operation(operation, rings.clone());
                 let mut executor = self.executor(&key, || kernels.program(batch, &rings, machine))?;
                 for (ring, source) in sources.iter().enumerate() {
-                    write(&mut executor, &batch.symbol("x", ring), source);
+                    write(&mut executor, &batch.symbol("x", ring), source, ..);
                 }
                 executor.run()?;
                 let results = (0..rings.len()).map(|ring| read(&executor, &batch.symbol("y", ring)).into());
@@ -282,22 +319,31 @@ impl Worker<'_> {
         results: usize,
     ) -> Result<Vec<Words>, LaunchError> {
         let n = self.execution.program.degree().len();
-        let mut words: Vec<Vec<u128>> = vec![Vec::with_capacity(n); results];
+        let mut words: Vec<Words> = (0..results).map(|_| Words::with_capacity(n)).collect();
         for start in (0..n).step_by(slice) {
             for (index, source) in sources.iter().enumerate() {
-                write(executor, &Elementwise::input_name(index), &source[start..start + slice]);
+                write(executor, &Elementwise::input_name(index), source, start..start + slice);
             }
             executor.run()?;
             for (index, words) in words.iter_mut().enumerate() {
                 words.extend_from_slice(read(executor, &Elementwise::output_name(index)));
             }
         }
-        Ok(words.into_iter().map(Words::from).collect())
+        Ok(words)
     }
 }
 
-fn write(executor: &mut Executor, symbol: &str, words: &[u128]) {
-    executor.write(symbol, words).expect("a kernel has its operands");
+fn write(
+    executor: &mut Executor,
+    symbol: &str,
+    words: &Words,
+    part: impl SliceIndex<[u64], Output = [u64]> + SliceIndex<[u128], Output = [u128]>,
+) {
+    let written = match words {
+        Words::Narrow(words) => executor.write_narrow(symbol, &words[part]),
+        Words::Wide(words) => executor.write(symbol, &words[part]),
+    };
+    written.expect("a kernel has its operands");
 }
 
 fn read<'e>(executor: &'e Executor, symbol: &str) -> &'e [u128] {

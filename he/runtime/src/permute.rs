@@ -2,6 +2,7 @@
 //! monomials.
 
 use ring::bits::bit_reverse;
+use ring_program::data::Words;
 
 /// A movement of the words of a limb. Some move negated words.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -20,18 +21,18 @@ pub enum Permutation {
 
 impl Permutation {
     /// Moves the words of `a`. `negative` holds their negatives, if the movement negates words.
-    pub(crate) fn apply(self, a: &[u128], negative: &[u128]) -> Vec<u128> {
+    pub(crate) fn apply(self, a: &Words, negative: &Words) -> Words {
         let n = a.len();
         match self {
             Self::Values { k } => {
                 let (bits, k) = (n.ilog2(), k as usize);
                 let reverse = |place: usize| bit_reverse(place, bits);
                 let from = |i: usize| reverse((k * (2 * reverse(i) + 1) - 1) / 2 % n);
-                (0..n).map(|i| a[from(i)]).collect()
+                (0..n).map(|i| a.at(from(i))).collect()
             }
             Self::Shift { offset } => {
                 let from = |i: usize| i + offset as usize;
-                (0..n).map(|i| if from(i) < n { a[from(i)] } else { negative[from(i) - n] }).collect()
+                (0..n).map(|i| if from(i) < n { a.at(from(i)) } else { negative.at(from(i) - n) }).collect()
             }
         }
     }

@@ -10,7 +10,7 @@ use ring_program::RingProgram;
 use ring_program::data::Words;
 use sim::Machine;
 use sim::machine::LawOperands;
-use std::borrow::Cow;
+use std::iter::repeat_n;
 
 /// A word that is not below the modulus of an operation that reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -61,16 +61,16 @@ impl NotReduced {
 }
 
 /// The first word that is not below `modulus`.
-fn check(words: &[u128], modulus: u128, operation: u32) -> Option<NotReduced> {
-    let index = words.iter().position(|&word| word >= modulus)?;
-    Some(NotReduced { operation, index, word: words[index], modulus })
+fn check(words: &Words, modulus: u128, operation: u32) -> Option<NotReduced> {
+    let (index, word) = words.iter().enumerate().find(|&(_, word)| word >= modulus)?;
+    Some(NotReduced { operation, index, word, modulus })
 }
 
 /// The steps of a launch so far.
 struct Steps<'a> {
     sources: &'a [&'a Words],
     moduli: Vec<Modulus>,
-    results: Vec<Vec<u128>>,
+    results: Vec<Words>,
     /// Whether multiplicands may be any words.
     words: bool,
     found: Option<NotReduced>,
@@ -80,7 +80,7 @@ impl Steps<'_> {
     fn add(&mut self, step: &Step, scalar: Option<u128>, lines: Executed) {
         let q = self.moduli[usize::from(step.modulus)];
         let n = self.sources.first().map_or(0, |words| words.len());
-        let scalar = || Cow::Owned(vec![scalar.expect("the step has a scalar"); n]);
+        let scalar = || repeat_n(scalar.expect("the step has a scalar"), n).collect();
         let (sum, product) = (lines.result, lines.product);
         let result = match step.op {
             StepOp::Add(a, b) => {
@@ -118,7 +118,7 @@ impl Steps<'_> {
         self.results.push(result);
     }
 
-    fn words(&self, operand: Operand) -> &[u128] {
+    fn words(&self, operand: Operand) -> &Words {
         match operand {
             Operand::Input(input) => self.sources[usize::from(input)],
             Operand::Step(step) => &self.results[usize::from(step)],
@@ -126,16 +126,16 @@ impl Steps<'_> {
     }
 
     /// An operand that must be reduced.
-    fn residues(&mut self, operand: Operand, q: Modulus, operation: u32) -> Vec<u128> {
+    fn residues(&mut self, operand: Operand, q: Modulus, operation: u32) -> Words {
         let words = self.words(operand);
         let fault = check(words, q.value(), operation);
-        let residues = words.iter().map(|&word| q.residue(word)).collect();
+        let residues = words.iter().map(|word| q.residue(word)).collect();
         self.found = self.found.into_iter().chain(fault).min_by_key(|fault| fault.operation);
         residues
     }
 
     /// The product of an operand, as a multiplicand, with residues.
-    fn product(&mut self, operand: Operand, residues: &[u128], q: Modulus, operation: u32) -> Vec<u128> {
+    fn product(&mut self, operand: Operand, residues: &Words, q: Modulus, operation: u32) -> Words {
         if !self.words {
             self.residues(operand, q, operation);
         }
@@ -143,6 +143,6 @@ impl Steps<'_> {
     }
 }
 
-fn zip(a: &[u128], b: &[u128], f: impl Fn(u128, u128) -> u128) -> Vec<u128> {
-    a.iter().zip(b).map(|(&a, &b)| f(a, b)).collect()
+fn zip(a: &Words, b: &Words, f: impl Fn(u128, u128) -> u128) -> Words {
+    a.iter().zip(b.iter()).map(|(a, b)| f(a, b)).collect()
 }

@@ -190,13 +190,13 @@ impl<'p> Runtime<'p> {
         let expected = ring_program::execute(inputs).map_err(RunError::Reference)?;
         for ((group, expected), found) in self.program.outputs().iter().zip(&expected).zip(outputs) {
             for ((&limb, expected), found) in group.limbs.iter().zip(expected).zip(found) {
-                if let Some(index) = expected.iter().zip(&found[..]).position(|(a, b)| a != b) {
+                if let Some(index) = expected.iter().zip(found.iter()).position(|(a, b)| a != b) {
                     return Err(RunError::Differs {
                         output: group.name.clone(),
                         id: self.program.limbs().id(limb),
                         index,
-                        found: found[index],
-                        expected: expected[index],
+                        found: found.at(index),
+                        expected: expected.at(index),
                     });
                 }
             }

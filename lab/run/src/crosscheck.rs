@@ -5,7 +5,7 @@ mod composite;
 
 use crate::{Mode, Options, draw, run};
 use codegen::{PlanChoice, Request, generate};
-use ring_program::data::Words;
+use ring_program::data::concat;
 use runtime::{Keys, Runtime};
 use sim::Machine;
 use std::error::Error;
@@ -97,11 +97,6 @@ pub trait Witness: Sync {
     fn compute(&self, task: &Task, sets: &[Operands]) -> Results;
 }
 
-/// The words of all limbs.
-fn concat(outputs: &[Vec<Words>]) -> Vec<u128> {
-    outputs.iter().flatten().flat_map(|words| words.iter().copied()).collect()
-}
-
 /// [`golden::evaluate`], and [`ring_program::execute()`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GoldenModel;
@@ -117,7 +112,9 @@ impl Witness for GoldenModel {
                 let vectors: Vec<&[u128]> = set.vectors.iter().map(Vec::as_slice).collect();
                 Ok(golden::evaluate(&request.claim(0), &vectors)?.concat())
             }
-            Task::Composite(composite) => Ok(concat(&ring_program::execute(&composite.inputs(set)?)?)),
+            Task::Composite(composite) => {
+                Ok(concat(&ring_program::execute(&composite.inputs(set)?)?.concat()))
+            }
         };
         sets.iter().map(evaluate).collect()
     }
@@ -142,7 +139,8 @@ impl Witness for Simulator {
             Task::Operation(request) => request,
             Task::Composite(composite) => {
                 let runtime = Runtime::new(composite.program(), &self.machine, Keys::Streamed)?;
-                let execute = |set: &Operands| Ok(concat(&runtime.execute(&composite.inputs(set)?)?));
+                let execute =
+                    |set: &Operands| Ok(concat(&runtime.execute(&composite.inputs(set)?)?.concat()));
                 return sets.iter().map(execute).collect();
             }
         };

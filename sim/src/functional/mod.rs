@@ -194,23 +194,38 @@ impl Executor {
     /// Writes the words of a symbol before a run.
     ///
     /// # Errors
-    /// Returns an error if the loaded program has no such symbol, or the symbol has another number of words.
+    /// Returns an error if the loaded program has no such symbol, or the symbol has another number of words, or a word is longer
+    /// than the machine's.
     pub fn write(&mut self, symbol: &str, words: &[u128]) -> Result<(), AccessError> {
+        self.write_any(symbol, words)
+    }
+
+    /// As [`write`](Self::write), of words of 64 bits.
+    ///
+    /// # Errors
+    /// As for [`write`](Self::write).
+    pub fn write_narrow(&mut self, symbol: &str, words: &[u64]) -> Result<(), AccessError> {
+        self.write_any(symbol, words)
+    }
+
+    fn write_any<W: Copy + Into<u128>>(&mut self, symbol: &str, words: &[W]) -> Result<(), AccessError> {
         let (space, range) = self.locate(symbol)?;
         if words.len() != range.len() {
             let (symbol, words, given) = (symbol.into(), range.len(), words.len());
             return Err(AccessError::Length { symbol, words, given });
         }
         let max = self.resources.isa.max_word();
-        let too_large = || words.iter().position(|&word| word > max);
+        let too_large = || words.iter().position(|&word| word.into() > max);
         if let Some(index) = Some(max).filter(|&max| max < u128::MAX).and_then(|_| too_large()) {
-            return Err(AccessError::WordTooLarge { symbol: symbol.into(), index, value: words[index], max });
+            let value = words[index].into();
+            return Err(AccessError::WordTooLarge { symbol: symbol.into(), index, value, max });
         }
         if space == Space::Vdm {
             self.constants.overwrite(&range, self.resources.isa);
             self.bounds.overwrite(&range, u128::MAX, false);
         }
-        self.memory_mut(space)[range.start as usize..range.end as usize].copy_from_slice(words);
+        let memory = &mut self.memory_mut(space)[range.start as usize..range.end as usize];
+        memory.iter_mut().zip(words).for_each(|(out, &word)| *out = word.into());
         Ok(())
     }
 

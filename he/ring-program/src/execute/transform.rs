@@ -2,6 +2,7 @@
 //! of radix 2 with the root w^2.
 
 use super::arithmetic::Integers;
+use crate::data::Words;
 
 /// The powers of a primitive 2n-th root of unity.
 #[derive(Debug)]
@@ -33,9 +34,9 @@ impl Powers {
     }
 
     /// From coefficients to values: index i gets the value at w^(2 brv(i) + 1).
-    pub(super) fn forward(&self, coefficients: &[u128]) -> Vec<u128> {
+    pub(super) fn forward(&self, coefficients: impl ExactSizeIterator<Item = u128>) -> Words {
         let (ring, n) = (&self.ring, coefficients.len());
-        let scaled = coefficients.iter().enumerate().map(|(j, &x)| ring.mul(x, self.power(j)));
+        let scaled = coefficients.enumerate().map(|(j, x)| ring.mul(x, self.power(j)));
         let mut x: Vec<u128> = scaled.collect();
         // Decimation in frequency: the halves of a block become its even and its odd values.
         let mut length = n;
@@ -52,13 +53,13 @@ impl Powers {
             }
             length = half;
         }
-        x
+        x[..].into()
     }
 
     /// From values in the order of [`forward`](Self::forward) to coefficients.
-    pub(super) fn inverse(&self, values: &[u128]) -> Vec<u128> {
+    pub(super) fn inverse(&self, values: impl ExactSizeIterator<Item = u128>) -> Words {
         let (ring, n) = (&self.ring, values.len());
-        let mut x = values.to_vec();
+        let mut x: Vec<u128> = values.collect();
         let mut length = 2;
         while length <= n {
             let half = length / 2;

@@ -1,7 +1,7 @@
 //! A part of a program, whose lines are executed in parallel as far as they do not depend on each other.
 
 use super::{ExecuteError, Knowledge, Line};
-use crate::data::Words;
+use crate::data::{Inputs, Words};
 use crate::{Limb, Liveness, RingProgram, Shape};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -52,17 +52,18 @@ impl<'p> Window<'p> {
         Self { program, start, sources, levels }
     }
 
-    /// Executes the lines. `words` holds the limbs before the window, and after it on return.
+    /// Executes the lines. `words` holds the limbs before the window, and after it on return; an input is there only
+    /// between its first and its last use.
     ///
     /// # Errors
     /// Returns the error of the first line that has one.
     pub(super) fn execute(
         self,
         knowledge: &Knowledge<'_>,
-        liveness: &Liveness,
+        inputs: &Inputs<'_>,
         words: &mut [Option<Words>],
     ) -> Result<(), ExecuteError> {
-        let last = self.last_values(liveness);
+        let last = self.last_values(inputs.liveness());
         let mut results: Vec<Option<Words>> = vec![None; self.sources.len()];
         let mut readers = self.readers(&last);
         let mut failure: Option<(usize, ExecuteError)> = None;
@@ -70,6 +71,12 @@ impl<'p> Window<'p> {
             // Lines after one that failed do not matter, and may depend on it.
             let first_failed = failure.as_ref().map_or(usize::MAX, |&(offset, _)| offset);
             let lines = level.par_iter().filter(|&&offset| offset < first_failed);
+            let new: Vec<_> = self
+                .new_inputs(level, words)
+                .into_par_iter()
+                .map(|limb| (limb, inputs.words(limb)))
+                .collect();
+            new.into_iter().for_each(|(limb, made)| words[limb.index()] = made);
             let executed: Vec<_> = lines
                 .map(|&offset| {
                     let source = |(limb, origin): (Limb, Origin)| {
@@ -108,6 +115,19 @@ impl<'p> Window<'p> {
             words[limb.index()] = writer.and_then(|writer| results[writer].take());
         }
         Ok(())
+    }
+
+    /// The inputs that no line has read before these lines.
+    fn new_inputs(&self, lines: &[usize], words: &[Option<Words>]) -> Vec<Limb> {
+        let sources = lines.iter().flat_map(|&offset| self.sources[offset].iter().flatten());
+        let new = |&(limb, origin): &(Limb, Origin)| match origin {
+            Origin::Before => Some(limb).filter(|limb| words[limb.index()].is_none()),
+            Origin::Line(_) => None,
+        };
+        let mut new: Vec<Limb> = sources.filter_map(new).collect();
+        new.sort_unstable();
+        new.dedup();
+        new
     }
 
     /// The limbs that the window writes, or reads for the last time, and the line that writes the value that

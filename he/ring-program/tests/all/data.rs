@@ -1,8 +1,9 @@
 //! Data files, and the errors in them.
 
-use ring_program::data::{Words, write_data};
+use ring_program::data::{Words, concat, write_data};
 use ring_program::{Inputs, Interface, Manifest, RingProgram, execute, read};
 use std::path::Path;
+use std::sync::Mutex;
 
 const N: usize = 512;
 
@@ -39,8 +40,8 @@ fn limbs_follow_each_other() {
     inputs.load("y", "y.bin", file(&[[12288; N], [u128::MAX; N]]).as_slice()).unwrap();
     assert_eq!(missing(&inputs), [""; 0]);
     let outputs = execute(&inputs).unwrap();
-    assert_eq!(outputs[0][0][..], [0; N]);
-    assert_eq!(outputs[1][0][..], [u128::MAX; N]);
+    assert_eq!(concat(&outputs[0]), [0; N]);
+    assert_eq!(concat(&outputs[1]), [u128::MAX; N]);
 }
 
 #[test]
@@ -110,15 +111,37 @@ fn filled_words_are_residues_and_the_same_in_each_run() {
             .inputs()
             .iter()
             .flat_map(|group| &group.limbs)
-            .filter_map(|&limb| inputs.words(limb).cloned())
+            .filter(|&&limb| inputs.is_needed(limb))
+            .filter_map(|&limb| inputs.words(limb))
             .collect::<Vec<_>>()
     };
     assert_eq!(words(1), words(1));
     assert_ne!(words(1), words(2));
-    assert!(words(1).iter().flat_map(|limb| limb.iter()).all(|&word| word < 12289));
+    assert!(words(1).iter().flat_map(|limb| limb.iter()).all(|word| word < 12289));
     // What is given stays.
     let mut inputs = Inputs::new(&program);
     inputs.load("x", "x.bin", file(&[[1; N], [2; N]]).as_slice()).unwrap();
     inputs.fill(1);
-    assert_eq!(inputs.words(program.inputs()[0].limbs[0]).unwrap()[..], [1; N]);
+    assert_eq!(inputs.words(program.inputs()[0].limbs[0]), Some(Words::from(&[1; N][..])));
+}
+
+#[test]
+fn words_are_made_for_the_lines_that_read_them() {
+    let program = program();
+    let made = &Mutex::new(Vec::new());
+    let mut inputs = Inputs::new(&program);
+    for name in ["x", "y", "unread"] {
+        let limb = move |index| {
+            made.lock().unwrap().push((name, index));
+            Words::from(vec![10 + index as u64; N])
+        };
+        inputs.make(name, limb).unwrap();
+    }
+    assert_eq!(inputs.missing().count(), 0);
+    assert_eq!(concat(&execute(&inputs).unwrap().concat()), [[21; N], [11; N]].concat());
+    // The limb `%2` is that of `x`, which names it first.
+    made.lock().unwrap().sort_unstable();
+    assert_eq!(*made.lock().unwrap(), [("x", 0), ("x", 1), ("y", 1)]);
+    let error = inputs.make("z", |_| Words::zeros(N)).unwrap_err();
+    assert!(error.message.contains("unknown input `z`"), "{error}");
 }

@@ -1,7 +1,7 @@
 //! Each operation against its definition, for moduli of 14 to 128 bits.
 
 use ring::Modulus;
-use ring_program::data::Words;
+use ring_program::data::{Words, concat};
 use ring_program::{ExecuteError, Inputs, Interface, RingProgram, execute, read};
 
 const N: usize = 512;
@@ -27,7 +27,7 @@ fn run(q: u128, lines: &str, words: &[&[u128]]) -> Vec<u128> {
     }
     let outputs = execute(&inputs).unwrap();
     assert_eq!((outputs.len(), outputs[0].len()), (1, 1));
-    outputs[0][0].to_vec()
+    concat(&outputs[0])
 }
 
 /// Residues of all sizes, the greatest among them.

@@ -50,9 +50,9 @@ fn seeded(id: LimbId, index: usize) -> u64 {
     x ^ x >> 31
 }
 
-fn digest(words: &[u128]) -> String {
+fn digest(words: &Words) -> String {
     let mut hash = Sha256::new();
-    words.iter().for_each(|&word| hash.update(u64::try_from(word).unwrap().to_le_bytes()));
+    words.iter().for_each(|word| hash.update(u64::try_from(word).unwrap().to_le_bytes()));
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -62,7 +62,7 @@ fn set_all(inputs: &mut Inputs<'_>, words: impl Fn(LimbId) -> Words) {
         let words = |&limb: &Limb| {
             // Many keys are never read, and their moduli are unknown.
             let id = program.limbs().id(limb);
-            if inputs.is_needed(limb) { words(id) } else { vec![0; program.degree().len()].into() }
+            if inputs.is_needed(limb) { words(id) } else { Words::zeros(program.degree().len()) }
         };
         let limbs: Vec<Words> = group.limbs.iter().map(words).collect();
         inputs.set(&group.name, limbs).unwrap();
@@ -71,7 +71,7 @@ fn set_all(inputs: &mut Inputs<'_>, words: impl Fn(LimbId) -> Words) {
 
 fn compare(program: &RingProgram, record: &Record, results: &str, outputs: &[Vec<Words>]) {
     for (group, limbs) in program.outputs().iter().zip(outputs) {
-        let found: Vec<String> = limbs.iter().map(|words| digest(words)).collect();
+        let found: Vec<String> = limbs.iter().map(digest).collect();
         assert_eq!(found, record.digests(results, &group.name), "{results} of {}", group.name);
     }
 }
