@@ -1,5 +1,6 @@
 //! Errors of this crate. Errors of parameter sets are diagnostics, since they have a location in a file.
 
+use crate::scale::Scale;
 use thiserror::Error;
 
 /// Options that a program or a parameter set does not allow.
@@ -20,6 +21,19 @@ pub enum Error {
     NothingToDrop {
         /// The name of the program.
         program: &'static str,
+    },
+    /// A sum of ciphertexts with different scales.
+    #[error(
+        "the {operation} of `{program}` has operands of the scales {} and {}: multiply one of them by their quotient first",
+        scales[0], scales[1]
+    )]
+    Scales {
+        /// The name of the program.
+        program: &'static str,
+        /// The operation.
+        operation: &'static str,
+        /// The scales of its operands.
+        scales: Box<[Scale; 2]>,
     },
     /// The program does not have the option.
     #[error("`{program}` has no option `{option}`")]
