@@ -35,6 +35,31 @@ pub enum Error {
         /// The scales of its operands.
         scales: Box<[Scale; 2]>,
     },
+    /// A bootstrap without parameters.
+    #[error("the set `{set}` has no bootstrap")]
+    NoBootstrap {
+        /// The name of the set.
+        set: String,
+    },
+    /// Too few moduli for a bootstrap.
+    #[error(
+        "the set `{set}` has no room for a bootstrap at level {level}: it uses up {} moduli and must leave one",
+        needed - 1
+    )]
+    NoRoom {
+        /// The name of the set.
+        set: String,
+        /// The lowest level.
+        needed: usize,
+        /// The level.
+        level: usize,
+    },
+    /// A program whose rescales cannot be left out.
+    #[error("`{program}` needs its rescales")]
+    NeedsRescales {
+        /// The name of the program.
+        program: &'static str,
+    },
     /// The program does not have the option.
     #[error("`{program}` has no option `{option}`")]
     Option {

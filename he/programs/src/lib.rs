@@ -28,6 +28,7 @@
 //! ```
 
 mod base;
+mod bootstrap;
 mod circuit;
 mod dataflow;
 mod definition;
@@ -41,8 +42,10 @@ mod program;
 mod scale;
 mod security;
 mod set;
+mod sine;
 mod switch;
 
+pub use bootstrap::{Bootstrap, Failure, Steps};
 pub use circuit::{Generated, Ledger, Stage};
 pub use dataflow::{DATAFLOWS, Dataflow, find_dataflow};
 pub use definition::{Definition, Input, KeyPart, SwitchingKey};

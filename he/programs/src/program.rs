@@ -1,5 +1,6 @@
 //! Programs, and their generation.
 
+mod bootstrap;
 mod hmult;
 mod hoisted_rotations;
 mod hrot;
@@ -51,6 +52,7 @@ pub const PROGRAMS: &[Generator] = &[
     rescale::RESCALE,
     hoisted_rotations::HOISTED_ROTATIONS,
     layers::LAYERS,
+    bootstrap::BOOTSTRAP,
 ];
 
 /// The program with this name.
@@ -115,6 +117,9 @@ pub fn comment(program: &Generator, set: &ParameterSet, options: &Options) -> St
         options.dataflow.name
     );
     text += &format!("{}\n", set.parameters());
+    if let Some(failure) = set.bootstrap_failure().filter(|_| program.name == bootstrap::BOOTSTRAP.name) {
+        text += &format!("{failure}\n");
+    }
     for (key, source) in set.sources() {
         text += &format!("  {key}: {source}\n");
     }
