@@ -18,8 +18,7 @@ pub(crate) struct Args {
     /// Program
     #[arg(value_name = "NAME", value_parser = names(PROGRAMS, |program| (program.name, program.definition)))]
     program: Generator,
-    /// Parameter set: ark, bts1, bts2, bts3, dprive, or a TOML file
-    #[arg(long, value_name = "SET")]
+    #[arg(long, value_name = "SET", help = format!("Parameter set: {}, or a TOML file", set_names()))]
     set: String,
     /// Ring degree in place of the set's
     #[arg(long, value_name = "N", value_parser = degree)]
@@ -79,14 +78,20 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     }
     let set = set(&args.set, args.n.map(Degree::get))?;
     let options = Options::parse(&args.options.given).map_err(|error| Failure::wrong(error, None))?;
-    let program = programs::generate(&args.program, &set, &options).map_err(failure)?;
+    let generated = programs::generate_defined(&args.program, &set, &options).map_err(failure)?;
+    let (program, ledger) = (generated.program, generated.ledger);
     let mut text = Vec::new();
-    let comment = programs::comment(&args.program, &set, &options);
+    let comment = programs::comment(&args.program, &set, &options) + &ledger.to_string();
     program.write(&comment, &mut text).map_err(|error| Failure::Work(error.to_string()))?;
     files::write(&args.output, &text)?;
     let mut manifest = Manifest::of(&program);
     manifest.title = Some(programs::title(&args.program, &set, &options));
     files::write(&args.output.with_extension("json"), manifest.to_json().as_bytes())
+}
+
+/// The names of the built-in sets.
+fn set_names() -> String {
+    SETS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
 /// The built-in set with this name, or the set in this file.
@@ -99,8 +104,7 @@ fn set(name: &str, n: Option<u64>) -> Result<ParameterSet, Failure> {
         let help = match nearest(name, SETS.iter().map(|(known, _)| *known)) {
             Some(near) => format!("did you mean `{near}`?"),
             None => {
-                let names: Vec<&str> = SETS.iter().map(|(known, _)| *known).collect();
-                format!("the sets are {}; or give a TOML file", names.join(", "))
+                format!("the sets are {}; or give a TOML file", set_names())
             }
         };
         return Err(Failure::Wrong { message: format!("unknown parameter set `{name}`"), help: Some(help) });
