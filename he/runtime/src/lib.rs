@@ -32,7 +32,7 @@ mod time;
 mod trace;
 pub mod traffic;
 
-pub use execute::{Execution, LaunchError};
+pub use execute::Execution;
 pub use flow::Flow;
 pub use kernels::Kernels;
 pub use lift::{Launches, Limits, lift};

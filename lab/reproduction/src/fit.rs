@@ -445,10 +445,14 @@ impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
         let logarithms = self.logarithms.iter().map(|log| log.exp());
         let constants = self.claims.area_constants(logarithms, |value| value).ok()?;
         let used = self.claims.area.iter().filter(|claim| claim.fit);
-        let clamped = |residual: f64| residual.clamp(-LARGEST_RESIDUAL, LARGEST_RESIDUAL);
+        // A step to no numbers is a bad one.
+        let finite = |residual: f64| match residual.is_nan() {
+            true => LARGEST_RESIDUAL,
+            false => residual.clamp(-LARGEST_RESIDUAL, LARGEST_RESIDUAL),
+        };
         let residual = |claim: &AreaClaim| {
             let deviation = claim.printed().ok()?.deviation(claim.ours(&self.designs, &constants));
-            Some(deviation / claim.tolerance).map(clamped).filter(|residual| !residual.is_nan())
+            Some(finite(deviation / claim.tolerance))
         };
         Some(DVector::from_vec(used.map(residual).collect::<Option<_>>()?))
     }
