@@ -129,7 +129,7 @@ fn program(log2: u32, choices: Vec<Choice>) -> RingProgram {
 
 fn programs() -> BoxedStrategy<RingProgram> {
     let choice = (any::<u8>(), any::<[u8; 3]>(), any::<u8>(), any::<u128>(), any::<u32>());
-    (10..13u32, prop::collection::vec(choice, 0..120))
+    (10..12u32, prop::collection::vec(choice, 0..120))
         .prop_map(|(log2, choices)| program(log2, choices))
         .boxed()
 }
