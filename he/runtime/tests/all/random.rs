@@ -1,6 +1,7 @@
 //! Random programs give the results of the executor on big integers.
 
 use proptest::prelude::*;
+use rand::RngExt;
 use ring_program::shape::{
     Binary, Clear, Duplicate, Galois, GaloisCoefficients, Monomial, Scalar, Transform, Unary,
 };
@@ -125,6 +126,12 @@ fn program(log2: u32, choices: Vec<Choice>) -> RingProgram {
     let mut random = Random::new(log2);
     choices.into_iter().for_each(|choice| random.add(choice));
     random.builder.finish(None).unwrap()
+}
+
+/// A random program of fewer than 120 operations.
+pub(crate) fn random_program(rng: &mut impl rand::Rng) -> RingProgram {
+    let choices = (0..rng.random_range(0..120)).map(|_| rng.random()).collect();
+    program(rng.random_range(10..13), choices)
 }
 
 fn programs() -> BoxedStrategy<RingProgram> {
