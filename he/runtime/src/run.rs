@@ -46,8 +46,10 @@ impl<'p> Runtime<'p> {
         keys: Keys,
         limits: Limits,
     ) -> Result<Self, RunError> {
-        let flow = Flow::of(program);
+        let mut flow = Flow::of(program);
         let launches = lift(&flow, limits);
+        // The launches have them all, and they take as much memory as the program.
+        flow.nodes = Vec::new();
         let variants = choose::variants(program, &launches, machine).map_err(RunError::Kernel)?;
         let kernels = choose::fastest(variants, |kernels| {
             let (flow, launches) = (&flow, &launches);
