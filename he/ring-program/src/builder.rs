@@ -3,12 +3,13 @@
 use crate::check::{Roots, check};
 use crate::fault::{Fault, Part};
 use crate::program::{Group, RingProgram};
-use crate::shape::Shape;
+use crate::shape::{Duplicate, Shape};
 use crate::{
     ConstantIndex, Constants, Limb, LimbId, LimbTable, ModulusFault, ModulusIndex, ModulusTable, Operation,
     Parameters,
 };
 use ring::Degree;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// A program under construction.
@@ -31,6 +32,8 @@ pub struct Builder {
     roots: Roots,
     /// For each limb, whether it has a value. May be shorter than the table of limbs.
     defined: Vec<bool>,
+    /// The limbs without a value that copies without a value come from.
+    origins: FxHashMap<Limb, Limb>,
     /// Whether the inputs were declared; otherwise each limb that is read first is one.
     declared: bool,
 }
@@ -56,7 +59,8 @@ impl Builder {
             parameters: None,
             default_roots: BTreeMap::new(),
         };
-        Ok(Self { program, roots: Roots::default(), defined: Vec::new(), declared: false })
+        let (defined, origins) = (Vec::new(), FxHashMap::default());
+        Ok(Self { program, roots: Roots::default(), defined, origins, declared: false })
     }
 
     /// The program so far.
@@ -82,9 +86,9 @@ impl Builder {
         self.program.constants.intern(value)
     }
 
-    /// From now on, a limb that is read before it is written must be of a declared input.
-    pub fn declare_inputs(&mut self) {
-        self.declared = true;
+    /// Whether all inputs are declared from now on. If not, a limb that is read before it is written is an input, too.
+    pub fn set_declared(&mut self, declared: bool) {
+        self.declared = declared;
     }
 
     /// Declares an input.
@@ -120,6 +124,16 @@ impl Builder {
     /// the destination counts as written, so that one error causes no other error.
     pub fn push_from_line(&mut self, operation: Operation, line: u32) -> Result<(), Fault> {
         let checked = check(&operation, &mut self.program, &mut self.roots);
+        if let Operation::Copy(Duplicate { d, a }) = operation
+            && self.declared
+            && !self.is_defined(a)
+        {
+            // Recorders copy limbs that nobody computed. Only what reads such a copy is wrong.
+            let origin = self.origins.get(&a).copied().unwrap_or(a);
+            self.origins.insert(d, origin);
+            self.set_defined(d, false);
+            return checked;
+        }
         let checked = checked.and_then(|()| self.check_sources(&operation));
         self.define(operation.destination());
         checked?;
@@ -137,7 +151,11 @@ impl Builder {
             self.define(limb);
             let id = self.program.limbs.id(limb);
             if self.declared {
-                let message = format!("`{id}` is read before it is written, and no input has it");
+                let copy = match self.origins.get(&limb) {
+                    Some(&origin) => format!("a copy of `{}`, which is ", self.program.limbs.id(origin)),
+                    None => String::new(),
+                };
+                let message = format!("`{id}` is {copy}read before it is written, and no input has it");
                 return Err(
                     Fault::new(part, message).help("list the id under `inputs` of the manifest, or write it")
                 );
@@ -152,11 +170,15 @@ impl Builder {
     }
 
     pub(crate) fn define(&mut self, limb: Limb) {
+        self.set_defined(limb, true);
+    }
+
+    fn set_defined(&mut self, limb: Limb, defined: bool) {
         if self.defined.len() <= limb.index() {
             // Growth by doubling, like the table's.
             self.defined.resize(self.program.limbs.len().max(2 * self.defined.len()), false);
         }
-        self.defined[limb.index()] = true;
+        self.defined[limb.index()] = defined;
     }
 
     /// The program with these outputs; by default, each limb that is never read after its last

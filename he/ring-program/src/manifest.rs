@@ -42,9 +42,10 @@ pub struct NamedIds {
 pub struct Manifest {
     /// The ring degree n, that of a [`Degree`].
     pub degree: u64,
-    /// The inputs in order; `None` if the manifest does not say. Then they are the limbs that the
-    /// program reads before it writes them.
-    pub inputs: Option<Vec<NamedIds>>,
+    /// The inputs in order, as far as the manifest names them.
+    pub inputs: Vec<NamedIds>,
+    /// Whether these are all. If not, other limbs that the program reads before it writes them are inputs, too.
+    pub inputs_are_complete: bool,
     /// The outputs in order; `None` if the manifest does not say. Then they are the limbs that the
     /// program never reads after it last writes them.
     pub outputs: Option<Vec<NamedIds>>,
@@ -126,7 +127,8 @@ impl Manifest {
         Ok(Self {
             degree: own.ring_dimension,
             seeded: own.seeded.map(|_| seeded),
-            inputs: Some(inputs),
+            inputs,
+            inputs_are_complete: true,
             outputs: Some(own.outputs.0),
             parameters: own.parameters,
             moduli: None,
@@ -141,12 +143,13 @@ impl Manifest {
     pub fn of(program: &RingProgram) -> Self {
         let named = |groups: &[Group]| {
             let named = |group: &Group| NamedIds { name: group.name.clone(), ids: program.ids(group) };
-            Some(groups.iter().map(named).collect())
+            groups.iter().map(named).collect()
         };
         Self {
             degree: program.degree().get(),
             inputs: named(program.inputs()),
-            outputs: named(program.outputs()),
+            inputs_are_complete: true,
+            outputs: Some(named(program.outputs())),
             seeded: program
                 .seeded()
                 .map(|limbs| limbs.iter().map(|&limb| program.limbs().id(limb)).collect()),
@@ -161,13 +164,13 @@ impl Manifest {
 
     /// The project's own form.
     pub fn to_json(&self) -> String {
-        let groups = |groups: &Option<Vec<NamedIds>>| {
+        let groups = |groups: &[NamedIds]| {
             let group = |group: &NamedIds| {
                 let ids: Vec<String> = group.ids.iter().map(|id| id.0.to_string()).collect();
                 let name = serde_json::Value::from(group.name.as_str());
                 format!("\n    {name}: [{}]", ids.join(", "))
             };
-            let groups: Vec<String> = groups.iter().flatten().map(group).collect();
+            let groups: Vec<String> = groups.iter().map(group).collect();
             if groups.is_empty() { "{}".to_owned() } else { format!("{{{}\n  }}", groups.join(",")) }
         };
         let seeded = self.seeded.as_ref().map_or_else(String::new, |ids| {
@@ -185,7 +188,7 @@ impl Manifest {
             "{{\n{title}  \"ring_dimension\": {},\n  \"inputs\": {},\n  \"outputs\": {}{seeded}{parameters}\n}}\n",
             self.degree,
             groups(&self.inputs),
-            groups(&self.outputs)
+            groups(self.outputs.as_deref().unwrap_or_default())
         )
     }
 

@@ -29,12 +29,12 @@ mod token;
 use crate::fault::{Fault, Part};
 use crate::manifest::{Manifest, NamedIds};
 use crate::{Builder, Limb, ModulusFault, Operation, RingProgram, SENTINEL, compression};
-use diagnostic::{Diagnostic, Diagnostics};
+use diagnostic::{Diagnostic, Diagnostics, number};
 pub use instruction::NOTATION;
 use operands::{Misplaced, Operands};
 use std::io::{BufRead, Read};
 use std::path::Path;
-use token::{Span, first_word, number, significant, text};
+use token::{Span, first_word, significant, text};
 
 /// The origin of what the text does not say: the ring degree, and the names of inputs and outputs.
 #[derive(Clone, Copy, Debug)]
@@ -135,13 +135,10 @@ impl<'m> Reader<'m> {
             let mut limbs = |group: &NamedIds| -> (String, Vec<Limb>) {
                 (group.name.clone(), group.ids.iter().map(|&id| builder.limb(id)).collect())
             };
-            let inputs: Option<Vec<_>> =
-                manifest.inputs.as_ref().map(|inputs| inputs.iter().map(&mut limbs).collect());
+            let inputs: Vec<_> = manifest.inputs.iter().map(&mut limbs).collect();
             outputs = manifest.outputs.as_ref().map(|outputs| outputs.iter().map(limbs).collect());
-            if let Some(inputs) = inputs {
-                builder.declare_inputs();
-                inputs.into_iter().for_each(|(name, limbs)| builder.declare_input(name, limbs));
-            }
+            inputs.into_iter().for_each(|(name, limbs)| builder.declare_input(name, limbs));
+            builder.set_declared(manifest.inputs_are_complete);
             if let Some(seeded) = &manifest.seeded {
                 let seeded = seeded.iter().map(|&id| builder.limb(id)).collect();
                 builder.declare_seeded(seeded);

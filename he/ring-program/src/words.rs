@@ -24,6 +24,14 @@ impl Words {
         Vec::with_capacity(n).into()
     }
 
+    /// The memory of words of 8 bytes, if no other limb shares it.
+    pub fn into_memory(self) -> Option<Vec<u64>> {
+        match self {
+            Self::Narrow(words) => Arc::into_inner(words),
+            Self::Wide(_) => None,
+        }
+    }
+
     /// Appends words.
     pub fn extend_from_slice(&mut self, more: &[u128]) {
         let all_fit = more.iter().fold(0, |high, word| high | word >> u64::BITS) == 0;

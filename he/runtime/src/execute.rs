@@ -28,8 +28,8 @@ const WINDOW_WORDS: usize = 1 << 24;
 /// The launches of the longest window.
 const LONGEST_WINDOW: usize = 1 << 12;
 
-/// Idle executors that are kept.
-const IDLE: usize = 256;
+/// The words of idle executors that are kept: 256 MiB, and up to as much for the factors that they have prepared.
+const IDLE_WORDS: usize = 1 << 24;
 
 /// A program that is ready to run on data.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Execution<'_> {
     /// Panics if an input is missing.
     pub fn run(&self, inputs: &Inputs<'_>) -> Result<Vec<Vec<Words>>, Failure> {
         let mut values = Values::new(self);
-        let pools = Pools::default();
+        let pools = Pools::new(self.program.degree().len());
         let moduli: FxHashMap<ModulusIndex, Modulus> = self
             .program
             .moduli()
@@ -102,7 +102,7 @@ impl Execution<'_> {
                 };
                 let results: Vec<Vec<Words>> = level.par_iter().map(run).collect::<Result<_, _>>()?;
                 for (&place, results) in level.iter().zip(results) {
-                    values.commit(self.launches, &window[place], results);
+                    values.commit(self.launches, &window[place], results, &pools);
                 }
             }
             start += window.len();
@@ -194,15 +194,17 @@ impl Values {
         self.words[value.index()].as_ref().expect("a value with readers has words")
     }
 
-    fn commit(&mut self, launches: &Launches, launch: &Launch, results: Vec<Words>) {
+    fn commit(&mut self, launches: &Launches, launch: &Launch, results: Vec<Words>, pools: &Pools) {
         for (value, words) in launches.results(launch).iter().zip(results) {
             self.words[value.index()] = Some(words);
         }
         for value in launches.sources(launch) {
             let readers = &mut self.readers[value.index()];
             *readers -= 1;
-            if *readers == 0 {
-                self.words[value.index()] = None;
+            if *readers == 0
+                && let Some(words) = self.words[value.index()].take()
+            {
+                pools.give_back_memory(words);
             }
         }
     }
@@ -220,14 +222,37 @@ enum Loaded {
     Operation(RingOperation, Vec<RingParameters>),
 }
 
-/// Executors that are free, with their kernels loaded.
-#[derive(Default)]
+/// What launches leave to later ones.
 struct Pools {
-    /// By use, the newest last.
+    n: usize,
+    /// Executors with their kernels loaded. By use, the newest last.
     free: Mutex<Vec<(Loaded, Executor)>>,
+    /// The memory of limbs that have been read. The system would clear it again for each limb, which takes as long as most
+    /// launches.
+    memory: Mutex<Vec<Vec<u64>>>,
 }
 
 impl Pools {
+    fn new(n: usize) -> Self {
+        Self { n, free: Mutex::default(), memory: Mutex::default() }
+    }
+
+    /// A limb without words.
+    fn limb(&self) -> Words {
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        memory.map_or_else(|| Words::with_capacity(self.n), Words::from)
+    }
+
+    fn give_back_memory(&self, words: Words) {
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        if memory.len() < WINDOW_WORDS / self.n
+            && let Some(mut words) = words.into_memory()
+        {
+            words.clear();
+            memory.push(words);
+        }
+    }
+
     fn take(&self, key: &Loaded) -> Option<Executor> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let place = free.iter().rposition(|(loaded, _)| loaded == key)?;
@@ -236,10 +261,13 @@ impl Pools {
 
     fn give_back(&self, key: Loaded, executor: Executor) {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        if free.len() == IDLE {
-            free.remove(0);
-        }
         free.push((key, executor));
+        let words = free.iter().rev().scan(0, |words, (_, executor)| {
+            *words += executor.words_held();
+            Some(*words)
+        });
+        let dropped = free.len() - words.take_while(|&words| words <= IDLE_WORDS).count();
+        free.drain(..dropped);
     }
 }
 
@@ -267,8 +295,12 @@ impl Worker<'_> {
                     write(&mut executor, &batch.symbol("x", ring), source, ..);
                 }
                 executor.run()?;
-                let results = (0..rings.len()).map(|ring| read(&executor, &batch.symbol("y", ring)).into());
-                let results = results.collect();
+                let result = |ring| {
+                    let mut words = self.pools.limb();
+                    words.extend_from_slice(read(&executor, &batch.symbol("y", ring)));
+                    words
+                };
+                let results = (0..rings.len()).map(result).collect();
                 self.pools.give_back(key, executor);
                 Ok(results)
             }
@@ -319,7 +351,7 @@ impl Worker<'_> {
         results: usize,
     ) -> Result<Vec<Words>, LaunchError> {
         let n = self.execution.program.degree().len();
-        let mut words: Vec<Words> = (0..results).map(|_| Words::with_capacity(n)).collect();
+        let mut words: Vec<Words> = (0..results).map(|_| self.pools.limb()).collect();
         for start in (0..n).step_by(slice) {
             for (index, source) in sources.iter().enumerate() {
                 write(executor, &Elementwise::input_name(index), source, start..start + slice);

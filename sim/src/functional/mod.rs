@@ -67,7 +67,7 @@ use crate::machine::{LawOperands, Machine, Resources};
 use b512_asm::reg::MAX_VDM_WORDS;
 use b512_asm::{AReg, FeatureSet, Instr, Isa, MReg, Program, Space, Symbol};
 use ring::modular::Modulus;
-use ring::vector::Factors;
+use ring::vector::{Factors, narrow};
 use std::ops::Range;
 
 /// The memories and registers of one RPU, and the program that it runs.
@@ -197,7 +197,8 @@ impl Executor {
     /// Returns an error if the loaded program has no such symbol, or the symbol has another number of words, or a word is longer
     /// than the machine's.
     pub fn write(&mut self, symbol: &str, words: &[u128]) -> Result<(), AccessError> {
-        self.write_any(symbol, words)
+        self.target(symbol, words)?.copy_from_slice(words);
+        Ok(())
     }
 
     /// As [`write`](Self::write), of words of 64 bits.
@@ -205,10 +206,16 @@ impl Executor {
     /// # Errors
     /// As for [`write`](Self::write).
     pub fn write_narrow(&mut self, symbol: &str, words: &[u64]) -> Result<(), AccessError> {
-        self.write_any(symbol, words)
+        narrow::store(self.target(symbol, words)?, words);
+        Ok(())
     }
 
-    fn write_any<W: Copy + Into<u128>>(&mut self, symbol: &str, words: &[W]) -> Result<(), AccessError> {
+    /// The memory for the words of a symbol.
+    fn target<W: Copy + Into<u128>>(
+        &mut self,
+        symbol: &str,
+        words: &[W],
+    ) -> Result<&mut [u128], AccessError> {
         let (space, range) = self.locate(symbol)?;
         if words.len() != range.len() {
             let (symbol, words, given) = (symbol.into(), range.len(), words.len());
@@ -224,9 +231,13 @@ impl Executor {
             self.constants.overwrite(&range, self.resources.isa);
             self.bounds.overwrite(&range, u128::MAX, false);
         }
-        let memory = &mut self.memory_mut(space)[range.start as usize..range.end as usize];
-        memory.iter_mut().zip(words).for_each(|(out, &word)| *out = word.into());
-        Ok(())
+        Ok(&mut self.memory_mut(space)[range.start as usize..range.end as usize])
+    }
+
+    /// The words of both memories and of the vector registers.
+    pub fn words_held(&self) -> usize {
+        let lanes = self.resources.isa.vector_length() as usize;
+        self.vdm.len() + self.sdm.len() + self.registers.vector.len() * lanes
     }
 
     /// Sets a modulus register for all later runs; it overrides the program's value.

@@ -90,10 +90,7 @@ impl Entry {
 
 /// A decimal number, or a hexadecimal one after `0x`, of at most 128 bits.
 fn number(text: &str) -> Option<u128> {
-    match text.strip_prefix("0x") {
-        Some(digits) => u128::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
+    diagnostic::number_with_separators(text).ok()
 }
 
 /// A parameter set's document, with the errors that refer to it.

@@ -73,7 +73,7 @@ fn read<T: DeserializeOwned>(schema: &str, file: &str, text: &str) -> Result<T, 
 pub(super) fn parse(file: &str, text: &str, folder: &Path) -> Result<Manifest, Diagnostics> {
     let replay: Replay = read(REPLAY, file, text)?;
     let mut missing = Missing { folder, warnings: Vec::new() };
-    let inputs = inputs(&replay.files, &mut missing)?;
+    let (inputs, inputs_are_complete) = inputs(&replay.files, &mut missing)?;
     let outputs = outputs(&replay.files, &mut missing)?;
     // The chain is the table of the trace, with its sentinel.
     let moduli = match replay.crypto_context.modulus_chain.split_first() {
@@ -85,6 +85,7 @@ pub(super) fn parse(file: &str, text: &str, folder: &Path) -> Result<Manifest, D
     Ok(Manifest {
         degree: replay.crypto_context.ring_dimension,
         inputs,
+        inputs_are_complete,
         outputs,
         seeded: None,
         parameters: None,
@@ -115,12 +116,19 @@ impl Missing<'_> {
     }
 }
 
-/// The inputs: ciphertexts, then keys and constants. `None` if a list of ids is missing.
-fn inputs(files: &Files, missing: &mut Missing<'_>) -> Result<Option<Vec<NamedIds>>, Diagnostics> {
-    const INSTEAD: &str = "inputs are the limbs that are read before they are written";
-    let Some(path) = missing.find(&files.inputs, "list of inputs", INSTEAD) else { return Ok(None) };
-    let index: Inputs = read(INPUTS, &path.display().to_string(), &read_text(&path, "list of inputs")?)?;
-    let lists = index.inputs.into_iter().map(|input| (input.name, Some(input.ids_file)));
+/// The inputs: ciphertexts, then keys and constants; and whether no list of ids is missing.
+fn inputs(files: &Files, missing: &mut Missing<'_>) -> Result<(Vec<NamedIds>, bool), Diagnostics> {
+    const INSTEAD: &str = "other limbs that are read before they are written are inputs without a name";
+    let path = missing.find(&files.inputs, "list of inputs", INSTEAD);
+    let mut are_complete = path.is_some();
+    let index = match path {
+        Some(path) => {
+            let text = read_text(&path, "list of inputs")?;
+            read::<Inputs>(INPUTS, &path.display().to_string(), &text)?.inputs
+        }
+        None => Vec::new(),
+    };
+    let lists = index.into_iter().map(|input| (input.name, Some(input.ids_file)));
     let keys = [
         ("evalmult_key", &files.evalmult_ids),
         ("automorphism_key", &files.evalautomorphism_ids),
@@ -130,10 +138,12 @@ fn inputs(files: &Files, missing: &mut Missing<'_>) -> Result<Option<Vec<NamedId
     let mut groups = Vec::new();
     for (name, file) in lists.chain(keys.map(|(name, file)| (name.to_owned(), file.clone()))) {
         let what = format!("list of the ids of `{name}`");
-        let Some(path) = missing.find(&file, &what, INSTEAD) else { return Ok(None) };
-        groups.push(NamedIds { name, ids: read_ids(&path)? });
+        match missing.find(&file, &what, INSTEAD) {
+            Some(path) => groups.push(NamedIds { name, ids: read_ids(&path)? }),
+            None => are_complete = false,
+        }
     }
-    Ok(Some(groups))
+    Ok((groups, are_complete))
 }
 
 /// The ids in a file: their number, then the ids, as little-endian words of 64 bits.

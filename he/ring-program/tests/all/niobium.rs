@@ -46,7 +46,7 @@ fn manifest(folder: &Path) -> Result<Manifest, String> {
 fn all_lists_of_a_recording_are_read() {
     let folder = recording();
     let manifest = manifest(folder.path()).unwrap();
-    let groups = manifest.inputs.as_ref().unwrap().iter();
+    let groups = manifest.inputs.iter();
     let groups: Vec<_> = groups.map(|group| (group.name.as_str(), group.ids.as_slice())).collect();
     let id = LimbId;
     assert_eq!(
@@ -66,15 +66,15 @@ fn all_lists_of_a_recording_are_read() {
 }
 
 #[test]
-fn without_a_list_of_ids_inputs_come_from_the_program() {
+fn without_a_list_of_ids_only_its_inputs_have_no_names() {
     let folder = recording();
     fs::remove_file(folder.path().join("p.input_ct_a.ids")).unwrap();
     let manifest = manifest(folder.path()).unwrap();
-    assert_eq!(manifest.inputs, None);
+    assert!(!manifest.inputs_are_complete);
     assert!(manifest.warnings[0].contains("p.input_ct_a.ids` is missing"), "{:?}", manifest.warnings);
     let program = read("p.fhetch", PROGRAM.as_bytes(), Interface::Manifest(&manifest)).unwrap();
     let names: Vec<_> = program.inputs().iter().map(|group| group.name.as_str()).collect();
-    assert_eq!(names, ["id1", "id2", "id5"]);
+    assert_eq!(names, ["dcrtpoly_3", "evalmult_key", "id1", "id2"]);
     assert_eq!(program.outputs()[0].name, "result");
 }
 
