@@ -4,11 +4,11 @@ mod kernels;
 
 use crate::failure::Failure;
 use crate::files;
-use crate::generate::ring_failure;
 use crate::machine_options::MachineArgs;
 use crate::numbers;
 use codegen::{Parameters, Request};
 use gpu_ref::Device;
+use gpu_ref::recipe::LOG_N;
 use kernels::{Kernels, Work};
 use lab_run::crosscheck::{
     Composite, Difference, GoldenModel, Operands, Results, Simulator, Task, Witness, crosscheck,
@@ -24,9 +24,9 @@ pub(crate) struct Args {
     /// Also run the CUDA kernels on a GPU; fails if there is none
     #[arg(long)]
     gpu: bool,
-    /// Ring degrees, powers of two from 1024 to 131072
+    /// Ring degrees, powers of two from 1024 on
     #[arg(long, value_name = "N", value_parser = degree, default_values = ["1024", "65536"])]
-    n: Vec<u32>,
+    n: Vec<Degree>,
     /// Modulus sizes in bits, for the kernels that support them: moduli are the largest such primes that are 1
     /// mod 2n. By default the longest moduli of each kernel
     #[arg(long, value_name = "BITS")]
@@ -44,11 +44,11 @@ pub(crate) struct Args {
     plan: String,
 }
 
-fn degree(text: &str) -> Result<u32, String> {
-    match numbers::degree(text) {
-        Ok(n @ 1024..=131_072) => Ok(n),
-        _ => Err("choose a power of two from 1024 to 131072".into()),
-    }
+/// A degree of the CUDA kernels: their blocks have no fewer points.
+fn degree(text: &str) -> Result<Degree, String> {
+    let of_kernels = numbers::degree(text).ok().filter(|degree| LOG_N.contains(&degree.log2()));
+    of_kernels
+        .ok_or_else(|| format!("choose a power of two from {} to {}", 1 << LOG_N.start(), 1 << LOG_N.end()))
 }
 
 /// Some kernels on one device.
@@ -215,7 +215,8 @@ fn checks<'k>(args: &Args, known: &'k [Kernels]) -> Result<Vec<Check<'k>>, Failu
             for &bits in sizes.iter().filter(|&&bits| bits <= kernels.longest) {
                 let same = |check: &&mut Check<'_>| {
                     let task = &check.task;
-                    (task.operation(), task.n(), check.bits) == (kernels.work.operation(), n, bits)
+                    (task.operation(), u64::from(task.n()), check.bits)
+                        == (kernels.work.operation(), n.get(), bits)
                 };
                 match checks.iter_mut().find(same) {
                     Some(check) => check.kernels.push(kernels),
@@ -245,17 +246,15 @@ impl Work {
 }
 
 /// The task modulo the largest primes of a size.
-fn task(work: &Work, n: u32, bits: u32) -> Result<Task, Failure> {
-    let degree = Degree::try_from(n).map_err(ring_failure)?;
-    Ok(match work {
-        Work::Operation(operation, _) => {
-            let request = Request::with_primes(*operation, degree, bits, 1).map_err(ring_failure)?;
-            Task::Operation(request.with(Parameters::new(operation.examples())))
-        }
+fn task(work: &Work, degree: Degree, bits: u32) -> Result<Task, Failure> {
+    let task = match work {
+        Work::Operation(operation, _) => Request::with_primes(*operation, degree, bits, 1)
+            .map(|request| Task::Operation(request.with(Parameters::new(operation.examples())))),
         Work::Composition(composition, _) => {
-            Task::Composite(Composite::with_primes(*composition, degree, bits).map_err(ring_failure)?)
+            Composite::with_primes(*composition, degree, bits).map(Task::Composite)
         }
-    })
+    };
+    task.map_err(|error| Failure::wrong(error, "choose other --bits"))
 }
 
 const EMULATED: &str = "emulated CUDA";

@@ -8,6 +8,7 @@ use codegen::library::{BUILT_IN, Entry, Measured, Standing, Target, Task, noise}
 use codegen::search::{Effort, build};
 use golden::Operation;
 use rayon::prelude::*;
+use ring::Degree;
 use std::path::PathBuf;
 use std::time::Instant;
 use toml::Value;
@@ -22,7 +23,7 @@ pub(crate) struct Args {
     kernel: Option<Operation>,
     /// Ring degrees to list; by default all
     #[arg(long, value_name = "N", value_parser = degree)]
-    n: Vec<u32>,
+    n: Vec<Degree>,
 }
 
 #[derive(clap::Subcommand)]
@@ -61,7 +62,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     }
     let listed = |task: &&Task| {
         let kernel = args.kernel.is_none_or(|kernel| kernel.name() == task.operation);
-        kernel && (args.n.is_empty() || args.n.contains(&task.n))
+        kernel && (args.n.is_empty() || args.n.iter().any(|n| n.get() == u64::from(task.n)))
     };
     let tasks = BUILT_IN.tasks().filter(listed);
     let mut programs: Vec<_> = tasks.flat_map(Task::programs).collect();

@@ -40,10 +40,11 @@ mod numbers;
 mod plot;
 mod program;
 mod reproduce;
+mod rows;
 mod run;
 mod run_failure;
+mod schedule;
 mod serve;
-mod settings;
 mod signals;
 mod sweep;
 mod tune;
@@ -106,6 +107,8 @@ subcommands! {
     Debug => debug,
     /// Report faults of a program, results that nothing reads, and bank conflicts
     Lint => lint,
+    /// Reorder a program written by hand for a machine, and prove that it computes the same
+    Schedule => schedule,
     /// Compare two runs: cycles, stall causes, energy and changed machine keys
     Diff => diff,
     /// Simulate many machines and plot area against latency

@@ -2,18 +2,17 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::generate::{failure, ring_failure};
+use crate::generate::{failure, task};
 use crate::machine_options::MachineArgs;
-use crate::numbers::degree;
-use crate::settings;
+use crate::rows::{Rows, TaskRows};
 use codegen::library::{Measured, Target, Task};
 use codegen::search::{self, Effort, Memory};
 use codegen::{PlanChoice, Recipe, Request, choose, compile};
 use diagnostic::input::Content;
 use golden::Operation;
 use indicatif::{ProgressBar, ProgressStyle};
+use lab_sweep::KernelTask;
 use lab_sweep::tuning::{Cache, CacheError};
-use ring::Degree;
 use sim::Machine;
 use sim::timing::{Cycle, simulate};
 use std::path::{Path, PathBuf};
@@ -23,12 +22,8 @@ pub(crate) struct Args {
     /// Operation to plan; `rpu gen --list` prints the names
     #[arg(value_name = "KERNEL")]
     kernel: Operation,
-    /// Ring degree, a power of two
-    #[arg(long, value_name = "N", value_parser = degree)]
-    n: u32,
-    /// Number of rings in one program
-    #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    towers: usize,
+    #[command(flatten)]
+    rows: Rows<TaskRows>,
     /// A setting of the kernel that its ring does not give; `rpu gen --list` prints the settings
     #[arg(long, value_name = "NAME=VALUE")]
     setting: Vec<String>,
@@ -58,7 +53,12 @@ pub(crate) struct Args {
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let machine = args.machine.load()?;
-    let request = request(args)?;
+    let mut given = args.rows.given.clone();
+    if given.iter().all(|(name, _)| !name.starts_with("modulus")) {
+        // The moduli do not affect the cycles, and these are of a usual word.
+        given.push(("modulus_bits".into(), "60".into()));
+    }
+    let KernelTask { request, .. } = task(args.kernel, &given, &args.setting)?;
     let cache = match cache_folder(args) {
         Some(folder) => Some(Cache::open(&folder, &request, &machine)?),
         None => None,
@@ -118,7 +118,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 /// Refuses a machine that a library cannot tell from another.
 fn check_target(machine: &Machine) -> Result<(), Failure> {
     let other = Target::of(machine).machine();
-    let differing = machine.changes_from(&other).into_iter().find(|change| change.key != "name");
+    let differing =
+        machine.with_access_cycles().changes_from(&other).into_iter().find(|change| change.key != "name");
     match differing {
         None => Ok(()),
         Some(change) => Err(Failure::wrong(
@@ -138,14 +139,6 @@ fn read_task(path: &Path) -> Result<Task, Failure> {
 fn cycles(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Cycle, Failure> {
     let kernel = compile(request, recipe, machine).map_err(|error| Failure::wrong(error, None))?;
     Ok(simulate(machine, &kernel.program).cycles)
-}
-
-/// The request to search for. The moduli do not affect the cycles.
-fn request(args: &Args) -> Result<Request, Failure> {
-    let parameters = settings::parse(args.kernel, &args.setting)?;
-    let degree = Degree::try_from(args.n).map_err(ring_failure)?;
-    let request = Request::with_primes(args.kernel, degree, 60, args.towers).map_err(ring_failure)?;
-    Ok(request.with(parameters))
 }
 
 fn cache_folder(args: &Args) -> Option<PathBuf> {

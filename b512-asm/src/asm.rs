@@ -16,26 +16,42 @@
 //! halt
 //! ```
 //!
+//! Numbers may be expressions of numbers, constants and counters, with `+`, `-`, `*`, `^` and parentheses. `.repeat i, 8` repeats
+//! the instructions up to `.end` for i from 0 to 7; `v[2 * i]` is the register with a computed number:
+//!
+//! ```text
+//! .const q = 2^60 - 93
+//! .modulus m1, q
+//! .repeat i, 8
+//!   vload  v[i], a0, x + 512 * i
+//!   vadd   v[i], v[i], v[i], m1
+//!   vstore v[i], a0, y + 512 * i
+//! .end
+//! ```
+//!
 //! `.isa vector_length=1024, word_bits=64` selects other parameters than B512's; `.scratch` declares working
 //! memory. `.computes y = ntt(x), n=1024, modulus=..., root=...` claims a result: outputs, an operation,
 //! inputs and settings. The assembler checks only the symbols of a claim. The order of lines matters only for
 //! instructions and for the placement of symbols. `docs/isa.md` describes the instructions.
 
+mod address;
+mod instruction;
+mod repetition;
+
+use self::address::shown;
 use crate::check::{Defect, Part};
 use crate::code::Code;
-use crate::grammar::{self, Expr, Kind, Parse, SettingText, Statement};
+use crate::grammar::{self, Kind, Parse, SettingText, Statement};
 use crate::intrinsics::Function;
-use crate::isa::{Op, Operand, OperandKind, OperandSpec};
+use crate::isa::{Operand, OperandKind};
 use crate::lex::{Fault, span_in};
-use crate::operand::{
-    offset_space, operand_count, parse_map, parse_mode, parse_register, prefix, quoted, syntax,
-};
+use crate::operand::parse_register;
 use crate::parameters::{InvalidIsa, Isa};
-use crate::program::{Claim, Image, Program, Segment, Symbol};
-use crate::reg::{AddressMode, Offset};
+use crate::program::{Claim, Image, Program, Segment, Setting, Symbol};
 use crate::source_map::{ClaimSpans, SourceMap};
 use crate::space::Space;
 use diagnostic::{Diagnostics, Span, nearest};
+use num_bigint::BigInt;
 use std::collections::HashMap;
 
 /// Assembles a `.b512` source.
@@ -123,6 +139,9 @@ fn run<'a>(
         diagnostics,
         program: Program::default(),
         symbols: HashMap::new(),
+        constants: HashMap::new(),
+        counters: Vec::new(),
+        rounds: 0,
         free: [0; 2],
         source_map: SourceMap { source, ..SourceMap::default() },
         has_isa: false,
@@ -134,12 +153,21 @@ fn run<'a>(
     diagnostics.into_result(source).map(|()| (program, source_map))
 }
 
+/// The segments of each memory, with the places of their addresses and words.
+type Segments<'a> = [Vec<(Segment, (&'a str, &'a str))>; 2];
+
 struct Assembler<'a> {
     source: &'a str,
     diagnostics: Diagnostics,
     program: Program,
     /// The index of each symbol.
     symbols: HashMap<&'a str, usize>,
+    /// The value of each constant, and of each counter of the repetitions around a line.
+    constants: HashMap<&'a str, BigInt>,
+    /// The counters, from the outside to the inside.
+    counters: Vec<(&'a str, u128)>,
+    /// The rounds of all repetitions so far.
+    rounds: u32,
     /// For each memory, the first word after the symbols declared so far.
     free: [u64; 2],
     source_map: SourceMap<'a>,
@@ -151,38 +179,28 @@ struct Assembler<'a> {
 
 impl<'a> Assembler<'a> {
     /// Assembles the statements.
-    fn statements(&mut self, statements: Vec<Statement<'a>>) {
+    fn statements(&mut self, mut statements: Vec<Statement<'a>>) {
         for statement in &statements {
-            if let Kind::Symbol { .. } = statement.kind {
-                let errors = self.diagnostics.len();
-                self.take(|this| this.symbol(statement));
-                if self.diagnostics.len() > errors {
-                    self.lost.push(statement.text);
-                }
+            let errors = self.diagnostics.len();
+            match &statement.kind {
+                Kind::Symbol { .. } => self.take(|this| this.symbol(statement)),
+                Kind::Constant { name, value } => self.take(|this| this.constant(name, value)),
+                Kind::Kernel { .. }
+                | Kind::Isa { .. }
+                | Kind::Words { .. }
+                | Kind::Modulus { .. }
+                | Kind::Address { .. }
+                | Kind::Computes { .. }
+                | Kind::Instruction { .. }
+                | Kind::Repeat { .. }
+                | Kind::End => {}
+            }
+            if self.diagnostics.len() > errors {
+                self.lost.push(statement.text);
             }
         }
         let mut segments = [Vec::new(), Vec::new()];
-        for statement in statements {
-            match statement.kind {
-                Kind::Symbol { .. } => {}
-                Kind::Words { at, space, block, words } => self.take(|this| {
-                    let (space, start) = this.image_address(&at, space)?;
-                    this.fits_symbol(&at, words.len())?;
-                    segments[space as usize].push((Segment { start, words }, (at.text, block)));
-                    Ok(())
-                }),
-                Kind::Instruction { mnemonic, ref operands } => {
-                    if !self.instruction(statement.text, mnemonic, operands) {
-                        self.lost.push(statement.text);
-                    }
-                }
-                Kind::Kernel { .. }
-                | Kind::Isa { .. }
-                | Kind::Modulus { .. }
-                | Kind::Address { .. }
-                | Kind::Computes { .. } => self.take(|this| this.directive(&statement)),
-            }
-        }
+        self.block(&mut statements, &mut segments);
         for (space, mut segments) in Space::ALL.into_iter().zip(segments) {
             segments.sort_by_key(|(segment, _)| segment.start);
             let (segments, spans) = segments.into_iter().unzip();
@@ -201,16 +219,26 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    fn report(&mut self, fault: Fault<'a>) {
+    fn report(&mut self, mut fault: Fault<'a>) {
+        let counters: Vec<String> =
+            self.counters.iter().map(|(name, round)| format!("{name} = {round}")).collect();
+        if !counters.is_empty() {
+            fault.message += &format!(" (in the round with {})", counters.join(", "));
+        }
         self.diagnostics.push(fault.into_diagnostic(self.source));
     }
 
     fn symbol(&mut self, statement: &Statement<'a>) -> Result<(), Fault<'a>> {
-        let Kind::Symbol { role, name, words, space, at } = statement.kind else { return Ok(()) };
+        let Kind::Symbol { role, name, words, space, at } = &statement.kind else { return Ok(()) };
+        let (&name, &role, &space) = (name, role, space);
+        if self.constants.contains_key(name) {
+            self.is_new(name)?;
+        }
         let limit = i128::from(space.max_words());
         let start = match at {
             None => i128::from(self.free[space as usize]),
             Some(at) => {
+                let at = self.address(at)?;
                 let start = self.value(&at)?;
                 if !(0..limit).contains(&start) {
                     let message = format!("address {} is outside the {space}", shown(start, &at));
@@ -220,8 +248,8 @@ impl<'a> Assembler<'a> {
                 start
             }
         };
-        let (words_text, words) = words;
-        let words = i128::try_from(words)
+        let words_text = words.text.trim_end();
+        let words = i128::try_from(self.number(words)?)
             .ok()
             .filter(|&words| words > 0 && words <= limit - start)
             .ok_or_else(|| {
@@ -259,13 +287,14 @@ impl<'a> Assembler<'a> {
                 let Operand::MReg(reg) = parse_register(OperandKind::MReg, "m", register)? else {
                     return Ok(());
                 };
-                self.program.moduli.push((reg, *value));
+                self.program.moduli.push((reg, self.number(value)?));
                 self.source_map.moduli.push(statement.text);
             }
             Kind::Address { register, at } => {
                 let Operand::AReg(reg) = parse_register(OperandKind::AReg, "a", register)? else {
                     return Ok(());
                 };
+                let at = &self.address(at)?;
                 self.same_space(at, Space::Vdm, "an address register")?;
                 let address = self.value(at)?;
                 let address = u32::try_from(address).map_err(|_| {
@@ -278,12 +307,19 @@ impl<'a> Assembler<'a> {
             }
             Kind::Computes { outputs, operation, inputs, settings } => {
                 let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-                let setting = |setting: &SettingText<'_>| (setting.name.to_owned(), setting.value.clone());
+                let setting = |setting: &SettingText<'a>| {
+                    let value = match setting.value.name().filter(|word| !self.constants.contains_key(word)) {
+                        Some(word) => Setting::Word(word.to_owned()),
+                        None => Setting::Number(self.number(&setting.value)?),
+                    };
+                    Ok((setting.name.to_owned(), value))
+                };
+                let settings_of_claim: Result<_, Fault<'a>> = settings.iter().map(setting).collect();
                 self.program.claims.push(Claim {
                     outputs: names(outputs),
                     operation: (*operation).to_owned(),
                     inputs: names(inputs),
-                    settings: settings.iter().map(setting).collect(),
+                    settings: settings_of_claim?,
                 });
                 self.source_map.claims.push(ClaimSpans {
                     text: statement.text,
@@ -293,7 +329,12 @@ impl<'a> Assembler<'a> {
                     settings: settings.iter().map(|setting| setting.text).collect(),
                 });
             }
-            Kind::Symbol { .. } | Kind::Words { .. } | Kind::Instruction { .. } => {}
+            Kind::Symbol { .. }
+            | Kind::Words { .. }
+            | Kind::Constant { .. }
+            | Kind::Instruction { .. }
+            | Kind::Repeat { .. }
+            | Kind::End => {}
         }
         Ok(())
     }
@@ -326,169 +367,9 @@ impl<'a> Assembler<'a> {
         Ok(())
     }
 
-    fn image_address(&self, at: &Expr<'a>, space: Option<Space>) -> Result<(Space, u32), Fault<'a>> {
-        let of_symbol = at.symbol.map(|name| self.lookup(name)).transpose()?.map(|symbol| symbol.space);
-        if let (Some(space), Some(_)) = (space, of_symbol) {
-            self.same_space(at, space, "this image")?;
-        }
-        let space = of_symbol.or(space).unwrap_or(Space::Vdm);
-        let start = self.value(at)?;
-        let fits = u32::try_from(start).ok().filter(|&start| start < space.max_words());
-        let start = fits.ok_or_else(|| {
-            let message = format!("address {} is outside the {space}", shown(start, at));
-            Fault::new(Code::Image, at.text, message)
-                .help(format!("the largest address is {:#x}", space.max_words() - 1))
-        })?;
-        Ok((space, start))
-    }
-
-    /// Rejects words that begin in a symbol and end outside of it.
-    fn fits_symbol(&self, at: &Expr<'a>, words: usize) -> Result<(), Fault<'a>> {
-        let Some(name) = at.symbol else { return Ok(()) };
-        let symbol = self.lookup(name)?;
-        let end = at.constant.saturating_add(words as i128);
-        if !(0..i128::from(symbol.words)).contains(&at.constant) || end <= i128::from(symbol.words) {
-            return Ok(());
-        }
-        let message = format!(
-            "{words} words do not fit: `{name}` has {} from here",
-            i128::from(symbol.words) - at.constant
-        );
-        Err(Fault::new(Code::Image, at.text, message).help("declare the symbol with more words"))
-    }
-
     /// See [`nearest`]; `None` if nobody will see the error.
     fn nearest<'c>(&self, word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
         if self.diagnostics.is_full() { None } else { nearest(word, candidates) }
-    }
-
-    /// The symbol called `name`, a slice of the source.
-    fn lookup(&self, name: &'a str) -> Result<&Symbol, Fault<'a>> {
-        match self.symbols.get(name) {
-            Some(&i) => Ok(&self.program.symbols[i]),
-            None => {
-                let fault = Fault::new(Code::UnknownSymbol, name, format!("unknown symbol `{name}`"));
-                Err(match self.nearest(name, self.symbols.keys().copied()) {
-                    Some(near) => fault.help(format!("did you mean `{near}`?")),
-                    None => fault.help("declare it with `.input`, `.output`, `.table` or `.scratch`"),
-                })
-            }
-        }
-    }
-
-    /// The word address that `expr` denotes, possibly outside every memory.
-    fn value(&self, expr: &Expr<'a>) -> Result<i128, Fault<'a>> {
-        let base = expr.symbol.map(|name| self.lookup(name)).transpose()?.map_or(0, |symbol| symbol.start);
-        Ok(i128::from(base).saturating_add(expr.constant))
-    }
-
-    /// Rejects an address in another memory than `user` works on.
-    fn same_space(&self, expr: &Expr<'a>, space: Space, user: &str) -> Result<(), Fault<'a>> {
-        let Some(name) = expr.symbol else { return Ok(()) };
-        let symbol = self.lookup(name)?;
-        if symbol.space == space {
-            return Ok(());
-        }
-        let message = format!("`{name}` lies in the {}, but {user} addresses the {space}", symbol.space);
-        Err(Fault::new(Code::OperandKind, expr.text, message))
-    }
-
-    /// Adds an instruction. Returns false if it has an error.
-    fn instruction(&mut self, text: &'a str, mnemonic: &'a str, operands: &[&'a str]) -> bool {
-        let Some(op) = Op::from_mnemonic(mnemonic) else {
-            let fault =
-                Fault::new(Code::UnknownMnemonic, mnemonic, format!("unknown instruction `{mnemonic}`"));
-            let near = self.nearest(mnemonic, Op::ALL.iter().map(|op| op.info().mnemonic));
-            self.report(match near {
-                Some(near) => fault.help(format!("did you mean `{near}`?")),
-                None => fault,
-            });
-            return false;
-        };
-        let specs = op.info().operands;
-        let least = specs.iter().filter(|spec| spec.kind != OperandKind::Mode).count();
-        if !(least..=specs.len()).contains(&operands.len()) {
-            let fault = operand_count(text, mnemonic, least, specs.len(), operands.len());
-            self.report(fault.help(format!("write `{}`", syntax(op))));
-            return false;
-        }
-        let mut values = Vec::with_capacity(specs.len());
-        for (spec, operand) in specs.iter().zip(operands) {
-            match self.operand(op, spec, operand) {
-                Ok(value) => values.push(value),
-                Err(fault) => self.report(match self.with_such_operands(op, operands) {
-                    Some(other) if fault.code == Code::OperandKind => {
-                        fault.help(format!("did you mean `{}`?", syntax(other)))
-                    }
-                    _ => fault,
-                }),
-            }
-        }
-        if operands.len() < specs.len() {
-            values.push(Operand::Mode(AddressMode::Linear));
-        }
-        match op.with_operands(&values) {
-            Some(instr) => {
-                self.program.instructions.push(instr);
-                self.source_map.instructions.push(text);
-                true
-            }
-            None => false,
-        }
-    }
-
-    /// The instruction with a similar name that accepts the operands, such as `vmuls` for `vmul` with a
-    /// scalar register.
-    fn with_such_operands(&self, op: Op, operands: &[&'a str]) -> Option<Op> {
-        let takes = |other: Op| {
-            let specs = other.info().operands;
-            specs.len() == operands.len()
-                && specs
-                    .iter()
-                    .zip(operands)
-                    .all(|(spec, operand)| self.operand(other, spec, operand).is_ok())
-        };
-        let others = Op::ALL.iter().filter(|&&other| other != op && takes(other));
-        self.nearest(op.info().mnemonic, others.map(|other| other.info().mnemonic))
-            .and_then(Op::from_mnemonic)
-    }
-
-    fn operand(&self, op: Op, spec: &OperandSpec, text: &'a str) -> Result<Operand, Fault<'a>> {
-        match spec.kind {
-            OperandKind::Offset => self.offset(op, text).map(Operand::Offset),
-            OperandKind::Mode => parse_mode(text).map(Operand::Mode),
-            OperandKind::Map => parse_map(text).map(Operand::Map),
-            kind @ (OperandKind::VReg | OperandKind::SReg | OperandKind::AReg | OperandKind::MReg) => {
-                parse_register(kind, prefix(kind).encode_utf8(&mut [0; 4]), text)
-            }
-        }
-    }
-
-    fn offset(&self, op: Op, text: &'a str) -> Result<Offset, Fault<'a>> {
-        let expr = match grammar::expr(text) {
-            Ok(("", expr)) => expr,
-            Err(nom::Err::Failure(fault)) if fault.code == Code::Number => return Err(fault),
-            _ => {
-                let message = format!("expected an offset, found {}", quoted(text));
-                return Err(Fault::new(Code::OperandKind, text, message)
-                    .help("an offset is a number of words, a symbol, or a symbol + a number"));
-            }
-        };
-        let space = offset_space(op);
-        self.same_space(&expr, space, &format!("`{}`", op.info().mnemonic))?;
-        let value = self.value(&expr)?;
-        u32::try_from(value).ok().and_then(Offset::new).ok_or_else(|| {
-            let shown = if is_exact(value) { value.to_string() } else { quoted(text) };
-            let fault = Fault::new(Code::OffsetRange, text, format!("offset {shown} does not fit the address field"));
-            let range = format!("offsets are 0 to {} words", Offset::MAX);
-            match (space, expr.symbol) {
-                (Space::Vdm, Some(name)) => fault.help(format!(
-                    "{range}: let an address register hold the symbol (`.address a1, {name}`) and write the offset from it"
-                )),
-                (Space::Vdm, None) => fault.help(format!("{range}: an address register reaches further")),
-                (Space::Sdm, _) => fault.help(range),
-            }
-        })
     }
 
     /// Checks the program as a whole and locates its defects in the source. Defects that follow from earlier
@@ -535,16 +416,6 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// Whether an address is the value of its expression.
-fn is_exact(address: i128) -> bool {
-    (-grammar::FAR..grammar::FAR).contains(&address)
-}
-
-/// An address in messages: its value, or else the text of its expression.
-fn shown(address: i128, expr: &Expr<'_>) -> String {
-    if is_exact(address) { format!("{address:#x}") } else { quoted(expr.text.trim_end()) }
-}
-
 /// Whether a line with an error was meant to be `halt`.
 fn may_be_halt(line: &str) -> bool {
     let word = line.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or(line);
@@ -552,31 +423,4 @@ fn may_be_halt(line: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_example_of_the_module_assembles() {
-        let documentation = include_str!("asm.rs").lines().map_while(|line| line.strip_prefix("//!"));
-        let example = documentation.skip_while(|line| !line.ends_with("```text")).skip(1);
-        let example: Vec<_> = example.take_while(|line| !line.ends_with("```")).collect();
-        let program = assemble(&example.join("\n")).unwrap_or_else(|errors| panic!("{errors}"));
-        assert_eq!((program.instructions.len(), program.symbols.len()), (5, 3));
-    }
-
-    #[test]
-    fn symbols_follow_the_end_of_those_before_in_their_memory() {
-        let source = ".input x, 8, at 16\n.table k, 3, sdm\n.output y, 4, at x\n.scratch z, 1\nhalt";
-        let program = assemble(source).unwrap();
-        let starts: Vec<_> = program.symbols.iter().map(|symbol| symbol.start).collect();
-        assert_eq!(starts, [16, 0, 16, 24]);
-    }
-
-    #[test]
-    fn a_values_place_is_found_among_comments_and_commas() {
-        let source = ".table t, 3\n.modulus m1, 7\n.words t { 1, // one\n 0x2,, # two\n 9 }\nhalt";
-        let errors = assemble(source).unwrap_err();
-        let spans: Vec<_> = errors.iter().map(|error| error.marked().unwrap()).collect();
-        assert_eq!(spans, ["9"]);
-    }
-}
+mod tests;

@@ -3,7 +3,8 @@
 
 diagnostic::codes! {
     /// Every line of a program is an instruction, a directive (which begins with a dot) or a
-    /// comment. The first word of this line is not an instruction.
+    /// comment. The first word of this line is not an instruction. There are no labels and no branches;
+    /// `.repeat i, 8` repeats the instructions up to `.end`.
     UnknownMnemonic = "B001", "unknown instruction";
 
     /// An instruction takes the operands of its row in the ISA table, in that order, separated by
@@ -47,23 +48,27 @@ diagnostic::codes! {
     /// where k is 0 to 20.
     Mode = "B006", "invalid addressing mode";
 
-    /// The directives are `.kernel`, `.isa`, `.input`, `.output`, `.table`, `.scratch`, `.words`,
-    /// `.modulus`, `.address` and `.computes`.
+    /// The directives are `.kernel`, `.isa`, `.const`, `.input`, `.output`, `.table`, `.scratch`, `.words`,
+    /// `.modulus`, `.address`, `.computes`, `.repeat` and `.end`.
     UnknownDirective = "B007", "unknown directive";
 
     /// The text does not follow the grammar. The directives are
     ///
     /// ```text
     /// .kernel NAME
+    /// .const NAME = NUMBER
     /// .isa vector_length=NUMBER, word_bits=NUMBER
     /// .input NAME, WORDS [, vdm|sdm] [, at ADDRESS]     also .output, .table, .scratch
     /// .words ADDRESS [, vdm|sdm] { NUMBER ... }
     /// .modulus m1, NUMBER
     /// .address a1, ADDRESS
     /// .computes y = ntt(x), n=1024, modulus=NUMBER, root=NUMBER
+    /// .repeat COUNTER, NUMBER
+    /// .end
     /// ```
     ///
-    /// An address is a number of words, a symbol, or a symbol plus or minus a number. Comments
+    /// An address is a number of words, a symbol, or a symbol plus or minus a number. A number may be an
+    /// expression such as `2^60 - 93` or `512 * (i + 1)`, and `v[2 * i]` is a register. Comments
     /// extend from `//` or `#` to the end of the line.
     Syntax = "B008", "syntax error";
 

@@ -4,17 +4,18 @@
 //! does not parse becomes a diagnostic, and parsing continues with the next line.
 
 use crate::code::Code;
+use crate::expression::{Expr, expr};
 use crate::isa::Op;
 use crate::lex::{
     Fault, Parsed, expect, fault, first_token, is_blank, is_token, name, number, number_value, token, ws,
 };
-use crate::program::{Role, Setting};
+use crate::program::Role;
 use crate::space::Space;
 use diagnostic::{Diagnostics, nearest};
 use nom::Parser;
 use nom::branch::alt;
-use nom::bytes::complete::{tag, take_till, take_while};
-use nom::character::complete::{char, one_of};
+use nom::bytes::complete::{tag, take_till};
+use nom::character::complete::char;
 use nom::combinator::{consumed, opt, value};
 use nom::multi::{many0, separated_list0, separated_list1};
 use nom::sequence::{delimited, preceded, terminated};
@@ -37,7 +38,7 @@ pub(crate) enum Kind<'a> {
     Symbol {
         role: Role,
         name: &'a str,
-        words: (&'a str, u128),
+        words: Expr<'a>,
         space: Space,
         at: Option<Expr<'a>>,
     },
@@ -47,9 +48,13 @@ pub(crate) enum Kind<'a> {
         block: &'a str,
         words: Vec<u128>,
     },
+    Constant {
+        name: &'a str,
+        value: Expr<'a>,
+    },
     Modulus {
         register: &'a str,
-        value: u128,
+        value: Expr<'a>,
     },
     Address {
         register: &'a str,
@@ -65,6 +70,12 @@ pub(crate) enum Kind<'a> {
         mnemonic: &'a str,
         operands: Vec<&'a str>,
     },
+    /// The instructions up to the end of the repetition, for each value of a counter from 0 on.
+    Repeat {
+        counter: &'a str,
+        count: Expr<'a>,
+    },
+    End,
 }
 
 /// A setting of a claim.
@@ -73,19 +84,13 @@ pub(crate) struct SettingText<'a> {
     /// Name and value.
     pub(crate) text: &'a str,
     pub(crate) name: &'a str,
-    pub(crate) value: Setting,
-}
-
-/// A word address: a constant, or a symbol's address plus a constant.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Expr<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) symbol: Option<&'a str>,
-    pub(crate) constant: i128,
+    /// A number, or a word that names no constant.
+    pub(crate) value: Expr<'a>,
 }
 
 /// The directives without a [`Role`].
-const DIRECTIVES: [&str; 6] = ["kernel", "isa", "words", "modulus", "address", "computes"];
+const DIRECTIVES: [&str; 9] =
+    ["kernel", "isa", "const", "words", "modulus", "address", "computes", "repeat", "end"];
 
 /// The statements of a source that parse.
 #[derive(Debug, Default)]
@@ -207,12 +212,24 @@ fn directive<'a>(
         "isa" => whole(arguments, isa),
         "modulus" => whole(arguments, |input| {
             let (rest, register) = expect("a modulus register", ws(token))(input)?;
-            let (rest, value) = preceded(comma, expect("the modulus", ws(number))).parse(rest)?;
+            let (rest, value) = preceded(comma, expect("the modulus", expr)).parse(rest)?;
             Ok((rest, Kind::Modulus { register, value }))
         }),
+        "const" => whole(arguments, |input| {
+            let (rest, name) = expect("the constant's name", ws(name))(input)?;
+            let (rest, value) =
+                preceded(expect("`=`", ws(char('='))), expect("a number", expr)).parse(rest)?;
+            Ok((rest, Kind::Constant { name, value }))
+        }),
+        "repeat" => whole(arguments, |input| {
+            let (rest, counter) = expect("the counter's name", ws(name))(input)?;
+            let (rest, count) = preceded(comma, expect("the number of repetitions", expr)).parse(rest)?;
+            Ok((rest, Kind::Repeat { counter, count }))
+        }),
+        "end" => whole(arguments, |input| Ok((input, Kind::End))),
         "address" => whole(arguments, |input| {
             let (rest, register) = expect("an address register", ws(token))(input)?;
-            let (rest, at) = preceded(comma, expr).parse(rest)?;
+            let (rest, at) = preceded(comma, address).parse(rest)?;
             Ok((rest, Kind::Address { register, at }))
         }),
         "computes" => whole(arguments, computes),
@@ -234,7 +251,7 @@ fn directive<'a>(
             let fault = Fault::new(Code::UnknownDirective, word, format!("unknown directive `{word}`"));
             Err(match nearest(other, directives) {
                 Some(near) => fault.help(format!("did you mean `.{near}`?")),
-                None => fault.help("the directives are `.kernel`, `.isa`, `.input`, `.output`, `.table`, `.scratch`, `.words`, `.modulus`, `.address` and `.computes`"),
+                None => fault.help("the directives are `.kernel`, `.isa`, `.const`, `.input`, `.output`, `.table`, `.scratch`, `.words`, `.modulus`, `.address`, `.computes`, `.repeat` and `.end`"),
             })
         }
     }
@@ -256,8 +273,8 @@ fn symbol(role: Role, input: &str) -> Parsed<'_, Kind<'_>> {
     }
     let (rest, name) = expect("the symbol's name", ws(name))(input)?;
     let size = "the number of words";
-    let (rest, words) = preceded(comma, expect(size, ws(consumed(number)))).parse(rest)?;
-    let setting = alt((space.map(Attribute::Space), preceded(ws(tag("at")), expr).map(Attribute::At)));
+    let (rest, words) = preceded(comma, expect(size, expr)).parse(rest)?;
+    let setting = alt((space.map(Attribute::Space), preceded(ws(tag("at")), address).map(Attribute::At)));
     let setting = expect("`vdm`, `sdm` or `at ADDRESS`", setting);
     let (rest, settings) = many0(preceded(ws(char(',')), setting)).parse(rest)?;
     let mut kind = (Space::Vdm, None);
@@ -270,30 +287,9 @@ fn symbol(role: Role, input: &str) -> Parsed<'_, Kind<'_>> {
     Ok((rest, Kind::Symbol { role, name, words, space: kind.0, at: kind.1 }))
 }
 
-/// The distance from which numbers in addresses are all the same.
-pub(crate) const FAR: i128 = i128::MAX / 2;
-
-/// `NUMBER`, `SYMBOL`, `SYMBOL + NUMBER` or `SYMBOL - NUMBER`.
-pub(crate) fn expr(input: &str) -> Parsed<'_, Expr<'_>> {
-    // Larger than any address, so that the caller, who knows the range, reports the error.
-    let clamp = |n: u128| i128::try_from(n).map_or(FAR, |n| n.min(FAR));
-    let plain = number.map(move |n| (None, clamp(n)));
-    let operator = preceded(take_while(is_blank), ws(one_of("+-")));
-    let constant = opt((operator, expect("a number", number)));
-    let symbolic = (name, constant).map(move |(name, constant)| {
-        let constant = match constant {
-            Some(('-', n)) => -clamp(n),
-            Some((_, n)) => clamp(n),
-            None => 0,
-        };
-        (Some(name), constant)
-    });
-    let mut parser = expect(
-        "an address: a number, a symbol, or a symbol + a number",
-        ws(consumed(alt((plain, symbolic)))),
-    );
-    let (rest, (text, (symbol, constant))) = parser(input)?;
-    Ok((rest, Expr { text, symbol, constant }))
+/// A word address, see [`expression`](crate::expression).
+pub(crate) fn address(input: &str) -> Parsed<'_, Expr<'_>> {
+    expect("an address: a number, a symbol, or a symbol + a number", expr)(input)
 }
 
 /// `vector_length=1024, word_bits=64`, or only one of them
@@ -318,10 +314,9 @@ fn computes(input: &str) -> Parsed<'_, Kind<'_>> {
     Ok((rest, Kind::Computes { outputs, operation, inputs, settings }))
 }
 
-/// `NAME = NUMBER` or `NAME = WORD`.
+/// `NAME = EXPRESSION` or `NAME = WORD`.
 fn setting(input: &str) -> Parsed<'_, SettingText<'_>> {
-    let value = alt((number.map(Setting::Number), name.map(|word| Setting::Word(word.to_owned()))));
-    let value = expect("a number or a word", value);
+    let value = expect("a number or a word", expr);
     let setting = (expect("the name of a setting", ws(name)), preceded(expect("`=`", ws(char('='))), value));
     let (rest, (text, (name, value))) = ws(consumed(setting)).parse(input)?;
     Ok((rest, SettingText { text, name, value }))
@@ -329,7 +324,7 @@ fn setting(input: &str) -> Parsed<'_, SettingText<'_>> {
 
 /// `ADDRESS [, vdm|sdm] {`
 fn words_header(input: &str) -> Parsed<'_, (Expr<'_>, Option<Space>)> {
-    let (rest, at) = expr(input)?;
+    let (rest, at) = address(input)?;
     let (rest, space) = opt(preceded(ws(char(',')), expect("`vdm` or `sdm`", space))).parse(rest)?;
     let (rest, _) = expect("`{`", char('{'))(rest)?;
     Ok((rest, (at, space)))

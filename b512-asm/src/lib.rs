@@ -26,6 +26,7 @@
 pub mod asm;
 pub mod check;
 pub mod code;
+mod expression;
 mod grammar;
 pub mod intrinsics;
 pub mod isa;

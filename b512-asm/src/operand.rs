@@ -114,7 +114,11 @@ pub(crate) fn parse_map(text: &str) -> Result<LaneMap, Fault<'_>> {
     })
 }
 
-pub(crate) fn parse_mode(text: &str) -> Result<AddressMode, Fault<'_>> {
+/// Parses an addressing mode. `value` is that of a whole expression, if it is a number.
+pub(crate) fn parse_mode<'a>(
+    text: &'a str,
+    value: &dyn Fn(&'a str) -> Option<u128>,
+) -> Result<AddressMode, Fault<'a>> {
     let word = &text[..text.find(is_blank).unwrap_or(text.len())];
     let rest = text[word.len()..].trim_start_matches(is_blank);
     let mode: fn(Log2) -> AddressMode = match word {
@@ -133,10 +137,7 @@ pub(crate) fn parse_mode(text: &str) -> Result<AddressMode, Fault<'_>> {
         }
     };
     let form = format!("write `{word} 2^k` with k from 0 to {}", Log2::MAX);
-    let exponent = rest.strip_prefix("2^").and_then(|digits| match number(digits) {
-        Ok(("", exponent)) => Some(exponent),
-        _ => None,
-    });
+    let exponent = rest.strip_prefix("2^").and_then(value);
     let Some(exponent) = exponent else {
         let fault = Fault::new(Code::Mode, text, format!("`{word}` needs a power of two"));
         return Err(match number(rest) {

@@ -17,7 +17,7 @@
 use crate::code::{Code, ConstantId, InstId};
 use crate::schedule::Addresses;
 use arrayvec::ArrayVec;
-use b512_asm::{AReg, Instr, PerPipe, Pipe, VReg};
+use b512_asm::{AReg, Instr, PerPipe, Pipe, SReg, VReg};
 use sim::Machine;
 use sim::timing::Cycle;
 use sim::timing::scheduling::{Decoder, MicroOp};
@@ -152,7 +152,8 @@ pub(crate) fn passes(
         }
         let start = last_completion(&mut operands).max(begin);
         // The offsets of scheduled code fit the address field.
-        let Ok(instr) = addresses.instr(inst, sources, results) else { continue };
+        let scalar = inst.scalar.map(|_| SReg::at(0));
+        let Ok(instr) = addresses.instr(inst, sources, results, scalar) else { continue };
         let job = count.add(machine, &decode(instr), start);
         for value in inst.results.iter() {
             written[value.index()] = Some((inst.pass, number, job));

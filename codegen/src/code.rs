@@ -48,6 +48,8 @@ pub struct Buffer {
     pub tower: TowerId,
     /// The first word, if this is a part of another buffer.
     pub within: Option<BufferWord>,
+    /// The words that it holds before the code runs, if it is a table.
+    pub content: Vec<u128>,
 }
 
 /// A word of a buffer.
@@ -169,6 +171,15 @@ impl Few {
     }
 }
 
+impl Few {
+    /// Some values, at most three.
+    pub(crate) fn of(list: &[ValueId]) -> Self {
+        let mut few = Self { len: list.len() as u8, ..Self::default() };
+        few.values[..list.len()].copy_from_slice(list);
+        few
+    }
+}
+
 impl Default for Few {
     fn default() -> Self {
         Self { len: 0, values: [ValueId(0); 3] }
@@ -178,9 +189,7 @@ impl Default for Few {
 impl<const N: usize> From<[ValueId; N]> for Few {
     fn from(list: [ValueId; N]) -> Self {
         const { assert!(N <= 3) };
-        let mut few = Self { len: N as u8, ..Self::default() };
-        few.values[..N].copy_from_slice(&list);
-        few
+        Self::of(&list)
     }
 }
 
@@ -306,8 +315,7 @@ impl Code {
 
     /// Adds a buffer.
     pub fn buffer(&mut self, name: impl Into<String>, words: u32, role: Role, tower: TowerId) -> BufferId {
-        self.buffers.push(Buffer { name: name.into(), words, role, tower, within: None });
-        BufferId(self.buffers.len() as u32 - 1)
+        self.add(Buffer { name: name.into(), words, role, tower, within: None, content: Vec::new() })
     }
 
     /// Names words of a buffer: the operand or the result of a claim, of that tower. Instructions access the
@@ -320,7 +328,11 @@ impl Code {
         tower: TowerId,
     ) -> BufferId {
         let role = self.buffers[start.buffer.index()].role;
-        self.buffers.push(Buffer { name: name.into(), words, role, tower, within: Some(start) });
+        self.add(Buffer { name: name.into(), words, role, tower, within: Some(start), content: Vec::new() })
+    }
+
+    pub(crate) fn add(&mut self, buffer: Buffer) -> BufferId {
+        self.buffers.push(buffer);
         BufferId(self.buffers.len() as u32 - 1)
     }
 

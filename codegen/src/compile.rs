@@ -238,9 +238,8 @@ pub(crate) fn compile_code(
     recipe: &Recipe,
     machine: &Machine,
 ) -> Result<Kernel, Error> {
-    let layout = Layout::new(&code, recipe.tuning.table).map_err(|error| match error {
-        TooMany::Buffers(needed) | TooMany::Scalars(needed) => Error::TooManyOperands { needed },
-    })?;
+    let layout = Layout::new(&code, recipe.tuning.table)
+        .map_err(|TooMany(needed)| Error::TooManyOperands { needed })?;
     let prepared = Prepared::of(name, code, Removed::default(), layout);
     let scheduled = prepared.schedule(machine, &recipe.tuning)?;
     prepared.emit(recipe, machine, scheduled)

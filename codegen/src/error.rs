@@ -74,17 +74,7 @@ pub enum Error {
         /// Registers needed: one for each operand, result and other buffer, and two more.
         needed: usize,
     },
-    /// More scalars than scalar registers.
-    #[error("{operation} in {towers} rings needs {needed} scalar registers, but there are {REGISTERS}")]
-    TooManyScalars {
-        /// The requested operation.
-        operation: Operation,
-        /// The number of rings.
-        towers: usize,
-        /// Registers needed.
-        needed: usize,
-    },
-    /// More operands or scalars than registers.
+    /// More operands than registers.
     #[error("the kernel needs {needed} registers of one kind, but there are {REGISTERS}; use fewer steps")]
     TooManyOperands {
         /// Registers needed.

@@ -59,6 +59,7 @@ pub mod parameters;
 pub mod plan;
 pub mod recipe;
 pub mod request;
+pub mod rewrite;
 pub mod schedule;
 pub mod search;
 #[cfg(feature = "testing")]

@@ -32,6 +32,7 @@ pub(crate) use self::costs::Costs;
 
 pub use self::text::PlanTextError;
 use b512_asm::{AddressMode, Log2};
+use ring::Degree;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use thiserror::Error;
@@ -338,7 +339,7 @@ impl TracedPass {
 
 impl Plan {
     /// log2 of the largest degree.
-    pub const MAX_LOG_N: u32 = 17;
+    pub const MAX_LOG_N: u32 = Degree::MAX.log2();
 
     /// The shape of the plan. The lane bits of the first load determine the vector length.
     pub fn shape(&self) -> Shape {

@@ -43,9 +43,22 @@ impl Request {
         bits: u32,
         towers: usize,
     ) -> Result<Self, ring::Error> {
-        let primes = largest_primes(bits, degree, towers)?;
-        let rings = primes.iter().map(|&modulus| Self::ring(operation, degree, modulus, None));
-        let basis = Basis::new(rings.collect::<Result<_, _>>()?)?;
+        Self::in_rings(operation, degree, &largest_primes(bits, degree, towers)?, &[])
+    }
+
+    /// A request in the rings of these moduli, without parameters. `roots` has the psi of each modulus, or nothing for
+    /// the smallest.
+    ///
+    /// # Errors
+    /// Returns an error if there are no moduli, two have a common divisor, or [`Self::ring`] refuses one.
+    pub fn in_rings(
+        operation: Operation,
+        degree: Degree,
+        moduli: &[u128],
+        roots: &[u128],
+    ) -> Result<Self, ring::Error> {
+        let ring = |(tower, &modulus)| Self::ring(operation, degree, modulus, roots.get(tower).copied());
+        let basis = Basis::new(moduli.iter().enumerate().map(ring).collect::<Result<_, _>>()?)?;
         Ok(Self { operation, basis, parameters: Parameters::default() })
     }
 

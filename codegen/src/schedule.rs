@@ -10,7 +10,8 @@
 //! register is needed, the constant with the furthest next use is evicted. Under the strict busyboard, two
 //! instructions cannot read the same register concurrently, so a constant in demand is kept in several
 //! registers. If a constant is evicted before its first use, its load is dropped from the finished schedule.
-//! Scalars have registers of their own. A scalar is loaded in a cycle in which nothing else can dispatch.
+//! Scalars have registers of their own. A scalar is loaded in a cycle in which nothing else can dispatch. If all
+//! registers hold scalars, it replaces the one with the furthest next use.
 //!
 //! *Program order* is the order of the instructions in the [`Code`]. Every dependence points
 //! backwards in it, so the first undispatched instruction never waits for another undispatched one.
@@ -22,6 +23,7 @@ mod id_set;
 mod partial;
 mod program_order;
 mod registers;
+mod scalars;
 mod tuning;
 
 pub use self::addresses::{Addresses, ScheduleError};
@@ -32,10 +34,11 @@ pub use self::tuning::{Margin, Part, SramCare, TableOrder, Tuning};
 
 use self::id_set::IdSet;
 use self::registers::{Content, RegSet, Registers};
+use self::scalars::ScalarRegisters;
 use crate::code::{Code, ConstantId, Inst, InstId, ScalarId, ValueId};
 use arrayvec::ArrayVec;
 use b512_asm::reg::REGISTERS;
-use b512_asm::{AReg, Class, Instr, PerPipe, Pipe, VReg};
+use b512_asm::{AReg, Class, Instr, PerPipe, Pipe, SReg, VReg};
 use sim::Machine;
 use sim::machine::SRAMS;
 use sim::timing::Cycle;
@@ -260,8 +263,7 @@ struct Scheduler<'a> {
     ahead: Vec<Upcoming>,
     ahead_is_stale: bool,
     ready: Ready,
-    /// The scalars that no register holds yet, the one with the first use last.
-    missing_scalars: Vec<ScalarId>,
+    scalars: ScalarRegisters<'a>,
     /// The registers that are free in the current cycle, and the cycles in which the pipes become idle, by
     /// path. The greedy scheduler updates them before it compares candidates; a dispatch and the passage of
     /// time make them stale.
@@ -292,17 +294,14 @@ impl<'a> Scheduler<'a> {
     ) -> Self {
         let count = code.insts.len();
         let (mut wants_constant, mut ready) = (IdSet::new(count), Ready::new(count));
-        let mut missing_scalars: Vec<ScalarId> = Vec::new();
         for (id, inst) in (0..).map(InstId).zip(&code.insts) {
             if inst.constant.is_some() {
                 wants_constant.insert(id);
             }
-            missing_scalars.extend(inst.scalar.filter(|scalar| !missing_scalars.contains(scalar)));
             if graph.predecessors[id.index()] == 0 {
                 ready.set(inst).insert(id);
             }
         }
-        missing_scalars.reverse();
         Self {
             code,
             graph,
@@ -329,7 +328,7 @@ impl<'a> Scheduler<'a> {
             ahead: Vec::new(),
             ahead_is_stale: true,
             ready,
-            missing_scalars,
+            scalars: ScalarRegisters::of(code, graph),
             readable: RegSet::default(),
             writable: RegSet::default(),
             pipe_free: PerPipe::default(),
@@ -365,12 +364,19 @@ impl<'a> Scheduler<'a> {
         }
     }
 
+    /// An instruction of the code with these registers. One holds its scalar, if it has one.
+    fn instr(&self, id: InstId, sources: &[VReg], results: &[VReg]) -> Result<Instr, ScheduleError> {
+        let inst = self.inst(id);
+        let scalar = inst.scalar.and_then(|scalar| self.scalars.register(scalar));
+        self.addresses.instr(inst, sources, results, scalar)
+    }
+
     /// The micro-operation of an instruction of the code with these registers.
     fn micro_op(&mut self, id: InstId, sources: &[VReg], results: &[VReg]) -> Result<MicroOp, ScheduleError> {
         let template = match self.templates[id.index()] {
             Some(template) => template,
             None => {
-                let instr = self.addresses.instr(self.inst(id), sources, results)?;
+                let instr = self.instr(id, sources, results)?;
                 *self.templates[id.index()].insert(self.decoder.template(&instr))
             }
         };
@@ -379,9 +385,7 @@ impl<'a> Scheduler<'a> {
 
     fn commit(&mut self, candidate: Candidate) -> Result<(), ScheduleError> {
         let (instr, origin) = match &candidate.action {
-            Action::Inst(id, sources, results) => {
-                (self.addresses.instr(self.inst(*id), sources, results)?, Some(*id))
-            }
+            Action::Inst(id, sources, results) => (self.instr(*id, sources, results)?, Some(*id)),
             Action::Constant(constant, reg) => {
                 (self.addresses.load_constant(self.code, *constant, *reg)?, None)
             }
@@ -438,6 +442,9 @@ impl<'a> Scheduler<'a> {
                 self.registers.set(reg, Content::Free);
             }
         }
+        if let Some(scalar) = inst.scalar {
+            self.scalars.retire(id, scalar);
+        }
         if let Some(constant) = inst.constant {
             self.wants_constant.remove(id);
             self.ahead_is_stale = true;
@@ -468,9 +475,10 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Dispatches the load of a scalar, which holds the front end.
-    fn load_scalar(&mut self, scalar: ScalarId) {
-        self.missing_scalars.retain(|&missing| missing != scalar);
-        self.emit(self.addresses.load_scalar(scalar), None);
+    fn load_scalar(&mut self, scalar: ScalarId, reg: SReg) -> Result<(), ScheduleError> {
+        self.scalars.hold(scalar, reg);
+        self.emit(self.addresses.load_scalar(scalar, reg)?, None);
+        Ok(())
     }
 
     fn emit(&mut self, instr: Instr, origin: Option<InstId>) {

@@ -15,6 +15,7 @@ mod trials;
 
 pub use self::budget::Effort;
 pub use self::build::build;
+pub(crate) use self::candidates::settings;
 pub use self::starts::known;
 
 #[cfg(test)]

@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _rpu
+from ._parameters import Parameters
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
+    from typing_extensions import Unpack
 
 Value = Union[int, float, bool, str]
 """The value of a machine key."""
@@ -48,6 +50,15 @@ def _words(name: str, values: Iterable[int]) -> list[int]:
         if not 0 <= words[place] < 1 << 128:
             raise OverflowError(f"coefficient {place} of input `{name}` is {word}; they are 0 to 2^128 - 1")
     return words
+
+
+def _text(value: Any) -> str:
+    """The value of a parameter as the command line takes it."""
+    if isinstance(value, str):
+        return value
+    if hasattr(value, "__index__"):
+        return str(operator.index(value))
+    return ",".join(map(_text, value))
 
 
 def _near(name: str, names: Iterable[str]) -> str:
@@ -235,30 +246,17 @@ def load(path: str | os.PathLike[str]) -> Program:
 
 
 def generate(
-    operation: str,
-    n: int,
-    *,
-    modulus: int | Sequence[int] | None = None,
-    modulus_bits: int = 128,
-    towers: int = 1,
-    root: int | Sequence[int] | None = None,
-    plan: str = "best",
-    optimise: str = "cycles",
-    machine: MachineLike = None,
-    **settings: int | Sequence[int] | str,
+    operation: str, n: int, *, machine: MachineLike = None, **parameters: Unpack[Parameters]
 ) -> Program:
-    """Generates a program for a machine.
+    """Generates a program for a machine. `operations()` lists what there is.
 
-    Without `modulus`, `towers` of the largest primes of `modulus_bits` bits are found, and without `root` the smallest
-    roots. `plan` is `best`, `kl`, `pease`, `paper`, `unoptimised`, or the path of a plan's file;
-    `optimise`, what plan `best` minimises, is `cycles`, `energy` or `energy-delay`. Other settings of the operation, such as `by` of `muls`, are given by name. `operations()` lists what there is.
+    Parameters:
     """
-    numbers = lambda value: [] if value is None else [value] if isinstance(value, int) else list(value)
-    given = [(name, value if isinstance(value, (int, str)) else list(value)) for name, value in settings.items()]
-    program = _rpu.generate(
-        operation, n, numbers(modulus), modulus_bits, towers, numbers(root), (plan, optimise), given, _machine(machine)
-    )
-    return Program(program)
+    given = [("n", _text(n)), *((name, _text(value)) for name, value in parameters.items() if value is not None)]
+    return Program(_rpu.generate(operation, given, _machine(machine)))
+
+
+generate.__doc__ = (generate.__doc__ or "") + (Parameters.__doc__ or "")
 
 
 def operations() -> dict[str, str]:

@@ -84,17 +84,7 @@ class Run:
     @property
     def timeline(self) -> list[tuple[str, str, int, int, int, int, str | None]]: ...
 
-def generate(
-    operation: str,
-    n: int,
-    moduli: list[int],
-    modulus_bits: int,
-    towers: int,
-    roots: list[int],
-    plan: tuple[str, str],
-    settings: Sequence[tuple[str, int | list[int] | str]],
-    machine: Machine,
-) -> Program: ...
+def generate(operation: str, parameters: Sequence[tuple[str, str]], machine: Machine) -> Program: ...
 def operations() -> list[tuple[str, str]]: ...
 def run(
     program: Program,

@@ -118,6 +118,13 @@ impl Machine {
         }
     }
 
+    /// The same machine with `vdm.access_cycles` written out, where 0 leaves them to the size of a bank.
+    pub fn with_access_cycles(&self) -> Self {
+        let mut machine = self.clone();
+        machine.values.vdm.access_cycles = self.vdm_access_cycles();
+        machine
+    }
+
     /// Cycles from the issue of a load to its first write to a register.
     pub fn load_latency(&self) -> u32 {
         self.vbar.latency_cycles + self.vdm_access_cycles() - 1

@@ -2,12 +2,14 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::numbers::wide_degree;
+use crate::numbers::degree;
+use crate::rows::{Rows, Table};
+use clap::Arg;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, ArgMatches, Command};
 use diagnostic::input::Content;
 use diagnostic::nearest;
 use programs::{Error, Generator, OPTIONS, OptionKind, OptionSpec, Options, PROGRAMS, ParameterSet, SETS};
+use ring::Degree;
 use ring_program::Manifest;
 use std::path::{Path, PathBuf};
 
@@ -20,43 +22,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SET")]
     set: String,
     /// Ring degree in place of the set's
-    #[arg(long, value_name = "N", value_parser = wide_degree)]
-    n: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = degree)]
+    n: Option<Degree>,
     #[command(flatten)]
-    options: OptionArgs,
+    options: Rows<OptionRows>,
     /// File to write, with a name that ends in .fhetch. The manifest gets the same name, ending in .json
     #[arg(short, long, value_name = "P.fhetch")]
     output: PathBuf,
 }
 
 /// The options of programs: a flag for each row of [`OPTIONS`].
-struct OptionArgs(Options);
+struct OptionRows;
 
-impl clap::Args for OptionArgs {
-    fn augment_args(command: Command) -> Command {
-        command.args(OPTIONS.iter().map(flag))
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl clap::FromArgMatches for OptionArgs {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut options = Options::default();
-        for option in OPTIONS {
-            if let Some(text) = matches.get_one::<String>(option.name) {
-                let invalid = |message| clap::Error::raw(clap::error::ErrorKind::ValueValidation, message);
-                option.set(&mut options, text).map_err(invalid)?;
-            }
-        }
-        Ok(Self(options))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
+impl Table for OptionRows {
+    fn flags() -> impl Iterator<Item = Arg> {
+        OPTIONS.iter().map(flag)
     }
 }
 
@@ -97,15 +77,15 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         let message = format!("invalid file name `{}` of a ring program", args.output.display());
         return Err(Failure::wrong(message, "it must end in `.fhetch`"));
     }
-    let set = set(&args.set, args.n)?;
-    let OptionArgs(options) = &args.options;
-    let program = programs::generate(&args.program, &set, options).map_err(failure)?;
+    let set = set(&args.set, args.n.map(Degree::get))?;
+    let options = Options::parse(&args.options.given).map_err(|error| Failure::wrong(error, None))?;
+    let program = programs::generate(&args.program, &set, &options).map_err(failure)?;
     let mut text = Vec::new();
-    let comment = programs::comment(&args.program, &set, options);
+    let comment = programs::comment(&args.program, &set, &options);
     program.write(&comment, &mut text).map_err(|error| Failure::Work(error.to_string()))?;
     files::write(&args.output, &text)?;
     let mut manifest = Manifest::of(&program);
-    manifest.title = Some(programs::title(&args.program, &set, options));
+    manifest.title = Some(programs::title(&args.program, &set, &options));
     files::write(&args.output.with_extension("json"), manifest.to_json().as_bytes())
 }
 

@@ -5,11 +5,12 @@ use crate::data::NamedFile;
 use crate::failure::Failure;
 use crate::files;
 use crate::format::{Format, json};
-use crate::numbers::wide_degree;
+use crate::numbers::degree;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use diagnostic::nearest;
 use lab_run::program::Axes;
 use lab_run::{ProgramFacts, RingFile, RunReport, ring_page, table};
+use ring::Degree;
 use ring_program::data::{Words, concat, write_data};
 use ring_program::{Inputs, Limb, RingProgram, Shape};
 use runtime::traffic::is_key;
@@ -27,8 +28,8 @@ pub(super) struct RingArgs {
     manifest: Option<PathBuf>,
     /// Degree of a ring program without a manifest. Its inputs are the limbs that are read before
     /// they are written; `%7` has the name `id7`
-    #[arg(long, value_name = "N", value_parser = wide_degree, conflicts_with = "manifest")]
-    n: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = degree, conflicts_with = "manifest")]
+    n: Option<Degree>,
     /// Origin of a ring program's keys: inputs whose names contain `key` or `evk`, and the manifest's list `seeded`
     #[arg(long, value_parser = origins())]
     keys: Option<Keys>,
@@ -158,8 +159,8 @@ fn check_options(args: &Args) -> Result<(), Failure> {
 }
 
 fn read_program(args: &Args) -> Result<RingFile, Failure> {
-    let file =
-        RingFile::read(&args.file, args.ring.manifest.as_deref(), args.ring.n).map_err(Failure::Input)?;
+    let file = RingFile::read(&args.file, args.ring.manifest.as_deref(), args.ring.n.map(Degree::get))
+        .map_err(Failure::Input)?;
     for warning in &file.warnings {
         note!("warning: {warning}");
     }

@@ -10,7 +10,6 @@ mod machine;
 mod pages;
 mod programs;
 mod refuse;
-mod reproduce;
 mod ring;
 mod schema;
 mod sweep;

@@ -175,7 +175,7 @@ fn one_program_transforms_in_several_rings() {
     let output = rpu(folder, &[&gen_with[..], &["--root", "3"]].concat());
     assert_eq!(output.status.code(), Some(2));
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(errors.contains("1 root, but there are 2 moduli"), "{errors}");
+    assert!(errors.contains("1 root for 2 moduli"), "{errors}");
 }
 
 #[test]
@@ -540,10 +540,10 @@ fn degrees_have_units() {
     assert_eq!(generated("1K").stdout, succeed(folder.path(), &["gen", "add", "--n", "1024"]).into_bytes());
     assert_eq!(generated("64k").stdout, succeed(folder.path(), &["gen", "add", "--n", "65536"]).into_bytes());
     let refused = |n: &str| String::from_utf8(generated(n).stderr).unwrap();
-    for (text, n) in [("2", 2), ("1M", 1 << 20)] {
-        assert!(refused(text).starts_with(&format!("error: unsupported degree n = {n}: ")), "{text}");
-    }
-    for text in ["", "K", "1", "1000", "1KK", "-2", "0x400", "4M", "1099511627776", "99999999999999999999M"] {
+    assert!(refused("2").starts_with("error: unsupported degree n = 2: "), "{}", refused("2"));
+    for text in
+        ["", "K", "1", "1000", "1KK", "-2", "0x400", "1M", "256K", "1099511627776", "99999999999999999999M"]
+    {
         let message = format!("error: invalid value '{text}' for '--n <N>'");
         assert!(refused(text).starts_with(&message), "{text}: {}", refused(text));
     }

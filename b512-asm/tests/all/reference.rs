@@ -14,8 +14,10 @@ fn the_committed_reference_is_fresh() {
 }
 
 /// The directives, as the explanation of error B007 lists them.
-const DIRECTIVES: [&str; 10] =
-    ["kernel", "isa", "input", "output", "table", "scratch", "words", "modulus", "address", "computes"];
+const DIRECTIVES: [&str; 13] = [
+    "kernel", "isa", "const", "input", "output", "table", "scratch", "words", "modulus", "address",
+    "computes", "repeat", "end",
+];
 
 /// The TextMate grammar of assembly text. Editors read this form, and so do sites that show code.
 fn grammar() -> String {

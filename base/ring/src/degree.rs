@@ -3,7 +3,9 @@
 use crate::Error;
 use std::fmt;
 
-/// The degree n of X^n + 1, which is also the length of a transform: a power of two from 2 to 2^21.
+/// The degree n of X^n + 1, which is also the length of a transform: a power of two from 2 to 2^17.
+///
+/// This is the range of the whole project. A machine's vectors and the CUDA kernels have larger minima.
 ///
 /// ```
 /// use ring::Degree;
@@ -12,7 +14,7 @@ use std::fmt;
 /// assert_eq!((degree.log2(), degree.order()), (10, 2048));
 /// assert_eq!(Degree::from_log2(10)?, degree);
 /// assert_eq!(Degree::new(1000).unwrap_err().to_string(),
-///     "invalid degree n = 1000: not a power of two from 2 to 2^21");
+///     "invalid degree n = 1000: not a power of two from 2 to 131072");
 /// # Ok::<(), ring::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -23,14 +25,13 @@ pub struct Degree {
 impl Degree {
     /// The smallest degree, 2.
     pub const MIN: Self = Self { log2: 1 };
-    /// The largest degree, 2^21: a polynomial fills the largest vector data memory of an RPU. The smallest
-    /// [root](crate::root::smallest_root) of this degree is found in less than a second.
-    pub const MAX: Self = Self { log2: 21 };
+    /// The largest degree, 2^17: the largest of published parameter sets for homomorphic encryption.
+    pub const MAX: Self = Self { log2: 17 };
 
     /// The degree `n`.
     ///
     /// # Errors
-    /// Returns an error if `n` is not a power of two from 2 to 2^21.
+    /// Returns an error if `n` is not a power of two from 2 to 2^17.
     pub const fn new(n: u64) -> Result<Self, Error> {
         if n.is_power_of_two() && n >= Self::MIN.get() && n <= Self::MAX.get() {
             Ok(Self { log2: n.trailing_zeros() as u8 })
@@ -42,7 +43,7 @@ impl Degree {
     /// The degree 2^`log2`.
     ///
     /// # Errors
-    /// Returns an error if `log2` is not from 1 to 21. It names 2^`log2`, or 0 if that exceeds 64
+    /// Returns an error if `log2` is not from 1 to 17. It names 2^`log2`, or 0 if that exceeds 64
     /// bits.
     pub const fn from_log2(log2: u32) -> Result<Self, Error> {
         if log2 < u64::BITS { Self::new(1 << log2) } else { Err(Error::Degree(0)) }
@@ -118,19 +119,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn degrees_are_powers_of_two_from_2_to_2_21() {
-        for log2 in 1..=21 {
+    fn degrees_are_powers_of_two_from_2_to_2_17() {
+        for log2 in 1..=17 {
             let degree = Degree::from_log2(log2).unwrap();
             assert_eq!((degree.log2(), degree.get()), (log2, 1 << log2));
             assert_eq!((degree.len(), degree.order()), (1 << log2, 2 << log2));
             assert_eq!(Degree::new(1 << log2), Ok(degree));
             assert_eq!(degree.to_string(), (1u64 << log2).to_string());
         }
-        for n in [0, 1, 3, 1000, 1 << 22, 1 << 30, 1 << 63, u64::MAX] {
+        for n in [0, 1, 3, 1000, 1 << 18, 1 << 30, 1 << 63, u64::MAX] {
             assert_eq!(Degree::new(n), Err(Error::Degree(n)));
         }
         assert_eq!(Degree::from_log2(0), Err(Error::Degree(1)));
-        assert_eq!(Degree::from_log2(22), Err(Error::Degree(1 << 22)));
+        assert_eq!(Degree::from_log2(18), Err(Error::Degree(1 << 18)));
         assert_eq!(Degree::from_log2(64), Err(Error::Degree(0)));
     }
 

@@ -1,5 +1,6 @@
 //! Errors of this crate.
 
+use crate::degree::Degree;
 use crate::host::Implementation;
 use crate::modular::ModulusError;
 use thiserror::Error;
@@ -7,8 +8,8 @@ use thiserror::Error;
 /// Parameters that define no ring, basis or transform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Error {
-    /// The degree is not a power of two in the range of [`Degree`](crate::Degree).
-    #[error("invalid degree n = {0}: not a power of two from 2 to 2^21")]
+    /// The degree is not a power of two in the range of [`Degree`].
+    #[error("invalid degree n = {n}: not a power of two from {} to {}", Degree::MIN, Degree::MAX, n = .0)]
     Degree(u64),
     /// The modulus is even or too small.
     #[error(transparent)]

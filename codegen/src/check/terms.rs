@@ -221,14 +221,24 @@ pub(super) fn evaluate(
     let residues = Residues::new(code);
     let mut constants = vec![None; code.constants.len()];
     let mut values: Vec<Option<Term>> = vec![None; code.values as usize];
-    let content = |(number, buffer): (usize, &crate::code::Buffer)| -> Vec<Word> {
-        let word = |word| match buffer.role {
-            Role::Input => Word::Input(inputs[number], word),
-            Role::Output | Role::Table | Role::Scratch => Word::Undefined,
-        };
-        (0..buffer.words).map(word).collect()
-    };
-    let mut memory: Vec<Vec<Word>> = code.buffers.iter().enumerate().map(content).collect();
+    let mut memory: Vec<Vec<Word>> =
+        code.buffers.iter().map(|buffer| vec![Word::Undefined; buffer.words as usize]).collect();
+    // A part's words are those of the buffer that holds it.
+    for (number, buffer) in code.buffers.iter().enumerate() {
+        let start = code.start(BufferId(number as u32));
+        let words = memory[start.buffer.index()].iter_mut().skip(start.word as usize);
+        match buffer.role {
+            Role::Input => {
+                let input = inputs[start.buffer.index()];
+                let words = words.take(buffer.words as usize).zip(start.word..);
+                words.for_each(|(word, at)| *word = Word::Input(input, at));
+            }
+            Role::Table => {
+                words.zip(&buffer.content).for_each(|(word, &number)| *word = terms.number(number));
+            }
+            Role::Output | Role::Scratch => {}
+        }
+    }
     for (number, inst) in code.insts.iter().enumerate() {
         let id = InstId(number as u32);
         let fault = |problem| CodeFault { inst: id.0, problem };

@@ -6,12 +6,12 @@ use crate::number::{Expression, Number};
 use crate::request::Request;
 use crate::schedule::{Addresses, Scheduled, TableOrder};
 use b512_asm::reg::REGISTERS;
-use b512_asm::{AReg, Image, Instr, MReg, Pipe, Program, Role, SReg, Segment, Space, Symbol};
+use b512_asm::{AReg, Image, Instr, MReg, Pipe, Program, Role, Segment, Space, Symbol};
 use ring::modular::Modulus;
 use ring::vector;
 use std::cmp::Reverse;
 
-/// The location of everything in memory and in the scalar registers.
+/// The location of everything in memory, and the modulus registers.
 pub(super) struct Layout {
     pub(super) addresses: Addresses,
     /// The first word of each buffer, then of the table and of the spill memory.
@@ -24,21 +24,15 @@ pub(super) struct Layout {
     pub(super) end: u32,
 }
 
-/// More buffers or scalars than registers, and the registers needed.
+/// More buffers than address registers, or more moduli than modulus registers: the registers needed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum TooMany {
-    Buffers(usize),
-    Scalars(usize),
-}
+pub(super) struct TooMany(pub(super) usize);
 
 impl TooMany {
     /// The error of a request.
     pub(super) fn for_request(self, request: &Request) -> Error {
         let (operation, n, towers) = (request.operation, request.n(), request.towers());
-        match self {
-            Self::Buffers(needed) => Error::TooManyRings { operation, n, towers, needed },
-            Self::Scalars(needed) => Error::TooManyScalars { operation, towers, needed },
-        }
+        Error::TooManyRings { operation, n, towers, needed: self.0 }
     }
 }
 
@@ -47,12 +41,9 @@ impl Layout {
         // The table and the spill memory also need a register each.
         let needed = code.buffers.iter().filter(|buffer| buffer.within.is_none()).count() + 2;
         if needed > REGISTERS {
-            return Err(TooMany::Buffers(needed));
+            return Err(TooMany(needed));
         }
-        let moduli = moduli(code).map_err(TooMany::Buffers)?;
-        if code.scalars.len() > REGISTERS {
-            return Err(TooMany::Scalars(code.scalars.len()));
-        }
+        let moduli = moduli(code).map_err(TooMany)?;
         let aligned = |word: u32| word.next_multiple_of(code.isa.vector_length());
         let mut end = 0;
         let (mut starts, mut bases, mut buffers) = (Vec::new(), Vec::new(), Vec::new());
@@ -85,7 +76,7 @@ impl Layout {
             constants,
             spills: AReg::at(bases.len() + 1),
             moduli,
-            scalars: (0..code.scalars.len()).map(SReg::at).collect(),
+            scalars: (0..code.scalars.len() as u32).collect(),
         };
         starts.extend([table_start, spills_start]);
         bases.extend([table_start, spills_start]);

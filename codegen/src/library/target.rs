@@ -36,7 +36,9 @@ impl Default for Target {
 impl Target {
     /// The target of a machine.
     pub fn of(machine: &Machine) -> Self {
-        Self(PROPERTIES.iter().map(|Property { key, .. }| key.value(machine)).collect())
+        // The size of the VDM is no property, the cycles of an access are.
+        let machine = machine.with_access_cycles();
+        Self(PROPERTIES.iter().map(|Property { key, .. }| key.value(&machine)).collect())
     }
 
     /// The paper's machine with this target's properties.

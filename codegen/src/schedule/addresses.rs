@@ -9,7 +9,9 @@ use thiserror::Error;
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ScheduleError {
     /// A word offset exceeds the address field of the instruction.
-    #[error("a load or store at word {0} of its buffer does not fit the 20 bits of the address field")]
+    #[error(
+        "a load or store at word {0} of its buffer or of the SDM does not fit the 20 bits of the address field"
+    )]
     Offset(u32),
 }
 
@@ -26,12 +28,12 @@ pub struct Addresses {
     pub spills: AReg,
     /// The modulus register of each tower, by tower index; `None` if the code needs no moduli.
     pub moduli: Vec<Option<MReg>>,
-    /// The scalar register of each scalar, by scalar index.
-    pub scalars: Vec<SReg>,
+    /// The word of the SDM of each scalar, by scalar index.
+    pub scalars: Vec<u32>,
 }
 
 impl Addresses {
-    /// An instruction of the code with the registers of its vector operands, in operand order.
+    /// An instruction of the code with the registers of its vector operands, in operand order, and of its scalar.
     ///
     /// # Errors
     /// Returns an error if a buffer is too large for the address field.
@@ -43,6 +45,7 @@ impl Addresses {
         inst: &Inst,
         sources: &[VReg],
         results: &[VReg],
+        scalar: Option<SReg>,
     ) -> Result<Instr, ScheduleError> {
         let (mut sources, mut results) = (sources.iter(), results.iter());
         let mut operands: ArrayVec<Operand, 6> = ArrayVec::new();
@@ -52,10 +55,7 @@ impl Addresses {
                     Operand::VReg(*results.next().expect("one per result"))
                 }
                 (OperandKind::VReg, _) => Operand::VReg(*sources.next().expect("one per source")),
-                (OperandKind::SReg, _) => {
-                    let scalar = inst.scalar.expect("one per scalar operand");
-                    Operand::SReg(self.scalars[scalar.index()])
-                }
+                (OperandKind::SReg, _) => Operand::SReg(scalar.expect("one per scalar operand")),
                 (OperandKind::MReg, _) => {
                     Operand::MReg(self.moduli[inst.tower.index()].expect("one per tower with arithmetic"))
                 }
@@ -83,10 +83,12 @@ impl Addresses {
         Ok(Instr::Vload { vd, base: self.table, offset, mode })
     }
 
-    /// The load of a scalar. Its word of the SDM has its index.
-    pub(crate) fn load_scalar(&self, scalar: ScalarId) -> Instr {
-        let offset = Offset::new(scalar.0).expect("there are at most 64 scalars");
-        Instr::Sload { rt: self.scalars[scalar.index()], offset }
+    /// The load of a scalar.
+    ///
+    /// # Errors
+    /// Returns an error if its word of the SDM does not fit the address field.
+    pub(crate) fn load_scalar(&self, scalar: ScalarId, rt: SReg) -> Result<Instr, ScheduleError> {
+        Ok(Instr::Sload { rt, offset: offset(self.scalars[scalar.index()])? })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The dependences of vector code: its part of scheduling that is the same on every machine.
 
-use crate::code::{Code, ConstantId, InstId, ValueId};
+use crate::code::{Code, ConstantId, InstId, ScalarId, ValueId};
 
 /// The dependences between the instructions of a code.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -13,6 +13,8 @@ pub struct Graph {
     readers: Lists,
     /// The instructions that use each constant, in program order.
     users: Lists,
+    /// The instructions that use each scalar, in program order.
+    scalar_users: Lists,
 }
 
 impl Graph {
@@ -38,11 +40,13 @@ impl Graph {
         let reads =
             ids().flat_map(|(id, inst)| inst.sources.as_slice().iter().map(move |value| (value.index(), id)));
         let uses = ids().flat_map(|(id, inst)| inst.constant.map(|constant| (constant.index(), id)));
+        let scalar_uses = ids().flat_map(|(id, inst)| inst.scalar.map(|scalar| (scalar.index(), id)));
         Self {
             predecessors: before.starts.windows(2).map(|ends| ends[1] - ends[0]).collect(),
             successors: Lists::new(code.insts.len(), after),
             readers: Lists::new(code.values as usize, reads),
             users: Lists::new(code.constants.len(), uses),
+            scalar_users: Lists::new(code.scalars.len(), scalar_uses),
         }
     }
 
@@ -56,6 +60,10 @@ impl Graph {
 
     pub(super) fn users(&self, constant: ConstantId) -> &[InstId] {
         self.users.get(constant.index())
+    }
+
+    pub(super) fn scalar_users(&self, scalar: ScalarId) -> &[InstId] {
+        self.scalar_users.get(scalar.index())
     }
 }
 

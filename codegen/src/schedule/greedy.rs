@@ -31,8 +31,8 @@ impl Scheduler<'_> {
                 self.next_in_program_order()?;
             } else if let Some(candidate) = self.choose()? {
                 self.commit(candidate)?;
-            } else if let Some(&scalar) = self.missing_scalars.last().filter(|_| self.engine.accepts()) {
-                self.load_scalar(scalar);
+            } else if let Some((scalar, reg)) = self.scalars.next().filter(|_| self.engine.accepts()) {
+                self.load_scalar(scalar, reg)?;
             } else if self.engine.idle() {
                 self.relieve()?;
             } else {
@@ -228,7 +228,7 @@ impl Scheduler<'_> {
     /// in `wanted`.
     fn candidate(&mut self, id: InstId) -> Result<Option<Candidate>, ScheduleError> {
         let inst = self.inst(id);
-        if inst.scalar.is_some_and(|scalar| self.missing_scalars.contains(&scalar)) {
+        if inst.scalar.is_some_and(|scalar| self.scalars.register(scalar).is_none()) {
             return Ok(None);
         }
         let (mut sources, mut readable) = (SourceRegs::new(), true);

@@ -36,6 +36,10 @@ impl IdSet {
         }
     }
 
+    pub(super) fn contains(&self, id: InstId) -> bool {
+        self.members[id.index() / BITS] >> (id.index() % BITS) & 1 != 0
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.words.iter().all(|&words| words == 0)
     }
@@ -95,6 +99,7 @@ mod tests {
                 }
             }
             prop_assert_eq!(set.is_empty(), sorted.is_empty());
+            prop_assert_eq!(set.contains(InstId(from)), sorted.contains(&from));
             prop_assert_eq!(set.next_from(InstId(from)).map(|id| id.0), sorted.range(from..).next().copied());
             prop_assert!(set.iter().map(|id| id.0).eq(sorted));
         }

@@ -88,8 +88,8 @@ impl Scheduler<'_> {
             }
             sources.extend(self.registers.copies(constant).into_iter().next());
         }
-        if let Some(scalar) = inst.scalar.filter(|scalar| self.missing_scalars.contains(scalar)) {
-            self.load_scalar(scalar);
+        if let Some(scalar) = inst.scalar.filter(|&scalar| self.scalars.register(scalar).is_none()) {
+            self.load_scalar(scalar, self.scalars.place(scalar))?;
         }
         let mut results = ResultRegs::new();
         for _ in inst.results.iter() {

@@ -221,6 +221,13 @@ fn tunings() -> Vec<Tuning> {
     PROVEN.map(|(srams, part)| part.of(Tuning { srams, ..Tuning::default() })).to_vec()
 }
 
+/// The proven settings, and random ones up to so many.
+pub(crate) fn settings(machine: &Machine, count: usize) -> Vec<Tuning> {
+    let mut random = Random(0);
+    let others = std::iter::repeat_with(|| random_tuning(&mut random, machine));
+    tunings().into_iter().chain(others).take(count).collect()
+}
+
 const PROVEN: [(SramCare, Part); 16] = {
     const fn queues(part: [u32; 6]) -> (SramCare, Part) {
         (SramCare::Queues, Part::new(part))
@@ -271,8 +278,16 @@ pub(super) fn random_part(random: &mut Random, machine: &Machine) -> Part {
 /// A way with random settings.
 pub(super) fn random_recipe(random: &mut Random, way: &Way, several: bool, machine: &Machine) -> Recipe {
     let Way { method, plans } = way;
-    let part = random_part(random, machine);
-    let tuning = part.of(Tuning {
+    let tuning = random_tuning(random, machine);
+    let order = random.pick(&ORDERS);
+    let stagger = several.then(|| stagger(plans, random.pick(&STAGGERS)));
+    let forwarding = random.pick(&FORWARDINGS);
+    Recipe { tuning, order, stagger, forwarding, method: method.clone(), plans: plans.clone() }
+}
+
+/// Random settings.
+fn random_tuning(random: &mut Random, machine: &Machine) -> Tuning {
+    random_part(random, machine).of(Tuning {
         margin: Margin {
             load_store: random.pick(&[0, 0, 0, 1, 2, 4]),
             shuffle: random.pick(&[0, 0, 0, 1, 2]),
@@ -283,11 +298,7 @@ pub(super) fn random_recipe(random: &mut Random, way: &Way, several: bool, machi
         plain: random.pick(&[false, false, true]),
         srams: random.pick(&[SramCare::Queues, SramCare::Queues, SramCare::Schedule]),
         ..Tuning::default()
-    });
-    let order = random.pick(&ORDERS);
-    let stagger = several.then(|| stagger(plans, random.pick(&STAGGERS)));
-    let forwarding = random.pick(&FORWARDINGS);
-    Recipe { tuning, order, stagger, forwarding, method: method.clone(), plans: plans.clone() }
+    })
 }
 
 /// A recipe that differs from this one in at most three settings.

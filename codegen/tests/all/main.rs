@@ -12,4 +12,5 @@ mod mutations;
 mod operations;
 mod paper;
 mod quality;
+mod rewrite;
 mod vectors;

@@ -42,6 +42,8 @@ pub fn pages() -> Result<Vec<(PathBuf, String)>> {
         ("singles", times::singles()?),
         ("sizes", times::sizes()?),
         ("ratios", times::ratios()?),
+        ("beside", times::beside()?),
+        ("beside sizes", times::beside_sizes()?),
         ("floors", times::floors()?),
         ("spills", spills::spills()?),
         ("strategies", times::strategies()?),

@@ -21,7 +21,7 @@ impl Emitter {
     pub(crate) fn new(base: Base, parameters: Parameters) -> Self {
         let towers = base.all();
         let degree = base.ring(towers[0]).degree();
-        let mut builder = Builder::new(degree.get()).expect("the degree of a set is one of ring programs");
+        let mut builder = Builder::new(degree.get()).expect("it is a degree");
         builder.declare_parameters(parameters);
         // Ascending, as other writers have them.
         let mut moduli: Vec<u128> = towers.iter().map(|&tower| base.ring(tower).q()).collect();

@@ -40,6 +40,21 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Options with these values, by the names of [`OPTIONS`] and as texts.
+    ///
+    /// # Errors
+    /// Returns what is wrong with a name or a text.
+    pub fn parse(values: &[(String, String)]) -> Result<Self, String> {
+        let mut options = Self::default();
+        for (name, text) in values {
+            let option = OPTIONS.iter().find(|option| option.name == name);
+            option.ok_or_else(|| format!("unknown option `{name}`"))?.set(&mut options, text)?;
+        }
+        Ok(options)
+    }
+}
+
 /// An option of programs.
 #[derive(Clone, Copy)]
 pub struct OptionSpec {

@@ -2,7 +2,7 @@
 
 use crate::check::{Roots, check};
 use crate::fault::{Fault, Part};
-use crate::program::{DEGREES, Group, RingProgram};
+use crate::program::{Group, RingProgram};
 use crate::shape::{Duplicate, Shape};
 use crate::{
     ConstantIndex, Constants, Limb, LimbId, LimbTable, ModulusFault, ModulusIndex, ModulusTable, Operation,
@@ -43,9 +43,9 @@ impl Builder {
     /// before they are written, unless inputs are declared.
     ///
     /// # Errors
-    /// Returns an error if `n` is not a power of two in [`DEGREES`].
-    pub fn new(n: u64) -> Result<Self, InvalidDegree> {
-        let degree = Degree::new(n).ok().filter(|_| DEGREES.contains(&n)).ok_or(InvalidDegree(n))?;
+    /// Returns an error if `n` is no [`Degree`].
+    pub fn new(n: u64) -> Result<Self, ring::Error> {
+        let degree = Degree::new(n)?;
         let program = RingProgram {
             degree,
             moduli: ModulusTable::default(),
@@ -225,11 +225,6 @@ fn default_outputs(program: &RingProgram) -> Vec<Group> {
     outputs.reverse();
     outputs
 }
-
-/// A degree that is not a power of two in [`DEGREES`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("invalid ring degree {n}: not a power of two from {} to {}", DEGREES.start(), DEGREES.end(), n = self.0)]
-pub struct InvalidDegree(pub u64);
 
 /// An output whose limb has no value at the end.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -51,7 +51,7 @@ mod table;
 mod words;
 mod write;
 
-pub use builder::{Builder, InvalidDegree, UnwrittenOutput};
+pub use builder::{Builder, UnwrittenOutput};
 pub use constants::{ConstantIndex, Constants};
 pub use data::Inputs;
 pub use execute::{ExecuteError, execute};
@@ -62,7 +62,7 @@ pub use manifest::{Manifest, NamedIds};
 pub use moduli::{ModulusFault, ModulusIndex, ModulusTable, SENTINEL};
 pub use operation::Operation;
 pub use parameters::Parameters;
-pub use program::{DEGREES, Group, RingProgram};
+pub use program::{Group, RingProgram};
 pub use read::{Interface, NOTATION, read, read_file};
 pub use shape::Shape;
 pub use table::{OPCODES, REFUSED};

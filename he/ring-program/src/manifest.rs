@@ -20,6 +20,7 @@ use crate::{Group, LimbId, Parameters, RingProgram, compression};
 use diagnostic::document::{Format, Schema};
 use diagnostic::input::{self, Content};
 use diagnostic::{Code, Diagnostic, Diagnostics, Span};
+use ring::Degree;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
@@ -39,7 +40,7 @@ pub struct NamedIds {
 /// The ring degree, and the names of inputs and outputs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Manifest {
-    /// The ring degree n, a power of two in [`DEGREES`](crate::DEGREES).
+    /// The ring degree n, that of a [`Degree`].
     pub degree: u64,
     /// The inputs in order, as far as the manifest names them.
     pub inputs: Vec<NamedIds>,
@@ -89,12 +90,13 @@ impl Manifest {
             Some(_) => niobium::parse(file, text, folder)?,
             None => Self::parse_own(file, text)?,
         };
-        if crate::Builder::new(manifest.degree).is_err() {
-            let error = Diagnostic::new(crate::InvalidDegree(manifest.degree).to_string());
-            let error = error.with_code(Code::Value.name());
-            return Err(error.at(file, text, key_span(text, 0, "ring_dimension")).into());
+        match Degree::new(manifest.degree) {
+            Ok(_) => Ok(manifest),
+            Err(error) => {
+                let error = Diagnostic::new(error.to_string()).with_code(Code::Value.name());
+                Err(error.at(file, text, key_span(text, 0, "ring_dimension")).into())
+            }
         }
-        Ok(manifest)
     }
 
     /// The JSON schema of the project's own manifests.

@@ -6,9 +6,6 @@ use ring::Degree;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-/// The degrees of ring programs.
-pub const DEGREES: std::ops::RangeInclusive<u64> = 512..=131_072;
-
 /// The limbs of an input or an output, in the order of its data file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {

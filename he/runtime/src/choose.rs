@@ -22,7 +22,7 @@ use crate::kernels::{Kernels, Recipes, Tables, Timed, compile_small, request};
 use crate::lift::Launches;
 use crate::operation::{Batch, RingParameters};
 use codegen::library::{BUILT_IN, Target};
-use codegen::{Error, PlanChoice, Recipe, Request, compile, least_words};
+use codegen::{Choice, Error, PlanChoice, Recipe, Request, compile, least_words};
 use rayon::prelude::*;
 use ring_program::RingProgram;
 use rustc_hash::FxHashMap;
@@ -45,10 +45,14 @@ pub fn variants(
     let samples = samples(program, launches);
     let requests = samples.iter().map(|(batch, rings)| request(batch.operation, program.degree(), rings));
     let requests: Vec<Request> = requests.collect::<Result<_, Error>>()?;
+    let mut origins = Vec::new();
     let fastest = recipes(&samples, &requests, machine, |_, request| {
-        Ok(Arc::new(codegen::choose(request, machine, &PlanChoice::Best)?.recipe))
+        let Choice { recipe, origin } = codegen::choose(request, machine, &PlanChoice::Best)?;
+        origins.push(origin);
+        Ok(Arc::new(recipe))
     })?;
-    let large = Kernels::build(program, launches, machine, (&fastest, Tables::Large))?;
+    let mut large = Kernels::build(program, launches, machine, (&fastest, Tables::Large))?;
+    large.origin = origins.into_iter().max_by_key(|origin| origin.tried());
     let small = recipes(&samples, &requests, machine, |batch, request| {
         let fastest = &fastest[&batch.kind()];
         Ok(with_small_table(request, fastest, machine).unwrap_or_else(|| Arc::clone(fastest)))
@@ -65,7 +69,7 @@ fn recipes(
     samples: &[(Batch, Vec<RingParameters>)],
     requests: &[Request],
     machine: &Machine,
-    choose: impl Fn(Batch, &Request) -> Result<Arc<Recipe>, Error>,
+    mut choose: impl FnMut(Batch, &Request) -> Result<Arc<Recipe>, Error>,
 ) -> Result<Recipes, Error> {
     let mut recipes = Recipes::default();
     for ((batch, _), request) in samples.iter().zip(requests) {

@@ -12,7 +12,7 @@ use crate::operation::{Batch, Kind, RingOperation, RingParameters};
 use b512_asm::{MReg, Program, Role, Setting, Space};
 use codegen::elementwise::{Elementwise, LONGEST_BLOCK, StepOp, StepOrder};
 use codegen::{
-    Error, Kernel, NumberWords, Parameters, Recipe, Request, compile, compile_within, instantiate,
+    Error, Kernel, NumberWords, Origin, Parameters, Recipe, Request, compile, compile_within, instantiate,
 };
 use rayon::prelude::*;
 use ring::{Basis, Degree};
@@ -193,6 +193,8 @@ pub struct Kernels {
     /// By shape, each in the order of the program; empty if all are.
     in_program_order: Vec<Arc<ElementwiseKernel>>,
     operations: Arc<FxHashMap<Batch, OperationKernel>>,
+    /// The origin of the recipe whose search tried the most; `None` without operations.
+    pub(crate) origin: Option<Origin>,
 }
 
 /// An elementwise kernel, timed.
@@ -256,7 +258,7 @@ impl Kernels {
             in_program_order = Vec::new();
         }
         let operations = Arc::new(operations(program, launches, machine, (recipes, tables))?);
-        Ok(Self { degree, tables, elementwise, in_program_order, operations })
+        Ok(Self { degree, tables, elementwise, in_program_order, operations, origin: None })
     }
 
     /// These kernels with operations by other recipes; `None` if one does not fit the machine, or if no table becomes
@@ -278,24 +280,31 @@ impl Kernels {
             elementwise: self.elementwise.clone(),
             in_program_order: self.in_program_order.clone(),
             operations: Arc::new(operations),
+            origin: self.origin,
         })
     }
 
     /// These kernels with elementwise kernels in the order of the program; `None` if they are the same.
     pub(crate) fn in_program_order(&self) -> Option<Self> {
-        let Self { degree, tables, in_program_order, operations, .. } = self;
+        let Self { degree, tables, in_program_order, operations, origin, .. } = self;
         (!in_program_order.is_empty()).then(|| Self {
             degree: *degree,
             tables: *tables,
             elementwise: in_program_order.clone(),
             in_program_order: Vec::new(),
             operations: Arc::clone(operations),
+            origin: *origin,
         })
     }
 
     /// The size of the tables.
     pub fn tables(&self) -> Tables {
         self.tables
+    }
+
+    /// The origin of the kernels: of the operations' recipes, the one whose search tried the most.
+    pub fn origin(&self) -> Option<Origin> {
+        self.origin
     }
 
     /// The number of instructions of all programs.

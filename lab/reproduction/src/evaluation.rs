@@ -4,10 +4,10 @@ use super::Error;
 use super::setting::PaperSetting;
 use b512_asm::{Pipe, Program};
 use codegen::{PlanChoice, Request};
-use lab_run::kernel::{ModulusSpec, RequestSpec};
 use lab_run::{Instructions, ProgramFacts, RunReport};
 use lab_sweep::{Definition, Status};
 use rayon::prelude::*;
+use ring::Degree;
 use sim::Machine;
 use sim::machine::Values;
 use sim::timing::{self, Cause, Wait, stepped};
@@ -386,9 +386,8 @@ impl Rings {
 
 /// The transform of `n` points modulo a prime of 128 bits.
 fn request(n: u32) -> Result<Request, Error> {
-    let spec =
-        RequestSpec { operation: golden::NTT, n, modulus: ModulusSpec::Bits(128), root: None, towers: 1 };
-    spec.resolve().map_err(|error| failed(n, error.to_string()))
+    let request = Degree::try_from(n).and_then(|n| Request::with_primes(golden::NTT, n, 128, 1));
+    request.map_err(|error| failed(n, error.to_string()))
 }
 
 fn generate(request: &Request, plan: &PlanChoice, machine: &Machine) -> Result<Program, Error> {

@@ -18,12 +18,12 @@ pub use claims::{AreaClaim, Claims, EnergyClaim, FitError, Given, Macro, Printed
 
 use constants::{AREA, DELAY, POWER, components};
 
-use codegen::PlanChoice;
+use codegen::{PlanChoice, Request};
 use diagnostic::Diagnostics;
 use diagnostic::document::{Format, Schema};
-use lab_run::kernel::{ModulusSpec, RequestSpec};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, differentiate_numerically};
 use nalgebra::{DMatrix, DVector, Dyn, storage::Owned};
+use ring::Degree;
 use serde::de::DeserializeOwned;
 use sim::machine::InvalidMachine;
 use sim::tech::{AreaConstants, ClockPoint, EnergyConstants, Technology};
@@ -186,14 +186,8 @@ impl Claims {
 /// Returns an error if it cannot be generated.
 pub fn paper_events() -> Result<Events, FitError> {
     let failed = |reason: String| FitError::Program { reason };
-    let spec = RequestSpec {
-        operation: golden::NTT,
-        n: 1 << 16,
-        modulus: ModulusSpec::Bits(128),
-        root: None,
-        towers: 1,
-    };
-    let request = spec.resolve().map_err(|error| failed(error.to_string()))?;
+    let request = Degree::new(1 << 16).and_then(|n| Request::with_primes(golden::NTT, n, 128, 1));
+    let request = request.map_err(|error| failed(error.to_string()))?;
     let machine = Machine::rpu_128x128_paper();
     let program = lab_sweep::generate(&request, &PlanChoice::Paper, &machine).map_err(failed)?.program;
     Ok(Events::of(&program))

@@ -74,13 +74,10 @@ impl ProgramFile {
     pub fn lines(&self) -> Option<Vec<usize>> {
         let text = self.text.as_deref()?;
         let (program, source_map) = assemble(text).ok()?;
-        let (mut line, mut at) = (1, 0);
+        let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
         let line_of = |index| {
             let start = source_map.span(Part::Instruction(index)).start;
-            // Instructions are in the order of the text.
-            line += text[at..start].matches('\n').count();
-            at = start;
-            line
+            1 + ends.partition_point(|&end| end < start)
         };
         Some((0..program.instructions.len()).map(line_of).collect())
     }

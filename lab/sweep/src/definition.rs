@@ -295,7 +295,7 @@ impl Definition {
         }
         self.changes.push(format!("{key}={}", change.value()));
         if is_parameter(key) {
-            if !["plan", "tune"].contains(&key) {
+            if parameter::find(key).is_some_and(|parameter| parameter.identifies) {
                 // They describe the kernel that the file names.
                 self.title.clear();
                 self.references.clear();

@@ -104,8 +104,9 @@ pub(super) fn each<E: Send>(
                 Task::Ring(ring) => {
                     return group.par_iter().try_for_each(|&point| {
                         let point = source.point(point);
-                        let report = guarded(|| meter.timing(|| time(ring, &point.machine)));
-                        end(point, None, report)
+                        let timed = guarded(|| meter.timing(|| time(ring, &point.machine)));
+                        let origin = timed.as_ref().ok().and_then(|(_, origin)| *origin);
+                        end(point, origin, timed.map(|(report, _)| report))
                     });
                 }
             };
@@ -220,8 +221,8 @@ fn by_class(points: &[usize], class: impl Fn(usize) -> u128) -> Vec<Vec<usize>> 
     groups
 }
 
-/// Times a ring program on a machine. It is not run on data.
-fn time(task: &RingTask, machine: &Machine) -> Result<RunReport, String> {
+/// Times a ring program on a machine, and tells the origin of its kernels. It is not run on data.
+fn time(task: &RingTask, machine: &Machine) -> Result<(RunReport, Option<Origin>), String> {
     let runtime = Runtime::new(&task.program, machine, task.keys).map_err(|error| error.to_string())?;
     let timeline = runtime.time(false).map_err(|error| error.to_string())?;
     let facts = ProgramFacts {
@@ -230,7 +231,8 @@ fn time(task: &RingTask, machine: &Machine) -> Result<RunReport, String> {
         computes: Vec::new(),
         events: runtime.events(),
     };
-    Ok(RunReport::new(&facts, machine).of_ring(runtime.report(&timeline)))
+    let report = RunReport::new(&facts, machine).of_ring(runtime.report(&timeline));
+    Ok((report, runtime.kernels().origin()))
 }
 
 /// The report of a program on the machine of a point. `shared` is the timing on all machines of its class.
@@ -256,7 +258,7 @@ mod tests {
     use super::super::Definition;
     use super::*;
     use b512_asm::Segment;
-    use lab_run::kernel::{ModulusSpec, RequestSpec};
+    use ring::Degree;
 
     /// A program that is right in itself, but for another degree; and one that only claims its result.
     #[test]
@@ -264,14 +266,8 @@ mod tests {
         let text = "n = 4096\nplan = 'kl'";
         let plan = Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap();
         let small = |request: &Request, choice: &PlanChoice, machine: &Machine| {
-            let spec = RequestSpec {
-                operation: request.operation,
-                n: 1024,
-                modulus: ModulusSpec::Bits(128),
-                root: None,
-                towers: 1,
-            };
-            generate(&spec.resolve().unwrap(), choice, machine)
+            let degree = Degree::new(1024).unwrap();
+            generate(&Request::with_primes(request.operation, degree, 128, 1).unwrap(), choice, machine)
         };
         let error = records(&plan, &small)[0].error.clone().unwrap();
         assert!(error.starts_with("the program does not claim what was requested"), "{error}");

@@ -2,14 +2,15 @@
 //!
 //! They are rows of three tables: the keys of this crate (`for_each_task_key!`), the settings of operations
 //! ([`SettingSpec`](golden::SettingSpec)) and the options of generated programs ([`OPTIONS`]). The reader of definitions,
-//! the JSON schema, the columns of results, the task of a point ([`Workload`](super::Workload)) and the table in the book
-//! follow from the rows.
+//! the JSON schema, the columns of results, the task of a point ([`Workload`](super::Workload)), the flags of `rpu gen`, the
+//! arguments of Python's `generate` and the table in the book follow from the rows.
 
 use codegen::Merit;
 use diagnostic::nearest;
 use golden::{Kind, OPERATIONS, Operation};
 use lab_run::kernel::parse_u128;
 use programs::{OPTIONS, OptionKind, PROGRAMS};
+use ring::Degree;
 use runtime::Keys;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -69,10 +70,10 @@ pub enum Values {
     Degree,
     /// A whole number in this range.
     Integer(u64, u64),
-    /// A number of up to 128 bits; in quotes if it has more than 63.
-    Number,
-    /// Numbers with commas between them, or one.
+    /// A number of up to 128 bits, or several with commas between them; in quotes if it has more than 63.
     Numbers,
+    /// Whole numbers with commas between them, or one.
+    Integers,
     /// One of these names.
     Names(Vec<&'static str>),
     /// A name or the path of a file.
@@ -84,12 +85,10 @@ impl Values {
     pub(super) fn allow(&self, value: &toml::Value) -> bool {
         let integer = value.as_integer().and_then(|value| u64::try_from(value).ok());
         match self {
-            Self::Degree => {
-                integer.is_some_and(|n| n >= 2 && n.is_power_of_two() && u32::try_from(n).is_ok())
-            }
+            Self::Degree => integer.is_some_and(|n| Degree::new(n).is_ok()),
             Self::Integer(least, most) => integer.is_some_and(|value| (*least..=*most).contains(&value)),
-            Self::Number => number(value).is_some(),
-            Self::Numbers => value.is_integer() || value.is_str(),
+            Self::Numbers => !numbers(value).is_empty(),
+            Self::Integers => value.is_integer() || value.is_str(),
             Self::Names(names) => value.as_str().is_some_and(|name| names.contains(&name)),
             Self::Text => value.is_str(),
         }
@@ -98,11 +97,14 @@ impl Values {
     /// What would be right in place of a value.
     pub(super) fn help(&self, value: &toml::Value) -> String {
         match self {
-            Self::Degree => "expected a power of two, such as 65536".into(),
+            Self::Degree => format!("expected a power of two from {} to {}", Degree::MIN, Degree::MAX),
             Self::Integer(least, u64::MAX) => format!("expected a whole number of at least {least}"),
             Self::Integer(least, most) => format!("expected a whole number from {least} to {most}"),
-            Self::Number => "write a number, in quotes if it has more than 63 bits: \"0x1000...\"".into(),
-            Self::Numbers => "write a number, or several in quotes: \"1,2,-3\"".into(),
+            Self::Numbers => {
+                "write a number of up to 128 bits, such as 17 or \"0x1000...\"; or one for each modulus, with commas between them"
+                    .into()
+            }
+            Self::Integers => "write a number, or several in quotes: \"1,2,-3\"".into(),
             Self::Names(names) => match nearest(value.as_str().unwrap_or_default(), names.iter().copied()) {
                 Some(near) => format!("did you mean \"{near}\"?"),
                 None => format!("expected one of {}", names.join(", ")),
@@ -114,22 +116,55 @@ impl Values {
     /// The values in words, for the book.
     fn words(&self) -> String {
         match self {
-            Self::Degree => "a power of two".into(),
+            Self::Degree => format!("a power of two from {} to {}", Degree::MIN, Degree::MAX),
             Self::Integer(least, u64::MAX) => format!("{least} or more"),
             Self::Integer(least, most) => format!("{least} to {most}"),
-            Self::Number => "a number of up to 128 bits".into(),
-            Self::Numbers => "a number, or several as text".into(),
+            Self::Numbers => "a number of up to 128 bits, or one for each modulus".into(),
+            Self::Integers => "a number, or several as text".into(),
             Self::Names(names) => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
             Self::Text => "a name or a file".into(),
         }
     }
 
+    /// A value in the place of one, in help.
+    pub fn placeholder(&self) -> &'static str {
+        match self {
+            Self::Degree => "N",
+            Self::Integer(..) => "NUMBER",
+            Self::Numbers | Self::Integers => "NUMBERS",
+            Self::Names(_) => "NAME",
+            Self::Text => "NAME|FILE",
+        }
+    }
+
+    /// The value that a text means.
+    pub(super) fn read(&self, text: &str) -> toml::Value {
+        let bare = || toml::Value::String(text.into());
+        match self {
+            Self::Names(_) | Self::Text => bare(),
+            Self::Degree | Self::Integer(..) | Self::Numbers | Self::Integers => {
+                text.parse().unwrap_or_else(|_| bare())
+            }
+        }
+    }
+
+    /// Checks a text from a command line.
+    ///
+    /// # Errors
+    /// Returns what would be right.
+    pub fn check(&self, text: &str) -> Result<(), String> {
+        let value = self.read(text);
+        if self.allow(&value) { Ok(()) } else { Err(self.help(&value)) }
+    }
+
     fn schema(&self, description: &str) -> Value {
         let mut schema = match self {
-            Self::Degree => json!({ "type": "integer", "minimum": 2 }),
+            Self::Degree => {
+                json!({ "type": "integer", "minimum": Degree::MIN.get(), "maximum": Degree::MAX.get() })
+            }
             Self::Integer(least, u64::MAX) => json!({ "type": "integer", "minimum": least }),
             Self::Integer(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
-            Self::Number | Self::Numbers => json!({ "type": ["string", "integer"] }),
+            Self::Numbers | Self::Integers => json!({ "type": ["string", "integer"] }),
             Self::Names(names) => json!({ "enum": names }),
             Self::Text => json!({ "type": "string" }),
         };
@@ -138,9 +173,11 @@ impl Values {
     }
 }
 
-/// A number of up to 128 bits.
-pub(super) fn number(value: &toml::Value) -> Option<u128> {
-    value.as_str().and_then(parse_u128).or_else(|| value.as_integer()?.try_into().ok())
+/// Numbers of up to 128 bits; none if one of them is invalid.
+pub(super) fn numbers(value: &toml::Value) -> Vec<u128> {
+    let one = || Some(vec![value.as_integer()?.try_into().ok()?]);
+    let several = |text: &str| text.split(',').map(parse_u128).collect();
+    value.as_str().map_or_else(one, several).unwrap_or_default()
 }
 
 /// A parameter of a task.
@@ -152,8 +189,8 @@ pub struct Parameter {
     pub values: Values,
     /// The meaning in one line.
     pub doc: &'static str,
-    /// What holds without it.
-    pub default: &'static str,
+    /// What holds without it; `None` if it must be set.
+    pub default: Option<&'static str>,
     /// The programs that can take it.
     pub forms: Vec<Form>,
     /// The operations or generators that take it; empty if all of these forms do.
@@ -165,42 +202,44 @@ pub struct Parameter {
 }
 
 /// Calls a macro with the keys of tasks. A row has the name, its values, its meaning, what holds without it, the forms that
-/// take it, and whether points that differ in it have different tasks.
+/// take it, and what points that differ in it are: different tasks, choices for one task, or different runs of one program.
 macro_rules! for_each_task_key {
     ($rows:path) => {
         $rows! {
             kernel: Values::Names(kernels()), "The operation; `rpu gen --list` describes each. With `set`, a ring program.",
-                "`ntt`", [Kernel, Ring], identifies;
+                Some("`ntt`"), [Kernel, Ring], a_task;
             program: Values::Text, "A program in place of a kernel, relative to this file: assembly text, an object, or a ring program.",
-                "none", [File, RingFile], identifies;
+                Some("none"), [File, RingFile], a_task;
             manifest: Values::Text, "The manifest of a ring program from a file, relative to this file.",
-                "the file beside it that ends in `.json`", [RingFile], a_choice;
+                Some("the file beside it that ends in `.json`"), [RingFile], a_choice;
             set: Values::Text, "The parameter set of a ring program: a built-in name, or a path relative to this file.",
-                "must be set", [Ring], identifies;
-            n: Values::Degree, "The ring degree.",
-                "must be set; of a ring program the set's, or the manifest's", [Kernel, Ring, RingFile], identifies;
+                None, [Ring], a_task;
+            n: Values::Degree, "The ring degree; a parameter set and a manifest have one.",
+                None, [Kernel, Ring, RingFile], a_task;
             keys: Values::Names(Keys::ALL.map(Keys::name).to_vec()), "The origin of a ring program's keys.",
-                "`streamed`", [Ring, RingFile], a_choice;
+                Some("`streamed`"), [Ring, RingFile], a_choice;
             modulus_bits: Values::Integer(2, 128), "The modulus is the largest prime of this size that is 1 mod 2n.",
-                "128", [Kernel], identifies;
-            modulus: Values::Number, "The modulus, in place of its size.",
-                "none", [Kernel], identifies;
-            root: Values::Number, "A primitive 2n-th root of unity for the modulus.",
-                "the smallest", [Kernel], identifies;
-            towers: Values::Integer(1, 64), "Rings with moduli of their own in one program.",
-                "1", [Kernel], identifies;
+                Some("128"), [Kernel], a_task;
+            modulus: Values::Numbers, "The modulus, in place of its size; or several with commas between them, for as many rings with symbols x0, x1, ... in place of x.",
+                Some("none"), [Kernel], a_task;
+            root: Values::Numbers, "A primitive 2n-th root of unity for the modulus, or one for each.",
+                Some("the smallest"), [Kernel], a_task;
+            towers: Values::Integer(1, 512), "Rings with moduli of their own in one program.",
+                Some("1"), [Kernel], a_task;
             stream: Values::Integer(1, 100_000), "Consecutive runs of the program, with their off-chip transfers.",
-                "none", [Kernel, File], identifies;
+                Some("none"), [Kernel, File], a_run;
             plan: Values::Text, PLAN_DOC,
-                "`best`", [Kernel], a_choice;
+                Some("`best`"), [Kernel], a_choice;
             tune: Values::Names(TUNES.to_vec()), "The search for plan `best`.",
-                "`quick`", [Kernel], a_choice;
+                Some("`quick`"), [Kernel], a_choice;
             optimise: Values::Names(Merit::ALL.map(Merit::name).to_vec()), "What plan `best` minimises.",
-                "`cycles`", [Kernel], a_choice;
+                Some("`cycles`"), [Kernel], a_choice;
         }
     };
 }
 
+/// Keys of which a task has one: where it is set, the later one.
+pub(super) const ALTERNATIVES: [&str; 2] = ["modulus", "modulus_bits"];
 /// The documentation of `plan`.
 const PLAN_DOC: &str = "`best`, `kl`, `pease`, `paper`, `unoptimised`, or a plan's file.";
 /// The values of `tune`.
@@ -213,7 +252,7 @@ fn kernels() -> Vec<&'static str> {
 }
 
 macro_rules! rows {
-    ($($name:ident: $values:expr, $doc:expr, $default:literal, [$($form:ident),*], $identity:ident;)*) => {
+    ($($name:ident: $values:expr, $doc:expr, $default:expr, [$($form:ident),*], $differ:ident;)*) => {
         /// The values that some settings give the keys of a task; the settings of operations and the options of
         /// programs are in `others`. Whoever makes a task names every field, so none is forgotten.
         pub(super) struct Given<'s> {
@@ -251,14 +290,15 @@ macro_rules! rows {
                 default: $default,
                 forms: vec![$(Form::$form),*],
                 of: Vec::new(),
-                identifies: rows!(@ $identity),
-                // A stream is of runs of one program.
-                changes_program: stringify!($name) != "stream",
+                identifies: rows!(@ identifies $differ),
+                changes_program: rows!(@ changes_program $differ),
             }),*]
         }
     };
-    (@ identifies) => { true };
-    (@ a_choice) => { false };
+    (@ identifies a_choice) => { false };
+    (@ identifies $task_or_run:ident) => { true };
+    (@ changes_program a_run) => { false };
+    (@ changes_program $task_or_choice:ident) => { true };
 }
 
 for_each_task_key!(rows);
@@ -270,11 +310,11 @@ pub static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
         name: option.name,
         values: match option.kind {
             OptionKind::Count => Values::Integer(1, u64::MAX),
-            OptionKind::Rotations => Values::Numbers,
+            OptionKind::Rotations => Values::Integers,
             OptionKind::Choice(values) => Values::Names(values().into_iter().map(|(name, _)| name).collect()),
         },
         doc: option.doc,
-        default: option.default,
+        default: Some(option.default),
         forms: vec![Form::Ring],
         of: if option.is_common {
             Vec::new()
@@ -297,11 +337,11 @@ pub static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
                 values: match spec.kind {
                     Kind::Choice(words) => Values::Names(words.to_vec()),
                     Kind::Number | Kind::Exponent | Kind::Degree | Kind::Modulus | Kind::Root => {
-                        Values::Number
+                        Values::Numbers
                     }
                 },
                 doc: spec.doc,
-                default: "must be set",
+                default: None,
                 forms: vec![Form::Kernel],
                 of: vec![operation.name()],
                 identifies: true,
@@ -331,13 +371,22 @@ impl Parameter {
     }
 
     /// Those that take it, in words.
-    pub(super) fn takers(&self) -> String {
+    pub fn takers(&self) -> String {
         if self.of.is_empty() {
             let names = self.forms.iter().map(|form| form.plural()).collect::<Vec<_>>().join(" and ");
             let both = [Form::Ring, Form::RingFile].map(Form::plural).join(" and ");
             names.replace(&both, "ring programs")
         } else {
             self.of.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        }
+    }
+
+    /// Its meaning, and what holds without it, as help.
+    pub fn help(&self) -> String {
+        let doc = self.doc.trim_end_matches('.');
+        match self.default {
+            None | Some("none") => doc.to_owned(),
+            Some(default) => format!("{doc}; by default {}", default.replace('`', "")),
         }
     }
 
@@ -349,12 +398,14 @@ impl Parameter {
 
 /// The value of a setting in results: the same for texts of one number.
 pub(super) fn column(key: &str, value: &toml::Value) -> Value {
-    let wide = find(key).is_some_and(|parameter| parameter.values == Values::Number);
-    match number(value).filter(|_| wide) {
-        // Moduli have always been text.
-        Some(number) if ["modulus", "root"].contains(&key) => format!("{number:#x}").into(),
-        Some(number) => u32::try_from(number).map_or_else(|_| format!("{number:#x}").into(), Value::from),
-        None => serde_json::to_value(value).unwrap_or_default(),
+    let wide = find(key).is_some_and(|parameter| parameter.values == Values::Numbers);
+    let short = |number| u32::try_from(number).ok().filter(|_| !["modulus", "root"].contains(&key));
+    match &numbers(value)[..] {
+        [number] if wide && short(*number).is_some() => short(*number).into(),
+        numbers @ [_, ..] if wide => {
+            numbers.iter().map(|number| format!("{number:#x}")).collect::<Vec<_>>().join(",").into()
+        }
+        _ => serde_json::to_value(value).unwrap_or_default(),
     }
 }
 
@@ -364,13 +415,14 @@ pub fn table() -> String {
         "| key | meaning | values | without it | of | a task of its own |\n|---|---|---|---|---|---|\n",
     );
     for parameter in PARAMETERS.iter() {
-        let Parameter { name, values, doc, default, .. } = parameter;
-        let values = if *name == "kernel" {
+        let &Parameter { name, ref values, doc, default, .. } = parameter;
+        let values = if name == "kernel" {
             "an operation, or with `set` a program".to_owned()
         } else {
             values.words()
         };
         let doc = doc.trim_end_matches('.');
+        let default = default.unwrap_or("must be set");
         let own = if parameter.identifies { "yes" } else { "no" };
         text += &format!("| `{name}` | {doc} | {values} | {default} | {} | {own} |\n", parameter.takers());
     }

@@ -236,7 +236,7 @@ mod tests {
         );
         assert_eq!(
             error("n = 1000"),
-            "test.toml:1:5: D004: invalid value 1000 for `n`; expected a power of two, such as 65536"
+            "test.toml:1:5: D004: invalid value 1000 for `n`; expected a power of two from 2 to 131072"
         );
         assert!(error("kernel = 'fft'").contains("invalid value \"fft\" for `kernel`"));
         assert!(

@@ -5,16 +5,18 @@
 
 use super::data::Data;
 use super::definition::{DataFile, Definition, ScheduleFor};
-use super::parameter::{self, Form, Given, Parameter, Setting, Settings, TUNES, Values};
+use super::parameter::{self, ALTERNATIVES, Form, Given, Parameter, Setting, Settings, TUNES, Values};
 use b512_asm::{Program, Setting as Value};
 use codegen::search::Effort;
-use codegen::{Merit, Parameters, PlanChoice, Request};
-use diagnostic::{Code, Diagnostic, Diagnostics};
+use codegen::{Merit, ParameterFault, Parameters, PlanChoice, Request};
+use diagnostic::{Code, Diagnostic, Diagnostics, counted, nearest};
 use golden::{Kind, Operation};
-use lab_run::kernel::{self, ModulusSpec, RequestSpec};
+use lab_run::kernel;
 use lab_run::program::{self, ProgramFile};
 use lab_run::{RingFile, program_blake3, ring_blake3};
 use programs::{OPTIONS, Options, PROGRAMS, ParameterSet, SETS, find_program};
+use ring::Degree;
+use ring::prime::largest_primes;
 use ring_program::RingProgram;
 use runtime::Keys;
 use std::ops::Range;
@@ -39,6 +41,44 @@ pub struct KernelTask {
     pub request: Request,
     /// The plan.
     pub plan: PlanChoice,
+}
+
+impl KernelTask {
+    /// The task of an operation with these parameters, by their names and as texts. The paths of files are relative to the
+    /// current folder.
+    ///
+    /// # Errors
+    /// Returns an error if a kernel has no such parameter, one is given twice or missing, or a value is invalid.
+    pub fn parse(operation: Operation, parameters: &[(String, String)]) -> Result<Self, Diagnostics> {
+        let (definition, _) = Definition::read_parts("", "")?;
+        let error = |message: String, help: String| definition.error(0..0, message, help);
+        let setting = |key: &str, value| Setting { key: key.into(), key_span: 0..0, value, span: 0..0 };
+        let mut settings = vec![setting("kernel", operation.name().into())];
+        let mut errors = Diagnostics::default();
+        for (name, text) in parameters {
+            let parameter = parameter::find(name).filter(|parameter| parameter.is_of(Form::Kernel, None));
+            if settings.iter().any(|known| known.key == *name) {
+                errors.push(error(format!("`{name}` is given twice"), "give each parameter once".into()));
+            } else if let Some(parameter) = parameter {
+                settings.push(setting(name, parameter.values.read(text)));
+            } else {
+                let help = match nearest(name, operation.parameters().map(|spec| spec.name)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => parameter::settings_of(operation),
+                };
+                errors.push(error(format!("unknown setting `{name}` of `{operation}`"), help));
+            }
+        }
+        errors.or(())?;
+        if ALTERNATIVES.iter().all(|key| settings.iter().any(|setting| setting.key == *key)) {
+            let [modulus, size] = ALTERNATIVES;
+            return Err(error(format!("both `{modulus}` and `{size}`"), "give one of them".into()).into());
+        }
+        match resolve(&definition, &Data::default(), &settings.iter().collect::<Vec<_>>())?.task {
+            Task::Kernel(task) => Ok(Arc::unwrap_or_clone(task)),
+            Task::Program(_) | Task::Ring(_) => unreachable!("they have other parameters"),
+        }
+    }
 }
 
 /// A program from a file.
@@ -79,7 +119,7 @@ pub(super) fn resolve(
     settings: &[&Setting],
 ) -> Result<Resolved, Diagnostics> {
     // A modulus takes the place of a size that was set before, and the other way round.
-    let is_modulus = |setting: &Setting| ["modulus", "modulus_bits"].contains(&setting.key.as_str());
+    let is_modulus = |setting: &Setting| ALTERNATIVES.contains(&setting.key.as_str());
     let modulus = settings.iter().rfind(|setting| is_modulus(setting)).map(|setting| &setting.key);
     let in_force = |setting: &&Setting| !is_modulus(setting) || Some(&setting.key) == modulus;
     let settings: Vec<&Setting> = settings.iter().copied().filter(in_force).collect();
@@ -235,27 +275,32 @@ impl Reader<'_> {
         let operation: Operation = operation
             .map_err(|_| self.error(place([kernel]), "unknown kernel", "`rpu gen --list` has all"))?;
         let Some(degree) = n else {
-            let help = "set `n = 65536`, or vary it in [grid]; or name a `program`";
+            let help = "set the ring degree, such as `n = 65536`";
             return Err(self.error(0..0, "missing `n`", help).into());
         };
-        let towers_count = towers.map_or(1, integer) as u32;
-        if let (Some(setting), 2..) = (modulus.or(root), towers_count) {
-            let help = "set `modulus_bits`: each tower has a modulus of its own";
-            let message = format!("one {} for several towers", setting.key);
-            return Err(self.error(setting.span.clone(), message, help).into());
+        let of = |setting: Option<&Setting>| setting.map(|setting| parameter::numbers(&setting.value));
+        let (given, roots) = (of(modulus).unwrap_or_default(), of(root).unwrap_or_default());
+        let count = towers.map(|towers| integer(towers) as usize);
+        let moduli = if given.is_empty() { count.unwrap_or(1) } else { given.len() };
+        let moduli_text = || counted(moduli, "modulus", "moduli");
+        if let Some(towers) = count.filter(|&towers| towers != moduli) {
+            let message = format!("{} for {}", moduli_text(), counted(towers, "tower", "towers"));
+            let help = "leave `towers` out, or set `modulus_bits` in place of `modulus`";
+            return Err(self.error(place([modulus]), message, help).into());
         }
-        let spec = RequestSpec {
-            operation,
-            n: integer(degree) as u32,
-            modulus: match modulus.and_then(|setting| parameter::number(&setting.value)) {
-                Some(modulus) => ModulusSpec::Value(modulus),
-                None => ModulusSpec::Bits(modulus_bits.map_or(128, integer) as u32),
-            },
-            root: root.and_then(|setting| parameter::number(&setting.value)),
-            towers: towers_count,
-        };
+        if ![0, moduli].contains(&roots.len()) {
+            let message = format!("{} for {}", counted(roots.len(), "root", "roots"), moduli_text());
+            let help = "give a root for each modulus, in their order, or leave `root` out";
+            return Err(self.error(place([root]), message, help).into());
+        }
         let parameters = self.parameters(operation, kernel, others)?;
-        let request = spec.resolve().map_err(|error| {
+        let request = Degree::new(integer(degree)).and_then(|degree| {
+            let bits = modulus_bits.map_or(128, integer) as u32;
+            let primes = || largest_primes(bits, degree, moduli);
+            let moduli = if given.is_empty() { primes()? } else { given };
+            Request::in_rings(operation, degree, &moduli, &roots)
+        });
+        let request = request.map_err(|error| {
             let (culprit, help) = match error {
                 ring::Error::NotARoot { .. } | ring::Error::NoTransform { .. } => {
                     (root, "leave `root` out: the smallest is found")
@@ -281,7 +326,13 @@ impl Reader<'_> {
             let message = error.to_string();
             let named = |setting: &&&Setting| message.contains(&format!(" {} = ", setting.key));
             let culprit = others.iter().find(named).copied().or(kernel);
-            self.error(place([culprit]), message, parameter::settings_of(operation))
+            let is_count = matches!(error, codegen::Error::Parameters(ParameterFault::Count { .. }));
+            let help = if is_count {
+                "give one number for all moduli, or one for each modulus, in their order".to_owned()
+            } else {
+                parameter::settings_of(operation)
+            };
+            self.error(place([culprit]), message, help)
         })?;
         let task = KernelTask { request, plan: self.plan(plan, tune, optimise)? };
         let mut columns = Settings::new();
@@ -305,19 +356,20 @@ impl Reader<'_> {
         for spec in operation.parameters() {
             let Some(setting) = others.iter().find(|setting| setting.key == spec.name) else {
                 let message = format!("`{operation}` needs `{}`: {}", spec.name, spec.doc);
-                let help = format!("set `{}`, or vary it in [grid]", spec.name);
+                let (name, range) = (spec.name, spec.kind.range());
+                let help = format!("set `{name}`: {range}; with `--setting {name}=..` for `rpu gen`");
                 errors.push(self.error(place([kernel]), message, help));
                 continue;
             };
             let value = match spec.kind {
-                Kind::Choice(_) => Value::Word(text(Some(setting)).to_owned()),
+                Kind::Choice(_) => vec![Value::Word(text(Some(setting)).to_owned())],
                 Kind::Number | Kind::Exponent | Kind::Degree | Kind::Modulus | Kind::Root => {
-                    Value::Number(parameter::number(&setting.value).unwrap_or_default())
+                    parameter::numbers(&setting.value).into_iter().map(Value::Number).collect()
                 }
             };
             values.push((spec.name.to_owned(), value));
         }
-        errors.or(Parameters::new(values))
+        errors.or(Parameters::by_ring(values))
     }
 
     /// The plan; `tune` is the search for plan `best`, `optimise` what it minimises.

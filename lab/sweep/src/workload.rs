@@ -53,8 +53,11 @@ impl Workload {
                 "n" => workload.n = number(),
                 "modulus_bits" => workload.modulus_bits = number(),
                 "modulus" => {
-                    let modulus = value.as_str().and_then(parse_u128).unwrap_or_default();
-                    workload.modulus_bits = u64::from(u128::BITS - modulus.leading_zeros());
+                    let moduli = text();
+                    let sizes =
+                        moduli.split(',').filter_map(parse_u128).map(|q| u128::BITS - q.leading_zeros());
+                    workload.modulus_bits = sizes.max().unwrap_or_default().into();
+                    workload.towers = moduli.split(',').count() as u64;
                 }
                 "towers" => workload.towers = number(),
                 "set" => workload.set = text(),

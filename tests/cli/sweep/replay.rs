@@ -83,7 +83,7 @@ fn a_record_that_the_point_does_not_lead_to_is_a_failure() {
 fn a_failed_point_fails_again() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    fs::write(folder.join("s.toml"), "plan = 'kl'\nn = 1048576").unwrap();
+    fs::write(folder.join("s.toml"), "plan = 'kl'\nn = 256").unwrap();
     assert_eq!(rpu(folder, &["sweep", "s.toml"]).status.code(), Some(1));
     let results = fs::read_to_string(folder.join("out/results.jsonl")).unwrap();
     let (key, line) = &lines(&results)[0];

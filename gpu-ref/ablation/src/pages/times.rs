@@ -118,12 +118,21 @@ fn shown(time: Option<&Time>) -> String {
     time.map_or(String::new(), |time| time.us.clone())
 }
 
-/// Each of our times at every size that a public code has too: the fastest public one over ours.
+/// Whether a public time is one of the fastest public code for its work. Cheddar's kernels are tuned for N = 2^16, and its library
+/// launches once for each polynomial: at other sizes with 64 moduli, GPU-NTT is several times as fast, and has no times in the file.
+fn is_best_public_work(time: &Time) -> bool {
+    let [_, log_n, moduli, ..] = &time.setting;
+    let name = &time.code[0];
+    moduli == "1" || log_n == "16" || !name.starts_with("Cheddar")
+}
+
+/// Each of our times at every size that a public code has for the same work: the fastest public one over ours.
 pub(super) fn ratios() -> Result<String> {
     let (own, public) = (own("h200-bench.csv", false)?, public()?);
     let ratio = |bits: &str, length: &str, wanted: [&str; 5]| {
         let ours = own.iter().find(|time| time.code == ["best", bits, length] && time.setting == wanted);
         let theirs = public.iter().filter(|time| time.code[1] == bits && time.setting == wanted);
+        let theirs = theirs.filter(|time| is_best_public_work(time));
         Some(theirs.map(Time::us).reduce(f64::min)? / ours?.us())
     };
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -248,4 +257,73 @@ pub(super) fn floors() -> Result<String> {
         }
     }
     Ok(table(&["code", "word", "modulus", "two copies, us", "of forward", "of inverse"], rows))
+}
+
+/// A line of `h100-beside.csv`: work, word, modulus, moduli, batch, mode, log2 of N, our time, and that of the fastest public code
+/// with its name, if one has this work.
+type Beside = [String; 10];
+
+fn ratio(line: &Beside) -> Option<f64> {
+    let [.., us, public, _] = line;
+    Some(public.parse::<f64>().ok()? / us.parse::<f64>().ok()?)
+}
+
+/// The fastest public code's time over ours on an H100 at N = 2^16.
+pub(super) fn beside() -> Result<String> {
+    let lines: Vec<Beside> = lines("h100-beside.csv")?;
+    let at_16 = lines.iter().filter(|line| line[6] == "16" && !line[8].is_empty());
+    let row = |line: &Beside| {
+        let ratio = ratio(line).map_or(String::new(), |ratio| format!("{ratio:.2}"));
+        [&line[..6], &line[7..], &[ratio]].concat()
+    };
+    let head =
+        ["work", "word", "modulus", "moduli", "batch", "mode", "us", "public, us", "public code", "ratio"];
+    Ok(table(&head, at_16.map(row)))
+}
+
+/// The same at every size, moduli of 30 and 60 bits, cold.
+pub(super) fn beside_sizes() -> Result<String> {
+    let lines: Vec<Beside> = lines("h100-beside.csv")?;
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut below = 0;
+    for line in &lines {
+        let [work, word, modulus, moduli, batch, mode, log_n, ..] = line;
+        let length = if word == "32" { "30" } else { "60" };
+        let Some(ratio) = ratio(line).filter(|_| mode == "cold" && modulus == length) else { continue };
+        below += usize::from(ratio < 1.2);
+        let head = [work, word, moduli, batch].map(Clone::clone);
+        if rows.last().is_none_or(|row| row[..4] != head) {
+            rows.push([&head[..], &SIZES.map(|_| String::new())].concat());
+        }
+        let column = SIZES.iter().position(|size| size == log_n);
+        if let (Some(row), Some(column)) = (rows.last_mut(), column) {
+            row[4 + column] = format!("{ratio:.2}");
+        }
+    }
+    let head = sizes_after(&["work", "word", "moduli", "batch"]);
+    Ok(format!("{}\nBelow 1.20: {below}.\n", table(&head, rows)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With 64 moduli in 32-bit words, the file has times of Cheddar only: no cell at another size than 2^16.
+    #[test]
+    fn a_ratio_compares_with_the_best_public_code_for_the_same_work() {
+        let ratios = ratios().unwrap();
+        let cells = |start: &str| {
+            let line = ratios.lines().find(|line| line.starts_with(start)).map(str::to_owned);
+            line.map(|line| {
+                line.split('|').skip(6).take(6).map(|cell| cell.trim().to_owned()).collect::<Vec<_>>()
+            })
+        };
+        for work in ["forward", "inverse", "product"] {
+            for batch in ["64", "512"] {
+                let cells = cells(&format!("| {work} | 32 | 64 | {batch} | cold |")).unwrap();
+                let filled: Vec<bool> = cells.iter().map(|cell| !cell.is_empty()).collect();
+                assert_eq!(filled, [false, false, false, false, true, false], "{work}, {batch}");
+            }
+        }
+    }
 }

@@ -7,7 +7,6 @@ use diagnostic::{Code, Diagnostic, Diagnostics, Span, counted};
 use num_bigint::BigUint;
 use ring::prime::largest_primes;
 use ring::{Basis, Degree, Ring};
-use ring_program::{Builder, InvalidDegree};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -107,15 +106,10 @@ impl SetDocument<'_> {
 
     fn degree(&self, stated: &Spanned<u64>, n: Option<u64>) -> Result<Degree, Diagnostic> {
         let value = n.unwrap_or(*stated.get_ref());
-        let invalid = || {
-            let message = InvalidDegree(value).to_string();
-            match n {
-                None => self.error(Code::Value, stated.span(), message),
-                Some(_) => Diagnostic::new(message).with_code(Code::Value.name()).in_file("--n"),
-            }
-        };
-        Builder::new(value).map_err(|_| invalid())?;
-        Degree::new(value).map_err(|_| invalid())
+        Degree::new(value).map_err(|error| match n {
+            None => self.error(Code::Value, stated.span(), error.to_string()),
+            Some(_) => Diagnostic::new(error.to_string()).with_code(Code::Value.name()).in_file("--n"),
+        })
     }
 
     /// The moduli q and p, with their spans.

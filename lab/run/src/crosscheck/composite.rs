@@ -145,7 +145,7 @@ struct Lines {
 
 impl Lines {
     fn new(basis: &Basis) -> Self {
-        let mut builder = Builder::new(basis.degree().get()).expect("a degree of ring programs");
+        let mut builder = Builder::new(basis.degree().get()).expect("it is a degree");
         let moduli = basis.moduli().into_iter();
         let moduli = moduli.map(|q| builder.add_modulus(q).expect("a prime with roots")).collect();
         Self { rings: basis.rings().to_vec(), moduli, builder, next: 0 }

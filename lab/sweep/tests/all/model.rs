@@ -3,12 +3,13 @@
 //! `lab/sweep/tests/model.txt` has a line for each program on two of the machines: operation, degree, plan, machine,
 //! cycles, their causes, area and energy.
 
+use codegen::Request;
 use golden::Operation;
-use lab_run::kernel::{ModulusSpec, RequestSpec};
 use lab_run::model::MODEL_VERSION;
 use lab_run::{Mode, Options, ProgramFacts, RunReport, run};
 use lab_sweep::generate;
 use rayon::prelude::*;
+use ring::Degree;
 use serde_json::Value;
 use sim::machine::keys;
 use sim::machine::table::Kind;
@@ -46,11 +47,14 @@ fn cases() -> Vec<(Operation, u32, &'static str)> {
     small.chain(pointwise).chain([(golden::NTT, 65536, "paper")]).collect()
 }
 
+fn request(operation: Operation, n: u32) -> Request {
+    Request::with_primes(operation, Degree::try_from(n).unwrap(), 120, 1).unwrap()
+}
+
 fn line((function, n, name): (Operation, u32, &str), (base, overrides): (&str, &[&str])) -> String {
     let machine = machine(base, overrides);
     let plan = lab_run::kernel::plan(name, Path::new("")).unwrap();
-    let spec = RequestSpec { operation: function, n, modulus: ModulusSpec::Bits(120), root: None, towers: 1 };
-    let program = generate(&spec.resolve().unwrap(), &plan, &machine).unwrap().program;
+    let program = generate(&request(function, n), &plan, &machine).unwrap().program;
     let facts = ProgramFacts::of(&program);
     let report = RunReport::new(&facts, &machine).timed(&facts.events, &simulate(&machine, &program), None);
     let causes: Vec<String> = report
@@ -105,15 +109,8 @@ fn nulls(value: &Value, place: &str) -> Vec<String> {
 /// JSON has no infinity: a document would lose the number.
 #[test]
 fn results_are_finite_at_the_ends_of_every_range() {
-    let spec = RequestSpec {
-        operation: golden::NTT,
-        n: 1024,
-        modulus: ModulusSpec::Bits(120),
-        root: None,
-        towers: 1,
-    };
     let plan = lab_run::kernel::plan("kl", Path::new("")).unwrap();
-    let program = generate(&spec.resolve().unwrap(), &plan, &Machine::rpu_128x128()).unwrap().program;
+    let program = generate(&request(golden::NTT, 1024), &plan, &Machine::rpu_128x128()).unwrap().program;
     let options = Options { mode: Mode::TimingOnly, stream: Some(2), ..Options::default() };
     let nulls_of = |overrides: &[String]| {
         let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();

@@ -1,16 +1,14 @@
 //! The result of a point depends on the point alone: whoever asks, it is the same.
 
-use codegen::{Parameters, choose, compile};
+use codegen::{choose, compile};
 use golden::{Kind, OPERATIONS, Operation};
-use lab_run::kernel::{self, RingsSpec};
 use lab_run::{Mode, Options};
-use lab_sweep::{Definition, Part, Plan, Record, Results, Shard, generate, run, verify};
+use lab_sweep::{Definition, KernelTask, Part, Plan, Record, Results, Shard, generate, run, verify};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use sim::{Machine, MachineBase, Override};
-use std::path::Path;
 
 /// The number of points.
 const POINTS: usize = 200;
@@ -77,17 +75,20 @@ impl Point {
         let overrides: Vec<Override> =
             self.machine.iter().map(|text| Override::parse(text).unwrap()).collect();
         let machine: Machine = MachineBase::built_in("rpu-128x128").unwrap().machine(&overrides).unwrap();
-        let rings = RingsSpec {
-            n: self.n,
-            moduli: Vec::new(),
-            modulus_bits: self.modulus_bits,
-            towers: self.towers,
-            roots: Vec::new(),
+        let rings = [
+            ("n", self.n.to_string()),
+            ("modulus_bits", self.modulus_bits.to_string()),
+            ("towers", self.towers.to_string()),
+            ("plan", self.plan.to_owned()),
+        ];
+        let text = |value: &b512_asm::Setting| match value {
+            b512_asm::Setting::Number(number) => number.to_string(),
+            b512_asm::Setting::Word(word) => word.clone(),
         };
-        let settings = self.settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-        let parameters = Parameters::new(settings.collect());
-        let request = kernel::request(self.operation, &rings, parameters, &machine).unwrap();
-        let plan = kernel::plan(self.plan, Path::new(self.plan)).unwrap();
+        let settings = self.settings.iter().map(|(name, value)| (*name, text(value)));
+        let parameters = rings.into_iter().chain(settings).map(|(name, text)| (name.to_owned(), text));
+        let parameters: Vec<_> = parameters.collect();
+        let KernelTask { request, plan } = KernelTask::parse(self.operation, &parameters).unwrap();
         let choice = choose(&request, &machine, &plan).map_err(|error| error.to_string())?;
         let kernel = compile(&request, &choice.recipe, &machine).map_err(|error| error.to_string())?;
         let options = Options { mode: Mode::TimingOnly, ..Options::default() };

@@ -1,0 +1,74 @@
+use super::*;
+
+#[test]
+fn the_example_of_the_module_assembles() {
+    let documentation = include_str!("../asm.rs").lines().map_while(|line| line.strip_prefix("//!"));
+    let example = documentation.skip_while(|line| !line.ends_with("```text")).skip(1);
+    let example: Vec<_> = example.take_while(|line| !line.ends_with("```")).collect();
+    let program = assemble(&example.join("\n")).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!((program.instructions.len(), program.symbols.len()), (5, 3));
+}
+
+#[test]
+fn a_repetition_is_its_rounds_one_after_the_other() {
+    let head = ".input x, 2048\n.output y, 2048\n";
+    let short = ".const q = 2^60 - 93\n.const half = 2\n.modulus m1, q\n.repeat i, half\n.repeat j, half\n\
+        vload v[2 * i + j], a0, x + 512 * (half * i + j), strided 2^(j)\n.end\nvadd v[i], v[i], v1, m1\n.end\n\
+        vstore v1, a0, y + 2^3\nhalt";
+    let long = ".modulus m1, 0xfffffffffffffa3\nvload v0, a0, x, strided 2^0\nvload v1, a0, x+512, strided 2^1\n\
+        vadd v0, v0, v1, m1\nvload v2, a0, x+1024, strided 2^0\nvload v3, a0, x+1536, strided 2^1\n\
+        vadd v1, v1, v1, m1\nvstore v1, a0, y+8\nhalt";
+    assert_eq!(assemble(&(head.to_owned() + short)).unwrap(), assemble(&(head.to_owned() + long)).unwrap());
+}
+
+#[test]
+fn expressions_follow_the_usual_order_of_operations() {
+    for (text, value) in
+        [("2 + 3 * 4", 14), ("(2 + 3) * 4", 20), ("2 * 3^2", 18), ("20 - 3 - 2", 15), ("2^10 - 1", 1023)]
+    {
+        let program = assemble(&format!(".const n = {text}\n.input x, n\nhalt")).unwrap();
+        assert_eq!(program.symbols[0].words, value, "{text}");
+    }
+}
+
+#[test]
+fn an_error_names_its_round() {
+    let error = |text: &str| assemble(text).unwrap_err().to_string();
+    let round = error(".repeat i, 100\nvload v[i], a0, 0\n.end\nhalt");
+    assert!(round.contains("register 64 is out of range (in the round with i = 64)"), "{round}");
+    for (text, message) in [
+        (".repeat i, 8\nhalt", "this repetition has no end"),
+        ("halt\n.end", "`.end` without `.repeat`"),
+        (".repeat i, 2\n.modulus m1, 7\n.end\nhalt", "a repetition has instructions only"),
+        (".repeat i, 2^20 + 1\n.end\nhalt", "more than 1048576 rounds"),
+        (".const n = 2^300\nhalt", "more than 256 bits"),
+        (".const n = 2^128\nhalt", "not a number of up to 128 bits"),
+        (".const n = 1 - 2\nhalt", "-1 is not a number"),
+        (".const n = 1\n.const n = 2\nhalt", "`n` is defined twice"),
+        (".const n = 1\n.input n, 8\nhalt", "`n` is defined twice"),
+        (".input x, 8\n.modulus m1, x + 1\nhalt", "`x` is an address, not a number"),
+        (".input x, 8\nvload v0, a0, 2 * x\nhalt", "this is no address"),
+        ("loop:\nhalt", "there are no labels and no branches"),
+        ("bnz v0\nhalt", "there are no labels and no branches"),
+        (".table k, 8, sdm\nvload v0, a0, k\nhalt", "declare it without `sdm`, or load it with `sload`"),
+    ] {
+        let error = error(text);
+        assert!(error.contains(message), "{text}: {error}");
+    }
+}
+
+#[test]
+fn symbols_follow_the_end_of_those_before_in_their_memory() {
+    let source = ".input x, 8, at 16\n.table k, 3, sdm\n.output y, 4, at x\n.scratch z, 1\nhalt";
+    let program = assemble(source).unwrap();
+    let starts: Vec<_> = program.symbols.iter().map(|symbol| symbol.start).collect();
+    assert_eq!(starts, [16, 0, 16, 24]);
+}
+
+#[test]
+fn a_values_place_is_found_among_comments_and_commas() {
+    let source = ".table t, 3\n.modulus m1, 7\n.words t { 1, // one\n 0x2,, # two\n 9 }\nhalt";
+    let errors = assemble(source).unwrap_err();
+    let spans: Vec<_> = errors.iter().map(|error| error.marked().unwrap()).collect();
+    assert_eq!(spans, ["9"]);
+}

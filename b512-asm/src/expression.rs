@@ -1,0 +1,162 @@
+//! Constant expressions: `2^60 - 93`, `x + 512 * i`.
+//!
+//! ```text
+//! sum     = product (("+" | "-") product)*
+//! product = power ("*" power)*
+//! power   = atom ("^" atom)?
+//! atom    = NUMBER | NAME | "(" sum ")"
+//! ```
+//!
+//! A name is that of a constant, of the counter of a repetition, or of a symbol, which stands for its address.
+
+use crate::code::Code;
+use crate::lex::{Fault, Parsed, expect, is_blank, name, number, ws};
+use nom::Parser;
+use nom::branch::alt;
+use nom::bytes::complete::take_while;
+use nom::character::complete::{char, one_of};
+use nom::combinator::{consumed, opt};
+use nom::sequence::{delimited, preceded};
+use num_bigint::BigInt;
+
+/// The most bits of a value: those of a product of two words.
+const MOST_BITS: u64 = 256;
+/// The most parentheses around each other.
+const DEEPEST: usize = 32;
+
+/// An expression in the source.
+#[derive(Clone, Debug)]
+pub(crate) struct Expr<'a> {
+    pub(crate) text: &'a str,
+    node: Node<'a>,
+}
+
+#[derive(Clone, Debug)]
+enum Node<'a> {
+    Number(u128),
+    Name(&'a str),
+    /// An operation with its text.
+    Operation(char, Box<[Self; 2]>, &'a str),
+}
+
+/// What a name stands for.
+pub(crate) enum Meaning {
+    Number(BigInt),
+    /// The address of the symbol.
+    Address,
+}
+
+/// The value of an expression: a number, or a symbol's address plus a number.
+#[derive(Debug)]
+pub(crate) struct Value<'a> {
+    pub(crate) symbol: Option<&'a str>,
+    pub(crate) constant: BigInt,
+}
+
+impl<'a> Expr<'a> {
+    /// The name, if it is nothing else.
+    pub(crate) fn name(&self) -> Option<&'a str> {
+        match self.node {
+            Node::Name(name) => Some(name),
+            Node::Number(_) | Node::Operation(..) => None,
+        }
+    }
+
+    /// The value, with the meanings of the names.
+    pub(crate) fn value(
+        &self,
+        meaning: &dyn Fn(&'a str) -> Result<Meaning, Fault<'a>>,
+    ) -> Result<Value<'a>, Fault<'a>> {
+        self.node.value(meaning)
+    }
+}
+
+impl<'a> Node<'a> {
+    fn value(&self, meaning: &dyn Fn(&'a str) -> Result<Meaning, Fault<'a>>) -> Result<Value<'a>, Fault<'a>> {
+        let number = |constant| Value { symbol: None, constant };
+        let (operator, [left, right], text) = match self {
+            Self::Number(value) => return Ok(number(BigInt::from(*value))),
+            Self::Name(name) => {
+                return Ok(match meaning(name)? {
+                    Meaning::Number(value) => number(value),
+                    Meaning::Address => Value { symbol: Some(name), constant: BigInt::ZERO },
+                });
+            }
+            Self::Operation(operator, operands, text) => (*operator, &**operands, *text),
+        };
+        let (left, right) = (left.value(meaning)?, right.value(meaning)?);
+        let symbol = match (operator, left.symbol, right.symbol) {
+            ('+', Some(symbol), None) | ('+', None, Some(symbol)) | ('-', Some(symbol), None) => Some(symbol),
+            (_, None, None) => None,
+            _ => {
+                let fault = Fault::new(Code::Syntax, text, "this is no address");
+                return Err(
+                    fault.help("an address is a number, a symbol, or a symbol plus or minus a number")
+                );
+            }
+        };
+        let (left, right) = (left.constant, right.constant);
+        let large = || {
+            let message = format!("this number has more than {MOST_BITS} bits");
+            Fault::new(Code::Number, text, message)
+        };
+        let constant = match operator {
+            '+' => left + right,
+            '-' => left - right,
+            '*' => left * right,
+            _ => {
+                let exponent = u32::try_from(&right).map_err(|_| match right.sign() {
+                    num_bigint::Sign::Minus => Fault::new(Code::Number, text, "the exponent is negative"),
+                    num_bigint::Sign::NoSign | num_bigint::Sign::Plus => large(),
+                })?;
+                if left.bits() > 1 && u64::from(exponent) > MOST_BITS {
+                    return Err(large());
+                }
+                left.pow(exponent)
+            }
+        };
+        if constant.bits() > MOST_BITS { Err(large()) } else { Ok(Value { symbol, constant }) }
+    }
+}
+
+/// An expression, and the blanks after it.
+pub(crate) fn expr(input: &str) -> Parsed<'_, Expr<'_>> {
+    let (rest, (text, node)) = consumed(|input| sum(input, 0)).parse(input)?;
+    let blanks = rest.len() - rest.trim_start_matches(is_blank).len();
+    Ok((&rest[blanks..], Expr { text, node }))
+}
+
+/// Operands with operators between them, from left to right.
+fn chain<'a>(
+    input: &'a str,
+    operators: &'static str,
+    operand: impl Fn(&'a str) -> Parsed<'a, Node<'a>>,
+) -> Parsed<'a, Node<'a>> {
+    let (mut rest, mut node) = operand(input)?;
+    loop {
+        let operator = preceded(take_while(is_blank), ws(one_of(operators)));
+        let (after, Some(operator)) = opt(operator).parse(rest)? else { return Ok((rest, node)) };
+        let (after, right) = expect("a number or a name", &operand)(after)?;
+        let text = &input[..input.len() - after.len()];
+        node = Node::Operation(operator, Box::new([node, right]), text);
+        rest = after;
+    }
+}
+
+fn sum(input: &str, depth: usize) -> Parsed<'_, Node<'_>> {
+    chain(input, "+-", move |input| chain(input, "*", move |input| power(input, depth)))
+}
+
+fn power(input: &str, depth: usize) -> Parsed<'_, Node<'_>> {
+    chain(input, "^", move |input| atom(input, depth))
+}
+
+fn atom(input: &str, depth: usize) -> Parsed<'_, Node<'_>> {
+    if depth == DEEPEST {
+        return Fault::new(Code::Syntax, input, format!("more than {DEEPEST} parentheses around each other"))
+            .fail();
+    }
+    let inner = |input| expect("a number or a name", move |input| sum(input, depth + 1))(input);
+    let close = expect("`)`", preceded(take_while(is_blank), char(')')));
+    alt((number.map(Node::Number), name.map(Node::Name), delimited(ws(char('(')), inner, close))).parse(input)
+}

@@ -1,0 +1,194 @@
+//! Programs written by hand in another order: execution is the witness beside the proof.
+//!
+//! `RPU_REWRITES` sets the number of random pairs of program and machine.
+
+use b512_asm::{
+    AReg, AddressMode, Image, Instr, Isa, Log2, MReg, Offset, Program, Role, SReg, Segment, Space, Symbol,
+    VReg,
+};
+use codegen::rewrite::{RewriteError, reschedule};
+use codegen::{PlanChoice, Request, generate};
+use proptest::prelude::*;
+use ring::Degree;
+use sim::Machine;
+use sim::functional::Executor;
+use sim::testing as random;
+use sim::timing::simulate;
+use std::path::Path;
+
+/// A prime of 60 bits.
+const Q: u128 = (1 << 60) - 93;
+/// The vectors of the inputs `x`, the table `t`, the scratch memory `s` and the output `y`, which lie in this order.
+const VECTORS: [(&str, Role, u32); 4] =
+    [("x", Role::Input, 3), ("t", Role::Table, 2), ("s", Role::Scratch, 3), ("y", Role::Output, 3)];
+/// More scalars than registers.
+const SCALARS: u32 = 100;
+const LANES: u32 = Isa::B512.vector_length();
+
+/// Random programs that read defined words only: two vectors of all registers, and all of the scratch memory, are
+/// written first.
+fn programs() -> impl Strategy<Value = Program> {
+    prop::collection::vec((0..14u8, any::<[u16; 6]>()), 1..120).prop_map(|choices| program(&choices))
+}
+
+fn program(choices: &[(u8, [u16; 6])]) -> Program {
+    let mut start = 0;
+    let symbol = |(name, role, vectors): (&str, Role, u32)| {
+        let words = vectors * LANES;
+        start += words;
+        Symbol { name: name.to_owned(), space: Space::Vdm, start: start - words, words, role }
+    };
+    let mut symbols: Vec<Symbol> = VECTORS.into_iter().map(symbol).collect();
+    let words = |seed: u128, count: u32| -> Vec<u128> {
+        (1..=u128::from(count)).map(|at| at.pow(5) * 0x9e37_79b9_7f4a_7c15 * (seed + 1) % Q).collect()
+    };
+    let [x, t, s, y] = [0, 1, 2, 3].map(|number: usize| symbols[number].start);
+    symbols.push(Symbol {
+        name: "k".to_owned(),
+        space: Space::Sdm,
+        start: 0,
+        words: SCALARS,
+        role: Role::Table,
+    });
+    let (base, rm, modes) = (AReg::at(0), MReg::at(5), Log2::MAX);
+    let at = |words: u32| Offset::new(words).expect("a small memory");
+    let vector = |number: u32, from: u32| at(from + number * LANES);
+    let mut code = Vec::new();
+    for number in 0..8 {
+        let (vd, offset) = (VReg::at(number as usize), vector(number % 3, x));
+        code.push(Instr::Vload { vd, base, offset, mode: AddressMode::Linear });
+    }
+    for number in 0..3 {
+        let (vs, offset) = (VReg::at(number as usize), vector(number, s));
+        code.push(Instr::Vstore { vs, base, offset, mode: AddressMode::Linear });
+    }
+    code.push(Instr::Sload { rt: SReg::at(0), offset: at(0) });
+    for &(kind, [a, b, c, d, e, f]) in choices {
+        // Few registers, so that names are used again and again.
+        let reg = |choice: u16| VReg::at(usize::from(choice % 8));
+        let (vd, vd1, vs, vt, vt1) = (reg(a), reg(b), reg(c), reg(d), reg(e));
+        let rt = SReg::at(usize::from(f % 2) * usize::from(kind != 12));
+        let mode = match b % 4 {
+            0 => AddressMode::Repeated(Log2::new((c % 10) as u8).expect("at most 9")),
+            1 => AddressMode::Strided(Log2::new(u8::from(c % 2 == 0)).expect("small")),
+            2 => AddressMode::StridedSkip(Log2::new((c % 9) as u8).expect("small")),
+            _ => AddressMode::Linear,
+        };
+        let within = |from: u32, to: u32| {
+            let room = to - from - mode.span(Isa::B512);
+            at(from + u32::from(d) % (room + 1))
+        };
+        assert!(mode.span(Isa::B512) <= 2 * LANES, "{mode:?} of {modes}");
+        code.push(match kind {
+            0 => Instr::Vload { vd, base, offset: within(x, t), mode },
+            1 => Instr::Vload { vd, base, offset: within(t, s), mode },
+            2 => Instr::Vload { vd, base, offset: within(s, y), mode },
+            3 => Instr::Vstore { vs, base, offset: within(s, y), mode },
+            4 => Instr::Vstore { vs, base, offset: within(y, start_of_end(y)), mode },
+            5 => Instr::Vadd { vd, vs, vt, rm },
+            6 => Instr::Vsub { vd, vs, vt, rm },
+            7 => Instr::Vmul { vd, vs, vt, rm },
+            8 => Instr::Vmuls { vd, vs, rt: SReg::at(0), rm },
+            9 => Instr::Vadds { vd, vs, rt: SReg::at(0), rm },
+            10 => Instr::Bfly { vd, vd1, vs, vt, vt1, rm },
+            11 => Instr::Unpklo { vd, vs, vt },
+            12 => Instr::Sload { rt, offset: at(u32::from(a) % SCALARS) },
+            _ => Instr::Pkhi { vd, vs, vt },
+        });
+    }
+    for number in 0..3 {
+        let (vs, offset) = (VReg::at(number as usize), vector(number, y));
+        code.push(Instr::Vstore { vs, base, offset, mode: AddressMode::Linear });
+    }
+    code.push(Instr::Halt {});
+    Program {
+        isa: Isa::B512,
+        name: "random".to_owned(),
+        instructions: code,
+        vdm: Image { segments: vec![Segment { start: t, words: words(1, s - t) }] },
+        sdm: Image { segments: vec![Segment { start: 0, words: words(2, SCALARS) }] },
+        addresses: Vec::new(),
+        moduli: vec![(rm, Q)],
+        symbols,
+        claims: Vec::new(),
+    }
+}
+
+/// One past the last word of the output.
+fn start_of_end(y: u32) -> u32 {
+    y + VECTORS[3].2 * LANES
+}
+
+fn output(program: &Program, machine: &Machine) -> Vec<u128> {
+    let x: Vec<u128> =
+        (0..u128::from(VECTORS[0].2 * LANES)).map(|at| at * at * 0x1234_5678_9abc_def1 % Q).collect();
+    let mut executor = Executor::for_machine(machine);
+    executor.load(program).unwrap();
+    executor.write("x", &x).unwrap();
+    executor.run().unwrap();
+    executor.read("y").unwrap().to_vec()
+}
+
+#[test]
+fn another_order_computes_the_same_and_is_never_slower() {
+    let pairs: u32 = std::env::var("RPU_REWRITES").map_or(20, |text| text.parse().expect("a number"));
+    let machines = random::machines().prop_filter_map("B512", |mut machine| {
+        let b512 = Machine::rpu_128x128().isa.clone();
+        machine.edit(|values| values.isa = b512).ok().map(|()| machine)
+    });
+    random::check(1, pairs, (programs(), machines), |program, machine| {
+        // The functional engine knows no split paths: it is a witness where no access overtakes another.
+        if simulate(machine, program).overtaking(machine, program).is_some() {
+            return Ok(());
+        }
+        let other = reschedule(program, machine).map_err(|error| error.to_string())?;
+        let cycles = simulate(machine, &other.program).cycles;
+        if (cycles, other.before) != (other.after, simulate(machine, program).cycles)
+            || other.after > other.before
+        {
+            return Err(format!("{} cycles instead of {}", other.after, other.before));
+        }
+        if other.after < other.bound {
+            return Err(format!("{} cycles, below the bound {}", other.after, other.bound));
+        }
+        let [given, new] = [program, &other.program].map(|program| output(program, machine));
+        if given == new { Ok(()) } else { Err("another result".to_owned()) }
+    });
+}
+
+fn kernel(name: &str) -> Program {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels-b512").join(name);
+    b512_asm::assemble(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The kernels written by hand take at most 1.1 times the cycles of generated ones.
+#[test]
+fn kernels_written_by_hand_reach_generated_ones() {
+    let machine = Machine::rpu_128x128();
+    for (name, operation) in [("ntt1024.b512", golden::NTT), ("mul1024.b512", golden::MUL)] {
+        let request = Request::with_primes(operation, Degree::new(1024).unwrap(), 126, 1).unwrap();
+        let generated = generate(&request, &machine, &PlanChoice::Best).unwrap();
+        let generated = simulate(&machine, &generated.program).cycles;
+        let after = reschedule(&kernel(name), &machine).unwrap().after;
+        assert!(10 * after.0 <= 11 * generated.0, "{name}: {after} cycles, {generated} generated");
+    }
+}
+
+#[test]
+fn what_is_not_known_before_a_run_is_refused() {
+    let machine = Machine::rpu_128x128();
+    let mut program = kernel("mul1024.b512");
+    program.symbols.push(Symbol {
+        name: "k".into(),
+        space: Space::Sdm,
+        start: 0,
+        words: 1,
+        role: Role::Input,
+    });
+    program.instructions.insert(0, Instr::Sload { rt: SReg::at(0), offset: Offset::new(0).unwrap() });
+    let error = reschedule(&program, &machine).unwrap_err();
+    assert!(
+        matches!(&error, RewriteError::Instruction { at: 0, problem, .. } if problem.contains("`k`")),
+        "{error}"
+    );
+}

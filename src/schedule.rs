@@ -1,0 +1,50 @@
+//! `rpu schedule`
+
+use crate::failure::Failure;
+use crate::files;
+use crate::program::ProgramArgs;
+use b512_asm::object;
+use codegen::rewrite::{Rescheduled, reschedule};
+use diagnostic::Diagnostics;
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    program: ProgramArgs,
+    /// File to write: an object if its name ends with .o, else assembly text
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+}
+
+/// Reorders a program for a machine and renames its registers.
+pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    let (file, machine) = args.program.load()?;
+    let fits = machine.check_fits(&file.program);
+    fits.map_err(|error| Failure::wrong(format_args!("{}: {error}", file.name()), None))?;
+    let mut errors = Diagnostics::default();
+    file.diagnostics(sim::lint::errors(&file.program, &machine))
+        .into_iter()
+        .for_each(|error| errors.push(error));
+    if !errors.is_empty() {
+        return Err(errors.into());
+    }
+    let rescheduled = reschedule(&file.program, &machine);
+    let rescheduled =
+        rescheduled.map_err(|error| Failure::wrong(format_args!("{}: {error}", file.name()), None))?;
+    let Rescheduled { program, before, after, bound } = rescheduled;
+    if after < before {
+        let gain = 100.0 * (1.0 - after.0 as f64 / before.0 as f64);
+        note!(
+            "{after} cycles instead of {before}: {gain:.1}% fewer; these instructions take at least {bound}"
+        );
+        note!("proven to leave the same words in every output");
+    } else {
+        note!("no order found with fewer than {before} cycles; these instructions take at least {bound}");
+    }
+    if args.output.extension().is_some_and(|extension| extension == "o") {
+        let content = object::write(&program).map_err(|error| Failure::wrong(error, None))?;
+        return files::write(&args.output, &content);
+    }
+    files::write(&args.output, program.to_string().as_bytes())
+}
