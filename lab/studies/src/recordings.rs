@@ -33,13 +33,13 @@ pub(crate) fn files() -> Files {
     for name in names(&folder)? {
         let program =
             read_file(&program_file(&folder, &name), Interface::Manifest(&manifest(&folder, &name)?))?;
-        all.push(format!("| {name} | {} |{}", program.degree().get(), cells(&program, &paper)?));
+        all.push(format!("| {name} | {} |{}", program.degree().get(), cells(&program, &paper)));
     }
     let mut large = Vec::new();
     for (name, degree) in LARGE {
         let program = at_degree(&folder, name, degree)?;
         for machine_name in MACHINES {
-            let cells = cells(&program, &machine(machine_name)?)?;
+            let cells = cells(&program, &machine(machine_name)?);
             large.push(format!("| {name} | {degree} | {machine_name} |{cells}"));
         }
     }
@@ -116,29 +116,29 @@ fn with_moduli(recorded: &str, degree: Degree) -> Result<String, Fault> {
 }
 
 /// The results of a program on a machine.
-fn cells(program: &RingProgram, machine: &Machine) -> Result<String, Fault> {
+fn cells(program: &RingProgram, machine: &Machine) -> String {
     let inputs = Inputs::new(program);
     let keys = program.inputs().iter().filter(|group| is_key(&group.name)).flat_map(|group| &group.limbs);
     let keys = keys.filter(|&&limb| inputs.is_needed(limb)).count() as u64;
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let key_mib = mib(keys * machine.instruction_set().bytes(program.degree().get()));
     let lines = program.operations().len();
-    let runtime = Runtime::new(program, machine, Keys::Streamed)?;
-    let timeline = match runtime.time(false) {
-        Ok(timeline) => timeline,
-        Err(error @ (RunError::TooLarge(_) | RunError::BeyondHbm { .. })) => {
-            return Ok(format!(" {lines} | {key_mib:.1} | {error} | | | | |"));
-        }
-        Err(error) => return Err(error.into()),
+    let run = || -> Result<Report, RunError> {
+        let runtime = Runtime::new(program, machine, Keys::Streamed)?;
+        Ok(runtime.report(&runtime.time(false)?))
     };
-    let report = runtime.report(&timeline);
+    let report = match run() {
+        Ok(report) => report,
+        // A memory is too small.
+        Err(error) => return format!(" {lines} | {key_mib:.1} | {error} | | | | |"),
+    };
     let Report { time_us, energy, hbm, .. } = &report;
-    Ok(format!(
+    format!(
         " {lines} | {key_mib:.1} | {:.3} | {:.2} | {:.1} | {:.0}% | {} |",
         time_us / 1e3,
         (energy.kernels + energy.hbm + energy.idle_clocks + energy.leakage) / 1e3,
         mib(hbm.bytes_by_kind.values().sum()),
         100.0 * hbm.busy,
         binding(&report),
-    ))
+    )
 }
