@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use b512_asm::{Program, object};
 use diagnostic::input::{self, Content};
-use diagnostic::printable;
+use diagnostic::{one_line, printable};
 use lab_run::program::Axes;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,22 +17,20 @@ pub(crate) fn is_dash(path: &Path) -> bool {
 pub(crate) fn read(path: &Path, content: Content) -> Result<Vec<u8>, Failure> {
     let read =
         if is_dash(path) { input::read_all(io::stdin().lock(), content) } else { input::read(path, content) };
-    read.map_err(|error| Failure::wrong(format_args!("cannot read `{}`: {error}", path.display()), None))
+    read.map_err(|error| Failure::wrong(format_args!("cannot read `{}`: {error}", name(path)), None))
 }
 
 /// Reads a text. Returns it with the file's display name.
 pub(crate) fn read_text(path: &Path, content: Content) -> Result<(String, String), Failure> {
     let name = name(path);
-    let text = String::from_utf8(read(path, content)?).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Failure::wrong(format_args!("{name}: invalid UTF-8 at byte {at}"), None)
-    })?;
+    let text = input::text(read(path, content)?)
+        .map_err(|reason| Failure::wrong(format_args!("{name}: {reason}"), None))?;
     Ok((name, text))
 }
 
 /// The file's display name.
 pub(crate) fn name(path: &Path) -> String {
-    if is_dash(path) { "<stdin>".to_owned() } else { path.display().to_string() }
+    if is_dash(path) { "<stdin>".to_owned() } else { one_line(&path.display().to_string()).into_owned() }
 }
 
 /// Writes a file, completely or not at all.
@@ -41,7 +39,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
         return print(content);
     }
     lab_run::files::write(path, content)
-        .map_err(|error| Failure::wrong(format_args!("cannot write `{}`: {error}", path.display()), None))
+        .map_err(|error| Failure::wrong(format_args!("cannot write `{}`: {error}", name(path)), None))
 }
 
 /// The path of a file with another ending after its name; `None` if the path is `-` or a special file.
@@ -55,7 +53,7 @@ pub(crate) fn beside(path: &Path, ending: &str) -> Option<PathBuf> {
 /// Deletes a file.
 pub(crate) fn remove(path: &Path) -> Result<(), Failure> {
     std::fs::remove_file(path)
-        .map_err(|error| Failure::wrong(format_args!("cannot delete `{}`: {error}", path.display()), None))
+        .map_err(|error| Failure::wrong(format_args!("cannot delete `{}`: {error}", name(path)), None))
 }
 
 /// Writes to standard output.

@@ -10,7 +10,7 @@ use crate::rows::{self, GROUP, KernelRows, Rows};
 use codegen::explain::explain;
 use codegen::{choose, compile};
 use golden::{Operand, Operation, SettingSpec};
-use lab_run::kernel;
+use lab_run::{Mode, Options, kernel, run};
 use lab_sweep::KernelTask;
 use serde_json::json;
 use std::path::PathBuf;
@@ -64,6 +64,11 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     if args.explain {
         note!("recipe   {}\n{}", choice.origin, explain(&kernel, &machine).trim_end());
     }
+    // A machine may have rules that no plan knows.
+    let options = Options { mode: Mode::TimingOnly, ..Options::default() };
+    run(&kernel.program, &machine, &options).map_err(|error| {
+        Failure::wrong(format_args!("the machine cannot execute the kernel: {error}"), None)
+    })?;
     files::write(&args.output, &files::program_file(&args.output, &kernel.program)?)
 }
 

@@ -140,7 +140,8 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
     };
     let stream = args.stream.map(|runs| runs as usize);
     let (seed, lenient) = (args.seed.unwrap_or(0), args.lenient);
-    let options = Options { mode, check: args.check, seed, inputs, stream, lenient };
+    let names = args.expected.iter().map(|file| file.name.clone()).collect();
+    let options = Options { mode, check: args.check, seed, inputs, expected: names, stream, lenient };
     if lenient && machine.check_fits(program).is_ok() {
         let warnings = file.diagnostics(lint::errors(program, &machine)).into_iter();
         warnings.for_each(|warning| failure::warn(&warning.as_warning()));

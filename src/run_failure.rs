@@ -19,9 +19,6 @@ pub(crate) fn failure_of(error: RunError, file: &ProgramFile, inputs: &[NamedFil
                 None => Failure::wrong(error, None),
             }
         }
-        RunError::Input(InputError::NoModulus { .. }) => {
-            Failure::wrong(error, "give it a file with --input, or use --timing-only")
-        }
         error => Failure::wrong(&error, error.help()),
     }
 }

@@ -59,10 +59,11 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         given.push(("modulus_bits".into(), "60".into()));
     }
     let KernelTask { request, .. } = task(args.kernel, &given, &args.setting)?;
-    let cache = match cache_folder(args) {
-        Some(folder) => Some(Cache::open(&folder, &request, &machine)?),
-        None => None,
-    };
+    let cache = cache_folder(args).and_then(|folder| {
+        let cache = Cache::open(&folder, &request, &machine);
+        let no_cache = |error: CacheError| note!("warning: no cache of measurements: {error}");
+        cache.map_err(no_cache).ok()
+    });
     if args.library.is_some() {
         check_target(&machine)?;
     }
@@ -148,11 +149,5 @@ fn cache_folder(args: &Args) -> Option<PathBuf> {
         _ if args.no_cache => None,
         Some(folder) => Some(folder.clone()),
         None => default().map(|folder| folder.join("rpu")),
-    }
-}
-
-impl From<CacheError> for Failure {
-    fn from(error: CacheError) -> Self {
-        Failure::wrong(error, None)
     }
 }

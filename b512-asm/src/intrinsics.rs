@@ -47,6 +47,7 @@ pub use read::{assemble, assemble_with_checks, assemble_with_source_map};
 
 use crate::isa::{Op, OperandKind};
 use crate::reg::{AddressMode, Log2};
+use std::sync::LazyLock;
 
 /// An argument of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +67,7 @@ pub enum Argument {
 }
 
 /// An intrinsic and its instruction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Call {
     /// The name, without the prefix `_` and the suffix such as `_512x128i`.
     pub name: &'static str,
@@ -75,7 +76,7 @@ pub struct Call {
     /// The addressing mode of a vector load or store; without a value, the call has an argument for it.
     pub mode: Option<ModeKind>,
     /// The arguments, in the order of the call.
-    pub arguments: &'static [Argument],
+    pub arguments: Vec<Argument>,
 }
 
 /// An addressing mode without its value.
@@ -116,13 +117,20 @@ impl ModeKind {
 
 macro_rules! calls {
     ($($name:literal => $op:ident $(($mode:ident))?, [$($argument:expr),*];)*) => {
-        /// The intrinsics, except `enter` and `leave`. Calls of one name differ in the kind of a register.
-        pub const CALLS: &[Call] = &[$(Call {
-            name: $name,
-            op: Op::$op,
-            mode: calls!(@mode $($mode)?),
-            arguments: &[$($argument),*],
-        }),*];
+        /// The intrinsics, except `enter` and `leave`. Calls of one name differ in the kind of a register. An instruction
+        /// that is not in the table has its mnemonic as name and its operands as arguments.
+        pub static CALLS: LazyLock<Vec<Call>> = LazyLock::new(|| {
+            let named = [$(Call {
+                name: $name,
+                op: Op::$op,
+                mode: calls!(@mode $($mode)?),
+                arguments: vec![$($argument),*],
+            }),*];
+            let is_named = |op| named.iter().any(|call| call.op == op);
+            let others = Op::ALL.iter().filter(|&&op| op != Op::Halt && !is_named(op));
+            let others: Vec<Call> = others.map(|&op| plain(op)).collect();
+            named.into_iter().chain(others).collect()
+        });
     };
     (@mode) => { None };
     (@mode $mode:ident) => { Some(ModeKind::$mode) };
@@ -139,9 +147,6 @@ calls! {
     "vstores" => Vstore(Strided), [R("base"), Bytes, R("vs"), Mode];
     "vstoreskip" => Vstore(StridedSkip), [R("base"), Bytes, R("vs"), Mode];
     "vstorerepeat" => Vstore(Repeated), [R("base"), Bytes, R("vs"), Mode];
-    "sload" => Sload, [R("rt"), Bytes];
-    "aload" => Aload, [R("rt"), Bytes];
-    "mload" => Mload, [R("rt"), Bytes];
     "vaddmod" => Vadd, [R("vd"), R("vs"), R("vt"), R("rm")];
     "vaddmod" => Vadds, [R("vd"), R("vs"), R("rt"), R("rm")];
     "vsubmod" => Vsub, [R("vd"), R("vs"), R("vt"), R("rm")];
@@ -155,6 +160,17 @@ calls! {
     "vpacklo" => Pklo, [R("vd"), R("vs"), R("vt")];
     "vpackhi" => Pkhi, [R("vd"), R("vs"), R("vt")];
     "vaffine" => Vaff, [R("vd"), R("vs"), Multiplier, Shift];
+}
+
+/// The call of an instruction without an addressing mode, by its mnemonic.
+fn plain(op: Op) -> Call {
+    let arguments = op.info().operands.iter().flat_map(|spec| match spec.kind {
+        OperandKind::VReg | OperandKind::SReg | OperandKind::AReg | OperandKind::MReg => vec![R(spec.name)],
+        OperandKind::Offset => vec![Bytes],
+        OperandKind::Map => vec![Multiplier, Shift],
+        OperandKind::Mode => unreachable!("a name for each mode is in the table"),
+    });
+    Call { name: op.info().mnemonic, op, mode: None, arguments: arguments.collect() }
 }
 
 /// The prefix of a register's name; `None` for other operands.

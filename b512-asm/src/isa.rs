@@ -244,26 +244,11 @@ impl Instr {
     /// The access to the VDM of a vector load or store; `None` for other instructions.
     #[inline]
     pub const fn vector_access(&self) -> Option<VectorAccess> {
-        match *self {
-            Self::Vload { base, offset, mode, .. } => Some(VectorAccess { store: false, base, offset, mode }),
-            Self::Vstore { base, offset, mode, .. } => Some(VectorAccess { store: true, base, offset, mode }),
-            Self::Halt { .. }
-            | Self::Sload { .. }
-            | Self::Aload { .. }
-            | Self::Mload { .. }
-            | Self::Vadd { .. }
-            | Self::Vsub { .. }
-            | Self::Vmul { .. }
-            | Self::Vadds { .. }
-            | Self::Vsubs { .. }
-            | Self::Vmuls { .. }
-            | Self::Bfly { .. }
-            | Self::Gsbfly { .. }
-            | Self::Unpklo { .. }
-            | Self::Unpkhi { .. }
-            | Self::Pklo { .. }
-            | Self::Pkhi { .. }
-            | Self::Vaff { .. } => None,
+        // A test asks this of every instruction with a mode.
+        if let Self::Vload { base, offset, mode, .. } | Self::Vstore { base, offset, mode, .. } = *self {
+            Some(VectorAccess { store: matches!(self, Self::Vstore { .. }), base, offset, mode })
+        } else {
+            None
         }
     }
 
@@ -347,6 +332,15 @@ mod tests {
             for &other in &Op::ALL[..i] {
                 assert_ne!((op.info().opcode, op.info().bfly), (other.info().opcode, other.info().bfly));
             }
+        }
+    }
+
+    #[test]
+    fn instructions_with_a_mode_access_the_vdm() {
+        for word in 0..u64::from(u16::MAX) {
+            let Ok(instr) = Instr::decode(word.wrapping_mul(0x9e37_79b9_7f4a_7c15)) else { continue };
+            let has_mode = instr.op().info().operands.iter().any(|spec| spec.kind == OperandKind::Mode);
+            assert_eq!(instr.vector_access().is_some(), has_mode, "{instr}");
         }
     }
 

@@ -114,6 +114,12 @@ pub enum ReadError {
         /// Words of the memory.
         limit: u32,
     },
+    /// Two symbols of `.symtab` have one name.
+    #[error("`.symtab` has two symbols `{name}`")]
+    SymbolTwice {
+        /// The name.
+        name: String,
+    },
     /// An invalid instruction word in `.text`.
     #[error("instruction {index}: {source}")]
     Instruction {
@@ -437,11 +443,25 @@ impl<'a> Reader<'a> {
         };
         let sections = self.named(name)?;
         let limit = space.max_words();
+        self.check_memory(space, u64::from(limit) * unit as u64)?;
         if sections.iter().map(|(_, data)| data.len() / unit).sum::<usize>() > limit as usize {
             return Err(ReadError::TooLarge { name, limit });
         }
         let segments = sections.into_iter().map(segment).collect::<Result<_, _>>()?;
         Ok(Image { segments })
+    }
+
+    /// Checks the size of the section that stands for a memory, in bytes.
+    fn check_memory(&self, space: Space, largest: u64) -> Result<(), ReadError> {
+        let name = section_names(space).0;
+        for section in self.sections.iter() {
+            let is_named = self.sections.section_name(self.endian, section)? == name.as_bytes();
+            let end = section.sh_addr(self.endian).checked_add(section.sh_size(self.endian));
+            if is_named && end.is_none_or(|end| end > largest) {
+                return Err(ReadError::TooLarge { name, limit: space.max_words() });
+            }
+        }
+        Ok(())
     }
 
     /// Checks that a symbol table, if present, contains all of the program's symbols.
@@ -453,7 +473,10 @@ impl<'a> Reader<'a> {
         let mut found = HashMap::new();
         for symbol in table.iter() {
             let extent = (symbol.st_value(self.endian), symbol.st_size(self.endian));
-            found.insert((symbol.name(self.endian, table.strings())?, symbol.st_type()), extent);
+            let name = symbol.name(self.endian, table.strings())?;
+            if found.insert((name, symbol.st_type()), extent).is_some() {
+                return Err(ReadError::SymbolTwice { name: String::from_utf8_lossy(name).into_owned() });
+            }
         }
         for (name, kind, _, address, size) in symbols(program) {
             let found = found.get(&(name.as_bytes(), kind)).copied();

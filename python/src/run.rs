@@ -98,7 +98,7 @@ pub(crate) fn run(
     if stream == Some(0) || (stream.is_some() && !timing) {
         return Err(PyValueError::new_err("a stream has at least one run, and needs timing"));
     }
-    let options = Options { mode, check, seed, inputs, stream, lenient };
+    let options = Options { mode, check, seed, inputs, stream, lenient, ..Options::default() };
     let (file, machine) = (&program.file, &machine.machine);
     let outcome = py.detach(|| run_program(&file.program, machine, &options));
     let outcome = outcome.map_err(|error| run_failure(error, file))?;

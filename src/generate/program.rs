@@ -126,6 +126,15 @@ fn failure(error: Error) -> Failure {
         Error::Layers { .. } => "choose fewer --layers, or a higher --level",
         Error::Tile { .. } => "--tile is for the dataflow oct",
         Error::Rotation { .. } | Error::DuplicateRotation(_) => "give different rotations, such as 1,2,-3",
+        Error::NoBootstrap { .. } => {
+            "choose a set with a bootstrap, such as lattigo-n16qp1546, or add the table [bootstrap] to its file"
+        }
+        Error::NoRoom { needed, .. } => {
+            let help = format!("choose a --level of at least {needed}");
+            return Failure::Wrong { message: error.to_string(), help: Some(help) };
+        }
+        Error::NeedsRescales { .. } => "choose --rescale merged or separate",
+        Error::Scales { .. } => "the generator is wrong: report it",
         Error::OneRotation { .. } => "give one number, or use hoisted-rotations",
     };
     Failure::wrong(error, help)

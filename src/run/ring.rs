@@ -7,15 +7,17 @@ use crate::files;
 use crate::format::{Format, json};
 use crate::numbers::degree;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use diagnostic::nearest;
+use diagnostic::{Diagnostic, nearest};
 use lab_run::program::Axes;
 use lab_run::{ProgramFacts, RingFile, RunReport, ring_page, table};
 use ring::Degree;
 use ring_program::data::{Words, concat, write_data};
-use ring_program::{Inputs, Limb, RingProgram, Shape};
+use ring_program::reduction::may_read_unreduced;
+use ring_program::{Group, Inputs, Limb, RingProgram, Shape, compression};
 use runtime::traffic::is_key;
 use runtime::{Keys, RunError, Runtime};
 use std::collections::HashSet;
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -76,6 +78,7 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let inputs = if args.timing_only { None } else { Some(inputs(args, &program)?) };
 
     let begin = Instant::now();
+    let failure = |error| failure(error, &args.file);
     let runtime = Runtime::new(&program, &machine, args.ring.keys.unwrap_or_default()).map_err(failure)?;
     let record = !args.traces.is_empty() || args.page.is_some();
     let timeline = runtime.time(record).map_err(failure)?;
@@ -91,7 +94,19 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         report.seed = seed(args);
         if args.check {
             runtime.check(inputs, &outputs).map_err(failure)?;
-            report.checked = true;
+            runtime.check_on_edges(args.seed.unwrap_or(0)).map_err(failure)?;
+        } else {
+            runtime.check_reduced(inputs).map_err(failure)?;
+        }
+        let is_expected = |group: &Group| args.expected.iter().any(|file| file.name == group.name);
+        report.checked = args.check || writes_outputs(&program) && program.outputs().iter().all(is_expected);
+        report.expected = args.expected.iter().map(|file| file.name.clone()).collect();
+    } else {
+        // A timing touches no data, but refuses what an execution does.
+        let mut inputs = Inputs::new(&program);
+        if may_read_unreduced(&program) {
+            inputs.fill(0);
+            runtime.check_reduced(&inputs).map_err(failure)?;
         }
     }
     report.simulator.wall_s = Some(begin.elapsed().as_secs_f64());
@@ -131,13 +146,17 @@ fn check_keys(args: &Args, program: &RingProgram) -> Result<(), Failure> {
 
 /// Refuses to check a program that computes nothing.
 fn check_checkable(program: &RingProgram) -> Result<(), Failure> {
-    let written: HashSet<Limb> = program.operations().iter().map(Shape::destination).collect();
-    let mut limbs = program.outputs().iter().flat_map(|group| &group.limbs);
-    if limbs.any(|limb| written.contains(limb)) {
+    if writes_outputs(program) {
         return Ok(());
     }
     let message = "there is nothing to check: no line of the program writes an output";
     Err(Failure::wrong(message, "name the results as `outputs` in the manifest"))
+}
+
+/// Whether any line of a program writes an output.
+fn writes_outputs(program: &RingProgram) -> bool {
+    let written: HashSet<Limb> = program.operations().iter().map(Shape::destination).collect();
+    program.outputs().iter().flat_map(|group| &group.limbs).any(|limb| written.contains(limb))
 }
 
 /// Refuses the options that are for single kernels.
@@ -243,10 +262,24 @@ fn write_outputs(program: &RingProgram, files: &[NamedFile], outputs: &[Vec<Word
     Ok(())
 }
 
-fn failure(error: RunError) -> Failure {
-    match error {
-        RunError::MissingInput { name } => missing(&name),
-        error if error.is_wrong_result() => Failure::Work(error.to_string()),
-        error => Failure::wrong(error, None),
+fn failure(error: RunError, program: &Path) -> Failure {
+    match (error.line(), error) {
+        (_, RunError::MissingInput { name }) => missing(&name),
+        (_, error) if error.is_wrong_result() => Failure::Work(error.to_string()),
+        (Some(line), error) => {
+            let message = error.to_string().replacen(&format!("line {line}: "), "", 1);
+            let error = Diagnostic::new(message);
+            match line_of(program, line.get()) {
+                Some(text) => error.on_line(files::name(program), line.get(), &*text, 0..text.len()).into(),
+                None => error.in_file(files::name(program)).into(),
+            }
+        }
+        (None, error) => Failure::wrong(error, None),
     }
+}
+
+/// A line of a program's file, without blanks at its ends.
+fn line_of(program: &Path, number: u32) -> Option<String> {
+    let mut lines = compression::open(program).ok()?.split(b'\n').skip(number as usize - 1);
+    Some(String::from_utf8_lossy(&lines.next()?.ok()?).trim().to_owned())
 }

@@ -6,6 +6,12 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+/// A small set with a bootstrap: one matrix of CoeffToSlot, EvalMod of degree 2 with a double angle, one of SlotToCoeff.
+const BOOTSTRAP: &str = "n = 512\nq = [{ bits = 45, count = 7 }]\np = [{ bits = 60, count = 3 }]\n\
+    digits = 2\nsecurity = \"none\"\n[bootstrap]\nscale_bits = 30\nmessage_ratio_bits = 8\ncoeff_to_slot = 1\n\
+    eval_mod = 3\nslot_to_coeff = 1\nrange = 4\ndegree = 2\ndouble_angles = 1\nephemeral_weight = 8\n\
+    steps = \"lattigo\"\n";
+
 /// A small set for CKKS: two digits, the second one short at the highest level.
 const SET: &str = "n = 512\nq = [{ bits = 60, count = 1 }, { bits = 45, count = 2 }]\n\
     p = [{ bits = 60, count = 2 }]\ndigits = 2\nsecurity = \"none\"\n";
@@ -24,16 +30,18 @@ fn each_program_runs_with_its_manifest_beside_it() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     fs::write(folder.join("s.toml"), SET).unwrap();
+    fs::write(folder.join("b.toml"), BOOTSTRAP).unwrap();
     for program in ::programs::PROGRAMS {
+        let set = if program.name == "bootstrap" { "b.toml" } else { "s.toml" };
         let rotations: &[&str] =
             if program.options.contains(&"rotations") { &["--rotations=-3"] } else { &[] };
-        generate(folder, &[&[program.name, "--set", "s.toml", "--dataflow", "oct"], rotations].concat());
+        generate(folder, &[&[program.name, "--set", set, "--dataflow", "oct"], rotations].concat());
         let report = run(folder, &["--check"]);
         assert_eq!(report["checked"], true, "{}", program.name);
     }
-    assert_eq!(names(folder), ["p.fhetch", "p.json", "s.toml"]);
+    assert_eq!(names(folder), ["b.toml", "p.fhetch", "p.json", "s.toml"]);
     let text = fs::read_to_string(folder.join("p.fhetch")).unwrap();
-    assert!(text.starts_with("# layers: "), "{text:.60}");
+    assert!(text.starts_with("# bootstrap: "), "{text:.60}");
 }
 
 #[test]

@@ -233,7 +233,7 @@ fn the_table_of_the_best_programs_is_fresh() {
 #[test]
 fn a_small_task_of_the_library_is_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
-    let tasks = std::env::var("RPU_LIBRARY_TASKS").unwrap_or_else(|_| "ntt-1024".to_owned());
+    let tasks = std::env::var("RPU_LIBRARY_TASKS").unwrap_or_else(|_| "intt-1024".to_owned());
     let tasks: Vec<&str> = tasks.split_whitespace().collect();
     let mut args = vec!["library", "build", "-o", "."];
     args.extend(tasks.iter().flat_map(|&task| ["--task", task]));

@@ -115,10 +115,28 @@ pub fn read_all(input: impl Read, content: Content) -> io::Result<Vec<u8>> {
 /// # Errors
 /// Returns an error if [`read`] does, or if the text is not UTF-8.
 pub fn read_text(path: &Path, content: Content) -> io::Result<String> {
-    String::from_utf8(read(path, content)?).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        io::Error::new(io::ErrorKind::InvalidData, format!("invalid UTF-8 at byte {at}"))
-    })
+    text(read(path, content)?).map_err(|reason| io::Error::new(io::ErrorKind::InvalidData, reason))
+}
+
+/// The text in the bytes of a file, without a byte order mark.
+///
+/// # Errors
+/// Returns the reason if the bytes are not UTF-8.
+pub fn text(bytes: Vec<u8>) -> Result<String, String> {
+    let mut text = String::from_utf8(bytes)
+        .map_err(|error| format!("invalid UTF-8 at byte {}", error.utf8_error().valid_up_to()))?;
+    if text.starts_with(MARK) {
+        text.drain(..MARK.len_utf8());
+    }
+    Ok(text)
+}
+
+/// The byte order mark that some editors write before a text.
+const MARK: char = '\u{feff}';
+
+/// The bytes of a text without a byte order mark.
+pub fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes)
 }
 
 #[cfg(test)]
@@ -130,6 +148,14 @@ mod tests {
         let error = read_all(io::repeat(b'a'), Content::Document).unwrap_err();
         assert_eq!(error.to_string(), "it has more than 64 MiB, the limit for a document");
         assert_eq!(read_all(&b"abc"[..], Content::Document).unwrap(), b"abc");
+    }
+
+    #[test]
+    fn byte_order_marks_are_no_part_of_a_text() {
+        assert_eq!(text("\u{feff}a\u{feff}".into()), Ok("a\u{feff}".to_owned()));
+        assert_eq!(without_mark("\u{feff}a".as_bytes()), b"a");
+        assert_eq!((text(b"a".to_vec()), without_mark(b"a")), (Ok("a".to_owned()), &b"a"[..]));
+        assert_eq!(text(b"ab\xff".to_vec()), Err("invalid UTF-8 at byte 2".to_owned()));
     }
 
     #[cfg(unix)]

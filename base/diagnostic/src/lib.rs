@@ -23,6 +23,7 @@ mod code;
 #[cfg(feature = "document")]
 pub mod document;
 pub mod input;
+mod number;
 mod printable;
 #[cfg(feature = "document")]
 mod reason;
@@ -32,7 +33,8 @@ mod render;
 #[doc(hidden)]
 pub use code::explanation;
 pub use code::{Code, UnknownCode};
-pub use printable::printable;
+pub use number::{number, number_with_separators};
+pub use printable::{one_line, printable};
 #[cfg(feature = "document")]
 pub use reason::reason;
 #[cfg(feature = "render")]

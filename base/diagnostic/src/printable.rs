@@ -21,6 +21,14 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
+/// As [`printable`], but line ends and tabs are escaped too: names of files are part of a line.
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    match printable(text) {
+        safe if safe.contains(['\n', '\t']) => Cow::Owned(safe.replace('\n', "\\n").replace('\t', "\\t")),
+        safe => safe,
+    }
+}
+
 fn is_harmful(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -45,6 +53,7 @@ mod tests {
             printable("\u{1b}[31mred\u{7}\r\u{9b}\u{202e}"),
             "\\u{1b}[31mred\\u{7}\\u{d}\\u{9b}\\u{202e}"
         );
+        assert_eq!(one_line("a\n\u{1b}b\tc"), "a\\n\\u{1b}b\\tc");
         for text in ["", "a b\n\tc", "Größe ≤ 25 mm², 多項式"] {
             assert!(matches!(printable(text), Cow::Borrowed(same) if same == text));
         }

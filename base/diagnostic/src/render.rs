@@ -1,6 +1,6 @@
 //! Rendering for terminals.
 
-use crate::{Diagnostic, Diagnostics, Severity, printable};
+use crate::{Diagnostic, Diagnostics, Severity, one_line, printable};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
 use std::borrow::Cow;
 
@@ -48,7 +48,7 @@ impl Diagnostic {
     /// Renders the error: the line with a caret under the position, and the help.
     pub fn render(&self, colour: bool) -> String {
         let (message, help) = (shown(&self.message), self.help.as_deref().map(shown));
-        let (file, help) = (printable(&self.file), help.as_deref());
+        let (file, help) = (one_line(&self.file), help.as_deref());
         let without_text = |location: &str| {
             let location = Some(location).filter(|location| !location.is_empty());
             let message = location.into_iter().chain([&*message]).collect::<Vec<_>>().join(": ");

@@ -254,7 +254,7 @@ fn products_need_four_times_the_memory_of_a_polynomial() {
         (16384, 1, false, PlanChoice::Classical),
         (16384, 1, false, PlanChoice::Best),
         (16384, 1, true, PlanChoice::Best),
-        (65536, 4, false, PlanChoice::Best),
+        (32768, 2, false, PlanChoice::Best),
     ] {
         machine
             .edit(|values| {
@@ -271,7 +271,7 @@ fn products_need_four_times_the_memory_of_a_polynomial() {
         check::schedule(&kernel.code, &kernel.program).unwrap();
         compute(&kernel, &machine, &|operand, i| random(operand, i) % q);
         compute(&kernel, &machine, &|_, _| q - 1);
-        if n == 65536 {
+        if n == 32768 {
             let mut large = machine.clone();
             // As fast a memory and the same recipes: a search for the large machine would compare searches.
             large.edit(|values| (values.vdm.size_mib, values.vdm.access_cycles) = (32, 1)).unwrap();

@@ -4,7 +4,7 @@
 //! machines; `RPU_SEED=99` draws others.
 
 use codegen::library::BUILT_IN;
-use codegen::testing::pairs::{Noise, ORDERED, Pair, UNORDERED, pairs, selected};
+use codegen::testing::pairs::{ORDERED, Pair, UNORDERED, pairs, selected};
 use codegen::{Error, PlanChoice, Request, check, choose, compile, generate};
 use rayon::prelude::*;
 use ring::Degree;
@@ -101,21 +101,17 @@ fn without_port_conflicts_no_program_is_slower_on_a_better_machine() {
     assert!(slower.is_empty(), "{slower:#?}");
 }
 
-/// Over selected and random pairs, no program is slower than the classical one. The better machine's program can be the slower one, since
-/// each search knows one machine: the test prints how often, and by how much.
+/// On the machines of selected and random pairs. How often the better machine of a pair has the slower program, and by
+/// how much, the example `noise` tells.
 #[test]
-fn a_better_machine_has_a_better_program() {
-    let ratio = |Pair { n, better, worse, text }: &Pair| {
+fn no_program_is_slower_than_the_classical_one() {
+    let pairs: Vec<Pair> = selected().into_iter().chain(pairs(8, 4096, 13)).collect();
+    pairs.par_iter().for_each(|Pair { n, better, worse, text }| {
         assert!(better.dominates(worse), "{text}");
-        let [fast, slow] = [better, worse].map(|machine| {
+        for machine in [better, worse] {
             let [best, classical] =
                 [PlanChoice::Best, PlanChoice::Classical].map(|plan| cycles(*n, &plan, machine));
             assert!(best <= classical, "{text}: {best} cycles, the classical pair {classical}");
-            best
-        });
-        fast as f64 / slow as f64
-    };
-    let pairs: Vec<Pair> = selected().into_iter().chain(pairs(40, 4096, 13)).collect();
-    let ratios: Vec<f64> = pairs.par_iter().map(ratio).collect();
-    println!("{}", Noise::of(&ratios));
+        }
+    });
 }

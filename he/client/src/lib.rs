@@ -12,6 +12,7 @@
 pub mod bgv;
 pub mod ckks;
 mod keys;
+mod material;
 mod rpu;
 pub mod scenario;
 

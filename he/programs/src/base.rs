@@ -1,9 +1,9 @@
 //! The moduli in use at a level, and the constants of conversions between them.
 
 use ring::{Basis, Ring};
-use std::ops::Range;
+use std::sync::Arc;
 
-/// The index of a modulus in use: q_0, .., q_(l-1), then p_0, ..
+/// The index of a modulus of the set: q_0, .., q_(L-1), then p_0, ..
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Tower(pub(crate) usize);
 
@@ -11,14 +11,17 @@ pub(crate) struct Tower(pub(crate) usize);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Digit(pub(crate) usize);
 
-/// The moduli in use at a level l: q_0 to q_(l-1) and all of p.
+/// The moduli in use at a level l: q_0 to q_(l-1), and p.
 #[derive(Clone, Debug)]
 pub(crate) struct Base {
-    rings: Vec<Ring>,
-    /// The moduli of the set at the highest level, and at this one.
+    /// All q of the set, then all p.
+    rings: Arc<[Ring]>,
+    /// The moduli q of the set at the highest level, and those in use.
     levels: (usize, usize),
-    /// The towers of each digit that are in use.
-    digits: Vec<Range<usize>>,
+    /// The special moduli in use.
+    special: usize,
+    /// The moduli of a digit.
+    digit: usize,
     /// The plaintext modulus, or 1.
     pub(crate) t: u128,
     /// Whether programs state the roots of unity.
@@ -34,11 +37,24 @@ impl Base {
         t: u128,
         states_roots: bool,
     ) -> Self {
-        let (q, p) = all.rings().split_at(levels.0);
-        let rings = q[..levels.1].iter().chain(p).copied().collect();
-        let size = levels.0.div_ceil(digits);
-        let digits = (0..levels.1).step_by(size).map(|first| first..(first + size).min(levels.1)).collect();
-        Self { rings, levels, digits, t, states_roots }
+        let rings: Arc<[Ring]> = all.rings().into();
+        let special = rings.len() - levels.0;
+        Self { rings, levels, special, digit: levels.0.div_ceil(digits), t, states_roots }
+    }
+
+    /// The same set at another level.
+    pub(crate) fn at(&self, level: usize) -> Self {
+        Self { levels: (self.levels.0, level), ..self.clone() }
+    }
+
+    /// The set at its highest level.
+    pub(crate) fn highest(&self) -> Self {
+        self.at(self.levels.0)
+    }
+
+    /// The same level with the first special moduli only.
+    pub(crate) fn with_special(&self, special: usize) -> Self {
+        Self { special, ..self.clone() }
     }
 
     /// The number of moduli q in use.
@@ -46,48 +62,38 @@ impl Base {
         self.levels.1
     }
 
-    /// Leaves out the last modulus q.
-    pub(crate) fn drop_last(&mut self) {
-        self.levels.1 -= 1;
-        let level = self.levels.1;
-        self.rings.remove(level);
-        self.digits.retain(|digit| digit.start < level);
-        if let Some(last) = self.digits.last_mut() {
-            last.end = last.end.min(level);
-        }
-    }
-
     /// The moduli q in use.
     pub(crate) fn q(&self) -> Vec<Tower> {
         (0..self.level()).map(Tower).collect()
     }
 
-    /// The special moduli.
+    /// The special moduli in use.
     pub(crate) fn p(&self) -> Vec<Tower> {
-        (self.level()..self.rings.len()).map(Tower).collect()
+        (self.levels.0..self.levels.0 + self.special).map(Tower).collect()
     }
 
     /// All moduli in use: q, then p.
     pub(crate) fn all(&self) -> Vec<Tower> {
-        (0..self.rings.len()).map(Tower).collect()
+        [self.q(), self.p()].concat()
     }
 
     /// The digits in use.
     pub(crate) fn digits(&self) -> impl Iterator<Item = Digit> + use<> {
-        (0..self.digits.len()).map(Digit)
+        (0..self.level().div_ceil(self.digit)).map(Digit)
     }
 
-    /// The towers of a digit.
+    /// The towers of a digit that are in use.
     pub(crate) fn own(&self, digit: Digit) -> Vec<Tower> {
-        self.digits[digit.0].clone().map(Tower).collect()
+        let first = digit.0 * self.digit;
+        (first..(first + self.digit).min(self.level())).map(Tower).collect()
     }
 
     /// Whether a digit has a tower.
     pub(crate) fn owns(&self, digit: Digit, tower: Tower) -> bool {
-        self.digits[digit.0].contains(&tower.0)
+        tower.0 < self.level() && tower.0 / self.digit == digit.0
     }
 
-    /// The towers that a digit lacks.
+    /// The towers in use that a digit lacks.
     pub(crate) fn others(&self, digit: Digit) -> Vec<Tower> {
         self.all().into_iter().filter(|&tower| !self.owns(digit, tower)).collect()
     }
@@ -95,14 +101,6 @@ impl Base {
     /// The ring of a tower.
     pub(crate) fn ring(&self, tower: Tower) -> &Ring {
         &self.rings[tower.0]
-    }
-
-    /// The index of each tower in a key, which has the moduli of the highest level, and the number of the
-    /// key's towers.
-    pub(crate) fn key_places(&self) -> (Vec<usize>, usize) {
-        let dropped = self.levels.0 - self.levels.1;
-        let index = |tower: Tower| tower.0 + if tower.0 < self.level() { 0 } else { dropped };
-        (self.all().into_iter().map(index).collect(), self.rings.len() + dropped)
     }
 
     /// a b modulo a tower; both are any words.

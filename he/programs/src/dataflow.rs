@@ -1,6 +1,6 @@
 //! Dataflows: orders of a key switch.
 
-mod dc;
+pub(crate) mod dc;
 mod mp;
 mod oc;
 mod ocs;

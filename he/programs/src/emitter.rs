@@ -1,8 +1,9 @@
 //! Lines of a program, one after the other.
 
 use crate::base::{Base, Tower};
-use ring_program::shape::{Binary, Galois, Scalar, Transform};
+use ring_program::shape::{Binary, Clear, Galois, Scalar, Transform};
 use ring_program::{Builder, ConstantIndex, Limb, LimbId, ModulusIndex, Operation, Parameters, RingProgram};
+use std::collections::BTreeMap;
 
 /// A program under construction. Each result is a new limb; ids start at 1 with the inputs.
 #[derive(Debug)]
@@ -10,10 +11,9 @@ pub(crate) struct Emitter {
     base: Base,
     builder: Builder,
     next: u64,
-    /// By tower.
-    moduli: Vec<ModulusIndex>,
-    /// By tower, if the program states roots.
-    roots: Vec<Option<ConstantIndex>>,
+    /// By tower in use, with the root if the program states it.
+    moduli: BTreeMap<Tower, (ModulusIndex, Option<ConstantIndex>)>,
+    transforms: usize,
     outputs: Vec<(String, Vec<Limb>)>,
 }
 
@@ -29,28 +29,24 @@ impl Emitter {
         for modulus in moduli {
             builder.add_modulus(modulus).expect("the moduli of a set are distinct primes with roots");
         }
-        let mut indices = Vec::new();
-        let mut roots = Vec::new();
+        let mut indices = BTreeMap::new();
         for &tower in &towers {
             let ring = base.ring(tower);
-            indices.push(builder.program().moduli().find(ring.q()).expect("the table has the modulus"));
+            let index = builder.program().moduli().find(ring.q()).expect("the table has the modulus");
             let root = ring.root().filter(|_| base.states_roots);
-            roots.push(root.map(|root| builder.constant(root)));
+            indices.insert(tower, (index, root.map(|root| builder.constant(root))));
         }
-        Self { base, builder, next: 1, moduli: indices, roots, outputs: Vec::new() }
+        Self { base, builder, next: 1, moduli: indices, transforms: 0, outputs: Vec::new() }
     }
 
-    /// The moduli in use.
+    /// The moduli in use at the program's level.
     pub(crate) fn base(&self) -> &Base {
         &self.base
     }
 
-    /// Leaves out the last modulus q from here on, after a rescale.
-    pub(crate) fn drop_last(&mut self) {
-        self.base.drop_last();
-        let last = self.base.level();
-        self.moduli.remove(last);
-        self.roots.remove(last);
+    /// The forward and inverse transforms so far.
+    pub(crate) fn transforms(&self) -> usize {
+        self.transforms
     }
 
     fn fresh(&mut self) -> Limb {
@@ -65,11 +61,6 @@ impl Emitter {
         limbs
     }
 
-    /// Declares an input with a limb for each modulus q in use.
-    pub(crate) fn polynomial(&mut self, name: impl Into<String>) -> Vec<Limb> {
-        self.input(name, self.base.level())
-    }
-
     /// Declares an output.
     pub(crate) fn output(&mut self, name: impl Into<String>, limbs: Vec<Limb>) {
         self.outputs.push((name.into(), limbs));
@@ -82,17 +73,18 @@ impl Emitter {
     }
 
     fn binary(&self, a: Limb, b: Limb, tower: Tower) -> impl FnOnce(Limb) -> Binary + use<> {
-        let m = self.moduli[tower.0];
+        let m = self.moduli[&tower].0;
         move |d| Binary { d, a, b, m }
     }
 
     fn scalar(&mut self, a: Limb, scalar: u128, tower: Tower) -> impl FnOnce(Limb) -> Scalar + use<> {
-        let (m, scalar) = (self.moduli[tower.0], self.builder.constant(scalar));
+        let (m, scalar) = (self.moduli[&tower].0, self.builder.constant(scalar));
         move |d| Scalar { d, a, scalar, m }
     }
 
-    fn transform(&self, a: Limb, tower: Tower) -> impl FnOnce(Limb) -> Transform + use<> {
-        let (m, root) = (self.moduli[tower.0], self.roots[tower.0]);
+    fn transform(&mut self, a: Limb, tower: Tower) -> impl FnOnce(Limb) -> Transform + use<> {
+        self.transforms += 1;
+        let (m, root) = self.moduli[&tower];
         move |d| Transform { d, a, root, m }
     }
 
@@ -127,6 +119,11 @@ impl Emitter {
         self.push(|d| Operation::MultiplyScalar(operands(d)))
     }
 
+    /// A limb of zeros.
+    pub(crate) fn zero(&mut self) -> Limb {
+        self.push(|d| Operation::Zero(Clear { d, m: None }))
+    }
+
     pub(crate) fn ntt(&mut self, a: Limb, tower: Tower) -> Limb {
         let operands = self.transform(a, tower);
         self.push(|d| Operation::Ntt(operands(d)))
@@ -139,7 +136,7 @@ impl Emitter {
 
     /// X to X^k on values.
     pub(crate) fn automorphism(&mut self, a: Limb, k: u32, tower: Tower) -> Limb {
-        let m = Some(self.moduli[tower.0]);
+        let m = Some(self.moduli[&tower].0);
         self.push(|d| Operation::AutomorphEvaluation(Galois { d, a, k, m }))
     }
 

@@ -1,5 +1,6 @@
 //! Errors of this crate. Errors of parameter sets are diagnostics, since they have a location in a file.
 
+use crate::scale::Scale;
 use thiserror::Error;
 
 /// Options that a program or a parameter set does not allow.
@@ -18,6 +19,44 @@ pub enum Error {
     /// Nothing is left after a rescale.
     #[error("`{program}` at level 1 has no modulus to drop; the lowest level is 2")]
     NothingToDrop {
+        /// The name of the program.
+        program: &'static str,
+    },
+    /// A sum of ciphertexts with different scales.
+    #[error(
+        "the {operation} of `{program}` has operands of the scales {} and {}: multiply one of them by their quotient first",
+        scales[0], scales[1]
+    )]
+    Scales {
+        /// The name of the program.
+        program: &'static str,
+        /// The operation.
+        operation: &'static str,
+        /// The scales of its operands.
+        scales: Box<[Scale; 2]>,
+    },
+    /// A bootstrap without parameters.
+    #[error("the set `{set}` has no bootstrap")]
+    NoBootstrap {
+        /// The name of the set.
+        set: String,
+    },
+    /// Too few moduli for a bootstrap.
+    #[error(
+        "the set `{set}` has no room for a bootstrap at level {level}: it uses up {} moduli and must leave one",
+        needed - 1
+    )]
+    NoRoom {
+        /// The name of the set.
+        set: String,
+        /// The lowest level.
+        needed: usize,
+        /// The level.
+        level: usize,
+    },
+    /// A program whose rescales cannot be left out.
+    #[error("`{program}` needs its rescales")]
+    NeedsRescales {
         /// The name of the program.
         program: &'static str,
     },

@@ -28,20 +28,31 @@
 //! ```
 
 mod base;
+mod bootstrap;
+mod circuit;
 mod dataflow;
+mod definition;
 mod emitter;
 mod error;
+mod matrix;
 mod noise;
 mod option;
 mod polynomial;
 mod program;
+mod scale;
 mod security;
 mod set;
+mod sine;
 mod switch;
 
+pub use bootstrap::{Bootstrap, Failure, Steps};
+pub use circuit::{Generated, Ledger, Stage};
 pub use dataflow::{DATAFLOWS, Dataflow, find_dataflow};
+pub use definition::{Definition, Input, KeyPart, SwitchingKey};
 pub use error::Error;
+pub use matrix::Diagonal;
 pub use option::{OPTIONS, OptionKind, OptionSpec, Options, Rescale};
-pub use program::{Generator, PROGRAMS, comment, find_program, generate, title};
+pub use program::{Generator, PROGRAMS, comment, find_program, generate, generate_defined, title};
+pub use scale::Scale;
 pub use security::Security;
 pub use set::{ParameterSet, SETS};

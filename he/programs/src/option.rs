@@ -28,6 +28,8 @@ pub struct Options {
     pub rotations: Option<Vec<i64>>,
     /// The rescale of products.
     pub rescale: Option<Rescale>,
+    /// Whether ciphertexts between the stages of a program are outputs too.
+    pub intermediates: bool,
     /// The layers of a program with layers; by default as many as the moduli allow.
     pub layers: Option<usize>,
 }
@@ -36,7 +38,15 @@ impl Default for Options {
     /// The dataflow `oc`, and the defaults of the program.
     fn default() -> Self {
         let dataflow = find_dataflow("oc").expect("a dataflow");
-        Self { level: None, dataflow, tile: None, rotations: None, rescale: None, layers: None }
+        Self {
+            level: None,
+            dataflow,
+            tile: None,
+            rotations: None,
+            rescale: None,
+            intermediates: false,
+            layers: None,
+        }
     }
 }
 
@@ -151,7 +161,7 @@ pub const OPTIONS: &[OptionSpec] = &[
             ]
         }),
         doc: "Rescale of a product",
-        default: "merged",
+        default: "merged, in a bootstrap separate",
         changes_results: true,
         is_common: false,
         given: |options| options.rescale.is_some(),
@@ -162,6 +172,31 @@ pub const OPTIONS: &[OptionSpec] = &[
                 "none" => Rescale::None,
                 _ => return Err(format!("unknown rescale `{text}`")),
             });
+            Ok(())
+        },
+    },
+    OptionSpec {
+        name: "intermediates",
+        kind: OptionKind::Choice(|| {
+            vec![
+                ("none", "The result is the only output"),
+                (
+                    "outputs",
+                    "The ciphertexts raised, real, imaginary and reduced of the stages are outputs too",
+                ),
+            ]
+        }),
+        doc: "Ciphertexts between the stages of the program",
+        default: "none",
+        changes_results: true,
+        is_common: false,
+        given: |options| options.intermediates,
+        set: |options, text| {
+            options.intermediates = match text {
+                "none" => false,
+                "outputs" => true,
+                _ => return Err(format!("unknown intermediates `{text}`")),
+            };
             Ok(())
         },
     },

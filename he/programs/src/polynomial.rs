@@ -4,7 +4,7 @@ use crate::base::Tower;
 use crate::emitter::Emitter;
 use ring_program::Limb;
 
-/// A polynomial on values, with a limb for each modulus q in use.
+/// A polynomial on values, with a limb for each modulus q of its level.
 #[derive(Clone, Debug)]
 pub(crate) enum Polynomial {
     /// Limbs with values.
@@ -29,9 +29,27 @@ impl Polynomial {
         }
     }
 
-    /// The polynomial with all limbs computed now.
-    pub(crate) fn computed(&self, e: &mut Emitter) -> Self {
-        let towers = e.base().q();
-        Self::Limbs(towers.into_iter().map(|tower| self.limb(e, tower)).collect())
+    /// All limbs, computed now.
+    pub(crate) fn limbs(&self, e: &mut Emitter) -> Vec<Limb> {
+        (0..self.level()).map(|tower| self.limb(e, Tower(tower))).collect()
+    }
+
+    /// The number of limbs.
+    pub(crate) fn level(&self) -> usize {
+        match self {
+            Self::Limbs(limbs) => limbs.len(),
+            Self::Products(pairs) => pairs[0][0].len(),
+        }
+    }
+
+    /// The polynomial modulo the first `level` moduli only.
+    pub(crate) fn truncated(&self, level: usize) -> Self {
+        let truncated = |limbs: &Vec<Limb>| limbs[..level].to_vec();
+        match self {
+            Self::Limbs(limbs) => Self::Limbs(truncated(limbs)),
+            Self::Products(pairs) => {
+                Self::Products(pairs.iter().map(|pair| pair.each_ref().map(truncated)).collect())
+            }
+        }
     }
 }

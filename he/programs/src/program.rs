@@ -1,5 +1,6 @@
 //! Programs, and their generation.
 
+mod bootstrap;
 mod hmult;
 mod hoisted_rotations;
 mod hrot;
@@ -7,12 +8,10 @@ mod keyswitch;
 mod layers;
 mod rescale;
 
-use crate::emitter::Emitter;
+use crate::circuit::{Circuit, Generated};
 use crate::option::{OPTIONS, OptionSpec, Options};
-use crate::polynomial::Polynomial;
-use crate::switch::{Key, Switch};
 use crate::{Error, ParameterSet};
-use ring_program::{Limb, RingProgram};
+use ring_program::RingProgram;
 
 /// A generator of programs.
 #[derive(Clone, Copy)]
@@ -24,7 +23,7 @@ pub struct Generator {
     /// The names of the [`OPTIONS`](crate::OPTIONS) that this program takes and not all others do.
     pub options: &'static [&'static str],
     /// Emits inputs, lines and outputs.
-    emit: fn(&mut Emitter, &Options) -> Result<(), Error>,
+    emit: fn(&mut Circuit<'_>) -> Result<(), Error>,
 }
 
 impl OptionSpec {
@@ -53,6 +52,7 @@ pub const PROGRAMS: &[Generator] = &[
     rescale::RESCALE,
     hoisted_rotations::HOISTED_ROTATIONS,
     layers::LAYERS,
+    bootstrap::BOOTSTRAP,
 ];
 
 /// The program with this name.
@@ -68,15 +68,27 @@ pub fn find_program(name: &str) -> Option<Generator> {
 /// # Errors
 /// Returns an error if the set lacks the level, or the program does not have one of the options.
 pub fn generate(program: &Generator, set: &ParameterSet, options: &Options) -> Result<RingProgram, Error> {
+    Ok(generate_defined(program, set, options)?.program)
+}
+
+/// As [`generate`], with what the inputs are, the scales of the outputs, and the counts by stage.
+///
+/// # Errors
+/// Returns an error if the set lacks the level, or the program does not have one of the options.
+pub fn generate_defined(
+    program: &Generator,
+    set: &ParameterSet,
+    options: &Options,
+) -> Result<Generated, Error> {
     if let Some(option) = OPTIONS.iter().find(|option| (option.given)(options) && !option.is_of(program)) {
         return Err(Error::Option { program: program.name, option: option.name });
     }
     if options.tile.is_some() && !options.dataflow.has_tiles {
         return Err(Error::Tile { dataflow: options.dataflow.name });
     }
-    let mut emitter = Emitter::new(set.base(options.level)?, set.parameters());
-    (program.emit)(&mut emitter, options)?;
-    Ok(emitter.finish())
+    let mut circuit = Circuit::new(program.name, set, options)?;
+    (program.emit)(&mut circuit)?;
+    Ok(circuit.finish())
 }
 
 /// A program in one line: its name, its parameters and the order of its key switches.
@@ -105,33 +117,11 @@ pub fn comment(program: &Generator, set: &ParameterSet, options: &Options) -> St
         options.dataflow.name
     );
     text += &format!("{}\n", set.parameters());
+    if let Some(failure) = set.bootstrap_failure().filter(|_| program.name == bootstrap::BOOTSTRAP.name) {
+        text += &format!("{failure}\n");
+    }
     for (key, source) in set.sources() {
         text += &format!("  {key}: {source}\n");
     }
     text
-}
-
-/// Switches `input` with `keys` in the order of the dataflow. Returns two polynomials for each key.
-fn switch(
-    e: &mut Emitter,
-    input: Polynomial,
-    keys: Vec<Key>,
-    rescales: bool,
-    options: &Options,
-) -> Vec<[Vec<Limb>; 2]> {
-    let mut switch = Switch::new(e, input, keys, rescales);
-    options.dataflow.run(&mut switch, options.tile);
-    switch.results()
-}
-
-/// The exponent 5^rotation mod 2n of the automorphism that rotates slots.
-fn exponent(e: &Emitter, rotation: i64) -> Result<u32, Error> {
-    let n = e.base().ring(crate::base::Tower(0)).degree().get();
-    let slots = n / 2;
-    if rotation == 0 || rotation.unsigned_abs() >= slots {
-        return Err(Error::Rotation { rotation, slots });
-    }
-    let steps = rotation.rem_euclid(slots as i64);
-    let exponent = (0..steps).fold(1, |power: u64, _| power * 5 % (2 * n));
-    Ok(exponent as u32)
 }

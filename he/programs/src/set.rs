@@ -3,6 +3,7 @@
 mod document;
 
 use crate::base::Base;
+use crate::bootstrap::{Bootstrap, Failure};
 use crate::noise::KeySwitchNoise;
 use crate::{Error, Security};
 use diagnostic::Diagnostics;
@@ -17,7 +18,9 @@ macro_rules! sets {
     };
 }
 
-sets! { "ark" "bts1" "bts2" "bts3" "dprive" }
+sets! {
+    "ark" "bts1" "bts2" "bts3" "dprive" "lattigo-n15qp768" "lattigo-n16qp1546" "lattigo-n16qp1547" "lattigo-n16qp1767" "openfhe-n14-33"
+}
 
 /// The parameters of ciphertexts and of their key switch.
 ///
@@ -30,12 +33,14 @@ sets! { "ark" "bts1" "bts2" "bts3" "dprive" }
 /// roots = []                  # 2n-th roots of unity of q, then p; by default the smallest ones
 /// hamming_weight = 192        # nonzero coefficients of the secret; by default it is uniformly ternary
 /// security = "none"           # for sets that are not secure, such as small ones for tests
+/// [bootstrap]                 # moduli and settings of a bootstrap; see [`Bootstrap`]
 /// [sources]                   # the origin of each value
 /// n = "assumed"
 /// ```
 ///
 /// A modulus is a number in quotes. `{ bits, count }` are the largest primes of that size that are 1 mod 2n;
-/// p has the largest of them, so that P exceeds each digit if the sizes are equal. P below a digit is an error, since the
+/// p has the largest of them, so that P exceeds each digit if the sizes are equal. With
+/// `around = true` the primes are those next to 2^bits, above and below, the nearest first. P below a digit is an error, since the
 /// noise of a key switch would drown the message; so is log2 QP beyond the bound for 128 bits of security, unless the set
 /// says that it is not secure.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,6 +53,7 @@ pub struct ParameterSet {
     plaintext_modulus: Option<u128>,
     states_roots: bool,
     hamming_weight: Option<u64>,
+    bootstrap: Option<Bootstrap>,
     security: Security,
     sources: Vec<(String, String)>,
 }
@@ -111,6 +117,28 @@ impl ParameterSet {
     /// The plaintext modulus t of BGV; `None` in CKKS.
     pub fn plaintext_modulus(&self) -> Option<u128> {
         self.plaintext_modulus
+    }
+
+    /// The nonzero coefficients of the secret; `None` if it is uniformly ternary.
+    pub fn hamming_weight(&self) -> Option<u64> {
+        self.hamming_weight
+    }
+
+    /// The parameters of a bootstrap, if the set has them.
+    pub fn bootstrap(&self) -> Option<&Bootstrap> {
+        self.bootstrap.as_ref()
+    }
+
+    /// The weight of the secret during a mod-raise; of a uniformly ternary one, the expected weight.
+    pub(crate) fn raised_weight(&self) -> u64 {
+        let ephemeral = self.bootstrap.as_ref().and_then(|bootstrap| bootstrap.ephemeral_weight);
+        ephemeral.or(self.hamming_weight).unwrap_or(2 * self.degree().get() / 3)
+    }
+
+    /// The range of a bootstrap, and how likely a message is beyond it.
+    pub fn bootstrap_failure(&self) -> Option<Failure> {
+        let range = self.bootstrap()?.range;
+        Some(Failure { weight: self.raised_weight(), range, degree: self.degree().get() })
     }
 
     /// The class of security.

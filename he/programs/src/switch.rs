@@ -8,6 +8,7 @@ use crate::emitter::Emitter;
 use crate::polynomial::Polynomial;
 use ring_program::Limb;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One of the two sums of a key: its key, and the component c.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -16,11 +17,16 @@ pub(crate) struct Sum {
     component: usize,
 }
 
+/// A polynomial modulo Q and P, or some of their moduli.
+pub(crate) type Extended = BTreeMap<Tower, Limb>;
+
+/// The limbs of a key, by component and digit.
+pub(crate) type KeyLimbs = [Vec<Extended>; 2];
+
 /// A key, and the operation after its switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
-    /// The limbs by component, digit and index in the key.
-    limbs: [Vec<Vec<Limb>>; 2],
+    limbs: Arc<KeyLimbs>,
     /// Polynomials to add to the results.
     pub(crate) addends: [Option<Polynomial>; 2],
     /// The exponent of an automorphism of the results.
@@ -28,15 +34,8 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// Declares the inputs of a key: `NAME.b.J` and `NAME.a.J` for each digit J in use, with a limb for
-    /// each modulus of the highest level, so that one key serves all levels.
-    pub(crate) fn input(e: &mut Emitter, name: &str) -> Self {
-        let (_, count) = e.base().key_places();
-        let digits: Vec<Digit> = e.base().digits().collect();
-        let limbs = ["b", "a"].map(|component| {
-            let name = |digit: &Digit| format!("{name}.{component}.{}", digit.0);
-            digits.iter().map(|digit| e.input(name(digit), count)).collect()
-        });
+    /// A key with these limbs.
+    pub(crate) fn new(limbs: Arc<KeyLimbs>) -> Self {
         Self { limbs, addends: [None, None], exponent: None }
     }
 }
@@ -48,8 +47,8 @@ pub(crate) struct Switch<'e> {
     base: Base,
     input: Polynomial,
     keys: Vec<Key>,
-    /// The index of each tower in a key.
-    key_places: Vec<usize>,
+    /// The sums of a key: two, or one in a division without a switch.
+    components: usize,
     /// The conversion of each digit, and of the mod-down.
     up: Vec<Conversion>,
     down: Conversion,
@@ -70,18 +69,22 @@ pub(crate) struct Switch<'e> {
 
 impl<'e> Switch<'e> {
     /// Switches of `input` with `keys`. If `rescales`, the results are divided by the last modulus q too.
-    pub(crate) fn new(e: &'e mut Emitter, input: Polynomial, keys: Vec<Key>, rescales: bool) -> Self {
-        let base = e.base().clone();
+    pub(crate) fn new(
+        e: &'e mut Emitter,
+        base: Base,
+        input: Polynomial,
+        keys: Vec<Key>,
+        rescales: bool,
+    ) -> Self {
         let up = base.digits().map(|digit| base.conversion(base.own(digit))).collect();
         let dropped = rescales.then(|| Tower(base.level() - 1));
         let down = base.conversion(dropped.into_iter().chain(base.p()).collect());
-        let (key_places, _) = base.key_places();
         Self {
             e,
             base,
             input,
             keys,
-            key_places,
+            components: 2,
             up,
             down,
             rescales,
@@ -95,11 +98,45 @@ impl<'e> Switch<'e> {
         }
     }
 
+    /// The switch of a polynomial that all digits have as it is, because it is small. `lifted` is modulo Q and P.
+    pub(crate) fn of_lifted(e: &'e mut Emitter, base: Base, lifted: &Extended, key: Key) -> Self {
+        let input = Polynomial::Limbs(base.q().iter().map(|tower| lifted[tower]).collect());
+        let mut switch = Self::new(e, base, input, vec![key], false);
+        for digit in switch.base.digits() {
+            for tower in switch.base.others(digit) {
+                switch.raised.insert((digit, tower), lifted[&tower]);
+            }
+        }
+        switch
+    }
+
+    /// The division of sums modulo Q and P, without a switch.
+    pub(crate) fn of_sums(e: &'e mut Emitter, base: Base, sums: Vec<Extended>, rescales: bool) -> Self {
+        let keys = vec![Key::new(Arc::default()); sums.len()];
+        let mut switch = Self::new(e, base, Polynomial::Limbs(Vec::new()), keys, rescales);
+        switch.components = 1;
+        for (key, limbs) in sums.into_iter().enumerate() {
+            let sum = Sum { key, component: 0 };
+            switch.sums.extend(limbs.into_iter().map(|(tower, limb)| ((sum, tower), limb)));
+        }
+        switch
+    }
+
+    /// The sums of each key before the division.
+    pub(crate) fn into_sums(self) -> Vec<[Extended; 2]> {
+        let towers = self.base.all();
+        let sum = |key, component| {
+            let limb = |&tower: &Tower| (tower, self.sums[&(Sum { key, component }, tower)]);
+            towers.iter().map(limb).collect()
+        };
+        (0..self.keys.len()).map(|key| [0, 1].map(|component| sum(key, component))).collect()
+    }
+
     /// Computes the input and the addends now, so that no later piece recomputes them.
     pub(crate) fn compute_polynomials(&mut self) {
-        self.input = self.input.computed(self.e);
+        self.input = Polynomial::Limbs(self.input.limbs(self.e));
         for addend in self.keys.iter_mut().flat_map(|key| &mut key.addends).flatten() {
-            *addend = addend.computed(self.e);
+            *addend = Polynomial::Limbs(addend.limbs(self.e));
         }
     }
 
@@ -110,7 +147,7 @@ impl<'e> Switch<'e> {
 
     /// The sums of all keys.
     pub(crate) fn sums(&self) -> Vec<Sum> {
-        let sums = |key| [0, 1].map(|component| Sum { key, component });
+        let sums = |key| (0..self.components).map(move |component| Sum { key, component });
         (0..self.keys.len()).flat_map(sums).collect()
     }
 
@@ -175,7 +212,7 @@ impl<'e> Switch<'e> {
             false => self.raised[&(digit, tower)],
         };
         for sum in self.sums() {
-            let key = self.keys[sum.key].limbs[sum.component][digit.0][self.key_places[tower.0]];
+            let key = self.keys[sum.key].limbs[sum.component][digit.0][&tower];
             let product = self.e.multiply(values, key, tower);
             self.products.insert((sum, digit, tower), product);
         }
@@ -260,13 +297,14 @@ impl<'e> Switch<'e> {
         self.results.insert((sum, tower), result);
     }
 
-    /// The results of each key: two polynomials.
-    pub(crate) fn results(self) -> Vec<[Vec<Limb>; 2]> {
+    /// The results of each key: a polynomial for each of its sums.
+    pub(crate) fn results(self) -> Vec<Vec<Vec<Limb>>> {
         let targets = self.targets();
         let polynomial = |key, component| {
             let limb = |&tower: &Tower| self.results[&(Sum { key, component }, tower)];
             targets.iter().map(limb).collect()
         };
-        (0..self.keys.len()).map(|key| [0, 1].map(|component| polynomial(key, component))).collect()
+        let polynomials = |key| (0..self.components).map(|component| polynomial(key, component)).collect();
+        (0..self.keys.len()).map(polynomials).collect()
     }
 }

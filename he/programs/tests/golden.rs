@@ -443,7 +443,6 @@ fn built_in_sets_state_the_source_of_every_parameter() {
         assert_eq!(named[..4], ["n", "q", "p", "digits"], "{name}");
         assert_eq!(named[4..].contains(&"security"), set.security() == Security::None, "{name}");
         assert!(set.sources().iter().all(|(_, source)| !source.is_empty()));
-        assert!(set.p().iter().min() > set.q().iter().max(), "P exceeds each digit");
     }
 }
 
@@ -458,6 +457,15 @@ fn the_sets_have_the_sizes_of_their_sources() {
     assert_eq!(sizes("bts2"), (1 << 17, 40, 20, 2));
     assert_eq!(sizes("bts3"), (1 << 17, 45, 15, 3));
     assert_eq!(sizes("dprive"), (1 << 16, 13, 4, 4));
+    let log2_qp = |name: &str| ParameterSet::built_in(name, None).unwrap().unwrap().parameters().log2_qp;
+    for (name, size, log2) in [
+        ("lattigo-n16qp1546", (1 << 16, 25, 5, 5), 1_546.0),
+        ("lattigo-n16qp1547", (1 << 16, 24, 4, 6), 1_547.0),
+        ("lattigo-n16qp1767", (1 << 16, 29, 6, 5), 1_767.0),
+        ("lattigo-n15qp768", (1 << 15, 14, 2, 7), 768.0),
+    ] {
+        assert_eq!((sizes(name), log2_qp(name).round()), (size, log2), "{name}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Compressed files.
 
-use diagnostic::input;
+use diagnostic::input::{self, Content};
 use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,44 +9,66 @@ use std::path::Path;
 /// The size of buffers in bytes.
 const BUFFER: usize = 1 << 16;
 
+/// The largest text that any compressed file holds, in bytes.
+const LARGEST: u64 = Content::Program.limit();
+
+/// A compressed file holds at most this many bytes for each of its own, beyond the limit of a document: ring programs have
+/// 5 to 30.
+const LARGEST_RATIO: u64 = 100;
+
 /// Opens a file for reading. Its first bytes decide whether gzip or xz is to be undone.
 ///
 /// # Errors
 /// Returns an error if the file cannot be opened or read.
 pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    decompress(BufReader::with_capacity(BUFFER, input::open(path)?))
+    let file = input::open(path)?;
+    let limit =
+        Content::Document.limit().saturating_add(file.metadata()?.len().saturating_mul(LARGEST_RATIO));
+    within(BufReader::with_capacity(BUFFER, file), limit.min(LARGEST))
 }
 
 /// The text behind a reader. Its first bytes decide whether gzip or xz is to be undone.
 ///
-/// Errors of the returned reader name the compression and say whether the stream is truncated.
+/// A byte order mark at its start is left out. Errors of the returned reader name the compression and say whether the
+/// stream is truncated, or holds more than a program may.
 ///
 /// # Errors
-/// Returns an error if the first bytes cannot be read.
-pub fn decompress<'r>(mut raw: impl BufRead + 'r) -> io::Result<Box<dyn BufRead + 'r>> {
-    let start = raw.fill_buf()?;
-    if start.starts_with(&[0x1f, 0x8b]) {
-        return Ok(buffered("gzip", MultiGzDecoder::new(raw)));
-    }
-    if start.starts_with(&[0xfd, b'7', b'z', b'X', b'Z', 0]) {
-        return Ok(buffered("xz", XzReader::new(raw, true)));
-    }
-    Ok(Box::new(raw))
+/// Returns an error if the first bytes, of the raw stream or of its text, cannot be read.
+pub fn decompress<'r>(raw: impl BufRead + 'r) -> io::Result<Box<dyn BufRead + 'r>> {
+    within(raw, LARGEST)
 }
 
-fn buffered<'r>(format: &'static str, inner: impl Read + 'r) -> Box<dyn BufRead + 'r> {
-    Box::new(BufReader::with_capacity(BUFFER, Explained { format, inner }))
+/// As [`decompress`], with another limit on what a compressed stream holds.
+fn within<'r>(mut raw: impl BufRead + 'r, limit: u64) -> io::Result<Box<dyn BufRead + 'r>> {
+    let start = raw.fill_buf()?;
+    let mut text: Box<dyn BufRead + 'r> = if start.starts_with(&[0x1f, 0x8b]) {
+        buffered("gzip", MultiGzDecoder::new(raw), limit)
+    } else if start.starts_with(&[0xfd, b'7', b'z', b'X', b'Z', 0]) {
+        buffered("xz", XzReader::new(raw, true), limit)
+    } else {
+        Box::new(raw)
+    };
+    let start = text.fill_buf()?;
+    let mark = start.len() - input::without_mark(start).len();
+    text.consume(mark);
+    Ok(text)
+}
+
+fn buffered<'r>(format: &'static str, inner: impl Read + 'r, limit: u64) -> Box<dyn BufRead + 'r> {
+    Box::new(BufReader::with_capacity(BUFFER, Explained { format, inner, left: limit }))
 }
 
 /// A decoder whose errors are written for users.
 struct Explained<R> {
     format: &'static str,
     inner: R,
+    /// The bytes that may still follow.
+    left: u64,
 }
 
 impl<R: Read> Read for Explained<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.inner.read(buffer).map_err(|error| {
+        let read = self.inner.read(buffer).map_err(|error| {
             let (kind, format) = (error.kind(), self.format);
             if kind == io::ErrorKind::Interrupted {
                 error
@@ -55,7 +77,12 @@ impl<R: Read> Read for Explained<R> {
             } else {
                 io::Error::new(kind, format!("the {format} stream is damaged: {error}"))
             }
-        })
+        })?;
+        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
+            let message = format!("the {} stream holds too much for its size", self.format);
+            io::Error::new(io::ErrorKind::FileTooLarge, message)
+        })?;
+        Ok(read)
     }
 }
 
@@ -89,6 +116,22 @@ mod tests {
         assert_eq!(read(XZ).unwrap(), text);
         let parts = [gzip(b"one"), gzip(b"two")].concat();
         assert_eq!(read(&parts).unwrap(), "onetwo");
+    }
+
+    #[test]
+    fn a_small_file_does_not_hold_a_large_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("zeros.gz");
+        std::fs::write(&path, gzip(&vec![b'0'; 80 << 20])).unwrap();
+        let error = open(&path).unwrap().read_to_end(&mut Vec::new()).unwrap_err();
+        assert_eq!(error.to_string(), "the gzip stream holds too much for its size");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_left_out() {
+        for raw in ["\u{feff}ring".as_bytes().to_vec(), gzip("\u{feff}ring".as_bytes())] {
+            assert_eq!(read(&raw).unwrap(), "ring");
+        }
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub struct Inputs<'p> {
     origins: FxHashMap<Limb, Origin<'p>>,
     /// The seed of the other inputs.
     seed: Option<u64>,
+    /// Whether drawn words cover the edges of their ranges.
+    covers_edges: bool,
 }
 
 /// The origin of the words of a limb.
@@ -51,7 +53,7 @@ impl<'p> Inputs<'p> {
     /// No words yet.
     pub fn new(program: &'p RingProgram) -> Self {
         let (moduli, liveness) = (input_moduli(program), Liveness::of(program));
-        Self { program, moduli, liveness, origins: FxHashMap::default(), seed: None }
+        Self { program, moduli, liveness, origins: FxHashMap::default(), seed: None, covers_edges: false }
     }
 
     /// The program.
@@ -191,7 +193,39 @@ impl<'p> Inputs<'p> {
         self.seed.get_or_insert(seed);
     }
 
+    /// Gives the same limbs words of the whole range that the program allows: below the limb's modulus, or below the largest
+    /// one if only operations that take any words read it. Half of the words are at an edge: 0, 1, the largest, and those
+    /// around the modulus.
+    pub fn fill_with_edges(&mut self, seed: u64) {
+        self.fill(seed);
+        self.covers_edges = true;
+    }
+
+    /// See [`Self::fill_with_edges`].
+    fn drawn_with_edges(&self, limb: Limb, seed: u64) -> Words {
+        let moduli = self.program.moduli();
+        let largest = || moduli.iter().map(|(_, modulus)| modulus).max().unwrap_or(1);
+        let own = self.modulus(limb).map(|modulus| moduli.value(modulus.modulus()));
+        let bound = match (self.modulus(limb), own) {
+            (Some(InputModulus::Residues(_)), Some(own)) => own,
+            _ => largest(),
+        };
+        let q = own.unwrap_or(bound);
+        let edges = [0, 1, q / 2, q / 2 + 1, q - 1, q, q.saturating_add(1), bound - 1];
+        let edges: Vec<u128> = edges.into_iter().filter(|&edge| edge < bound).collect();
+        let mut state = seed ^ mix(self.program.limbs().id(limb).0);
+        let mut word = || {
+            let choice = split_mix(&mut state) as usize;
+            let random = u128::from(split_mix(&mut state)) << 64 | u128::from(split_mix(&mut state));
+            if choice.is_multiple_of(2) { edges[choice / 2 % edges.len()] } else { random % bound }
+        };
+        (0..self.program.degree().len()).map(|_| word()).collect()
+    }
+
     fn drawn(&self, limb: Limb, seed: u64) -> Words {
+        if self.covers_edges {
+            return self.drawn_with_edges(limb, seed);
+        }
         let moduli = self.program.moduli();
         let smallest = || moduli.iter().map(|(_, modulus)| modulus).min().unwrap_or(1);
         let modulus = self.modulus(limb).map_or_else(smallest, |modulus| moduli.value(modulus.modulus()));

@@ -29,12 +29,12 @@ mod token;
 use crate::fault::{Fault, Part};
 use crate::manifest::{Manifest, NamedIds};
 use crate::{Builder, Limb, ModulusFault, Operation, RingProgram, SENTINEL, compression};
-use diagnostic::{Diagnostic, Diagnostics};
+use diagnostic::{Diagnostic, Diagnostics, number};
 pub use instruction::NOTATION;
 use operands::{Misplaced, Operands};
 use std::io::{BufRead, Read};
 use std::path::Path;
-use token::{Span, first_word, number, significant, text};
+use token::{Span, first_word, significant, text};
 
 /// The origin of what the text does not say: the ring degree, and the names of inputs and outputs.
 #[derive(Clone, Copy, Debug)]

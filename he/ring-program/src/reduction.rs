@@ -85,3 +85,32 @@ pub fn input_moduli(program: &RingProgram) -> Vec<Option<InputModulus>> {
     }
     moduli
 }
+
+/// Whether an operation may read a word that is not below its modulus, though it must be: its source has the words of an
+/// operation with a larger modulus, or of an input that another operation reads first.
+pub fn may_read_unreduced(program: &RingProgram) -> bool {
+    // The number below which the words of a limb are; `None` for any words.
+    let mut bounds: Vec<Option<u128>> = vec![None; program.limbs().len()];
+    let moduli = input_moduli(program);
+    for limb in program.inputs().iter().flat_map(|group| &group.limbs) {
+        bounds[limb.index()] = match moduli[limb.index()] {
+            Some(InputModulus::Residues(m)) => Some(program.moduli().value(m)),
+            Some(InputModulus::Words(_)) | None => None,
+        };
+    }
+    program.operations().iter().any(|operation| {
+        let modulus = operation.modulus().map(|m| program.moduli().value(m));
+        let (demand, sources) = (operation.demand(), operation.sources());
+        let exceeds =
+            |source: &Limb| bounds[source.index()].is_none_or(|bound| modulus.is_some_and(|q| bound > q));
+        let is_reducing = matches!(demand, Demand::Residues | Demand::Factors);
+        let exceeds = is_reducing && sources.iter().flatten().any(exceeds);
+        bounds[operation.destination().index()] = match (demand, sources[0]) {
+            (Demand::Moved, Some(source)) => bounds[source.index()],
+            // Zeros.
+            (Demand::Moved, None) => Some(1),
+            (Demand::Residues | Demand::Factors | Demand::Words, _) => modulus,
+        };
+        exceeds
+    })
+}

@@ -1,32 +1,40 @@
 //! Lifting: lines of a program become launches of kernels.
 //!
-//! Copies, zeros and sums with zero are no work, and neither are lines without effect on an output. Lines that share no
+//! Copies, zeros and lines without effect on an output are no work. The words of a value are *reduced* modulo the modulus of the line
+//! that made them, or of the line whose operand an input must be, and modulo all larger ones; zero is, modulo all. A sum with zero and a difference from which zero
+//! is taken are no work if the other operand is reduced. Zero less a reduced value, and a negation, are products with a scalar. If the second factor of a
+//! product is not reduced, the factors change places; if the new second one is not either, it is multiplied by 1 first. A product with a monomial is one
+//! with a scalar, and a movement of the words of both. An automorphism on values of words that are not known to be reduced is a movement too. So a line
+//! has up to two parts, each of which counts as a line below.
+//!
+//! A value has a *read* for each operand that it is, and one for each output. Lines that share no
 //! result, directly or by others, are of different *parts* of the program. The parts run one after the other, in the order of
 //! their first lines. A *sum* is a tree of elementwise lines, each of which alone reads those before.
 //!
 //! A launch depends on earlier launches only. Lines become launches one after the other:
 //!
-//! * An elementwise line joins a *group*, one launch: the newest one with a line of its sum, or else the one that made the latest of
-//!   its operands, or else the newest one. The first of these that is not older than any of its operands and that has room takes it; else
+//! * An elementwise line joins a *group*, one launch: that with the newest line of its sum, or else the launch that made the latest of
+//!   its operands, or else the newest group. The first of these that is not older than any of its operands and that has room takes it; else
 //!   it begins a group. Intermediate limbs of a group stay in registers.
-//! * A group has room within the limits below. Long limbs join it only if it has a line of their sum, or one of their operands, or no
-//!   line that reads another. If it has not grown for the *reach*, only a line of its sum joins, with operands that it has.
+//! * A group has room within the limits below. Its operands are the limbs that it reads and does not make, those of its own that have reads outside
+//!   or ahead, and those that the line adds. Long limbs join it only if it has the newest line of their sum, or one of their operands, or no
+//!   line that reads another. If it has not grown for more lines than the *reach*, only a line of its sum joins, with operands that it has.
 //! * A product that only one addition or subtraction in its group reads, modulo the same number, becomes a part of it: one instruction
-//!   computes both. Of two products, the second does. Products with scalars do so for limbs of at least
-//!   4 vectors.
-//! * A transform or an automorphism joins the newest launch of the same operation in other rings, up to the limit. If its operand is
+//!   computes both. Of two products, the second does, and of a subtraction only the second can. Products with scalars do so for limbs of at least
+//!   4 vectors. A launch writes the results with reads outside of it, in the order of the lines.
+//! * A transform or an automorphism joins the launch of the same operation that grew last, if this has other rings and other operands, up to the limit. If its operand is
 //!   younger than this launch, the launch moves behind all others, unless another has read its results.
 //! * A movement of words is a launch of its own.
 //!
 //! Limbs of fewer than 16 vectors are *short*. Their lines come in windows of twice as many lines as the VDM has limbs,
-//! from 64 to 1,024: in a window, elementwise lines come first, then the operations that need them, then the
-//! elementwise lines that need those, and so on. So limbs meet those with the same work.
+//! from 64 to 1,024: in a window, elementwise lines come first, then the operations and movements that need them, then the
+//! elementwise lines that need those, and so on, each in the order of the program. So limbs meet those with the same work.
 //!
 //! | limit | short limbs | long limbs |
 //! |---|---|---|
 //! | operands of a group | as many as the VDM has limbs, from 3 to 32 | 62 |
 //! | moduli, and scalars in registers | 62 | 62 |
-//! | lines of a group | 32 | 512 |
+//! | lines of a group, with products that are parts of others | 32 | 512 |
 //! | reach, in lines | the window | 4 |
 //! | rings of a launch | so many that their limbs have 16 vectors | 1 |
 

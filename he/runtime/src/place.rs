@@ -223,6 +223,11 @@ impl Memory {
         self.capacity - self.free_words
     }
 
+    /// The words that are free.
+    pub(crate) fn free(&self) -> u64 {
+        self.free_words
+    }
+
     /// Keeps a resident in place until [`Self::unpin`].
     pub(crate) fn pin(&mut self, id: ItemId, next: NextUse) {
         if self.evictable.remove(&(next, self.item(id).is_saved(), id)) {

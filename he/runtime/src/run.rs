@@ -9,9 +9,11 @@ use crate::report::Report;
 use crate::schedule::{HbmUse, Home, Plan, Timeline, TooLarge};
 use crate::traffic::{Keys, Sources};
 use ring_program::data::Words;
+use ring_program::reduction::may_read_unreduced;
 use ring_program::{ExecuteError, Group, Inputs, RingProgram};
 use sim::hbm::BeyondHbm;
 use sim::{Events, Machine};
+use std::num::NonZeroU32;
 
 /// A program, lifted to kernels of a machine.
 #[derive(Debug)]
@@ -179,9 +181,43 @@ impl<'p> Runtime<'p> {
                 2 => " or the line fused with it".to_owned(),
                 lines => format!(" or one of the {} lines fused with it", lines - 1),
             };
-            let place = format!("{}`{}`{more}", self.line_prefix(operation), self.opcode(operation));
-            RunError::Launch { place, error }
+            let place = format!("`{}`{more}", self.opcode(operation));
+            RunError::Launch { line: self.program.line(operation as usize), place, error }
         })
+    }
+
+    /// Refuses data, or a program, of which an operation reads words that are not reduced though the kernel of the machine
+    /// may accept them. Only programs that read a limb modulo a smaller number than they wrote it take time.
+    ///
+    /// # Errors
+    /// Returns the executor's error.
+    pub fn check_reduced(&self, inputs: &Inputs<'_>) -> Result<(), RunError> {
+        if !may_read_unreduced(self.program) {
+            return Ok(());
+        }
+        self.execute(inputs)?;
+        ring_program::execute(inputs).map(drop).map_err(RunError::Reference)
+    }
+
+    /// Executes the program on words of the whole ranges that its operations allow, and compares it with the executor on big
+    /// integers. The text does not say whether a limb that is read modulo a smaller number has smaller words, so a run that
+    /// reads one that is not reduced says nothing.
+    ///
+    /// # Errors
+    /// Returns the first difference, or the error of a launch.
+    pub fn check_on_edges(&self, seed: u64) -> Result<(), RunError> {
+        let mut inputs = Inputs::new(self.program);
+        inputs.fill_with_edges(seed);
+        let checked = match self.execute(&inputs) {
+            Ok(outputs) => self.check(&inputs, &outputs),
+            Err(error) => Err(error),
+        };
+        match checked {
+            Err(RunError::Launch { error: LaunchError::NotReduced(_), .. } | RunError::Reference(_)) => {
+                Ok(())
+            }
+            checked => checked,
+        }
     }
 
     /// Compares outputs with those of the executor on big integers.
@@ -231,9 +267,11 @@ pub enum RunError {
         name: String,
     },
     /// A launch failed.
-    #[error("{place}: {error}")]
+    #[error("{}{place}: {error}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
     Launch {
-        /// Its lines in the text.
+        /// Its line in the text, if it has one.
+        line: Option<NonZeroU32>,
+        /// Its operations.
         place: String,
         /// The reason.
         error: LaunchError,
@@ -261,6 +299,19 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// The line of the text at fault.
+    pub fn line(&self) -> Option<NonZeroU32> {
+        match self {
+            Self::Launch { line, .. } | Self::Reference(ExecuteError::NotReduced { line, .. }) => *line,
+            Self::Kernel(_)
+            | Self::TooLarge(_)
+            | Self::BeyondHbm { .. }
+            | Self::MissingInput { .. }
+            | Self::Reference(_)
+            | Self::Differs { .. } => None,
+        }
+    }
+
     /// Whether the program ran with a wrong result, in contrast to a run that could not start or
     /// finish.
     pub fn is_wrong_result(&self) -> bool {

@@ -1,7 +1,7 @@
 //! The schedule of ring programs: when each launch and each transfer takes place.
 //!
-//! This text is the specification. Two models implement it: `Rpu`, and a slow one in the tests, written from this
-//! text. They agree on every launch, every transfer and every word.
+//! This text is the specification. The runtime implements it, and slow models in the tests, written from this
+//! text, do too: one from lines to launches, one from launches to times. They agree on every launch, every transfer and every word.
 //!
 //! The schedule is planned before the run, one launch after the other, in the order in which lines become launches. Times are
 //! whole picoseconds from the beginning of the program. A duration is rounded up: the bytes of a transfer over `hbm.gb_per_s *
@@ -74,7 +74,7 @@
 //! # A launch of an elementwise kernel
 //!
 //! It runs on slices: all limbs are read and written in `n / slice` runs. A limb is in the VDM as a whole, or it *streams*
-//! through two slices (one, if there is one run). In this order:
+//! through two slices (one, if there is one run), an operand through more if words are free. In this order:
 //!
 //! 1. Operands in the VDM stay, and all others stream, and so do all results. While the words that are free, or taken by items that no
 //!    operand is, are fewer than the slices of all streams and the scratch words: of the operands in the VDM, the one with the
@@ -87,16 +87,20 @@
 //!    and for all slices that are left: words that are free, and items beside the operands whose next use is farther than
 //!    its own. The first results become heirs, which need a slice and no other space.
 //! 4. Take the space of all slices, heirs' first slices and scratch words, in one piece. For each operand that moves in, in the order of 3:
-//!    take its space, and load it. Take the space of the results that stay and are no heirs, in one piece.
+//!    take its space, and plan its save if that waits. Take the space of the results that stay and are no heirs, in one piece. While there are more runs
+//!    than slices of each streaming operand, and words are free for a further slice of all of them, take its space.
 //! 5. Fetch the program and the parameters.
-//! 6. A run loads one slice of each streaming operand: one transfer for each kind, in the order of the operands, those that were
-//!    evicted in step 1 last. It is ready when the space of 4 is free, the run before the last one has ended, and the limbs of
+//! 6. A run loads one slice of each operand that moves in, in the order of 3: one transfer each, ready when the space of the operand is
+//!    free and its save has ended. Then it loads one slice of each streaming operand: one transfer for each kind, in the order of the operands, those that were
+//!    evicted in step 1 last. It is ready when the space of the slice is free, the last run that read this slice has ended (runs take the
+//!    slices in turn), and the limbs of
 //!    this kind are saved (waiting saves are planned before the first run, in the same order). Then, from the third run on, the stores of the run before
 //!    the last one are planned; they are ready at its end. The run begins when the run or launch before has ended, these transfers have
-//!    ended, and all whole operands, all space and the program are there. `launch.cycles` precede each run.
+//!    ended, and the operands that were in the VDM before, the space of the first two slices and of results, and the program are there. `launch.cycles` precede each run.
 //! 7. A store saves one slice of each streaming result: one transfer for each kind (`outputs`, `spills`), in the order of the results.
 //!    After the last run, the stores of the run before it are planned. The last stores wait as saves of their limbs; the slices of the
-//!    results are free when these have ended, and all other space of 4 at the end of the last run.
+//!    results are free when these have ended, a slice of the operands when the last run that read it has ended, and all other
+//!    space of 4 at the end of the last run. Operands that have moved in are complete then.
 //! 8. Operands end their use as above, in their order; the first ones that can leave their space to heirs do. Then the results in the VDM are complete.
 //!
 //! # A movement of words
@@ -152,8 +156,9 @@ use sim::Machine;
 /// The bytes of a modulus, a scalar or an address of a launch.
 pub const LAUNCH_WORD_BYTES: u64 = 16;
 
-/// The bytes of the smallest transfer, a burst of HBM2.
-pub const BURST_BYTES: u64 = 32;
+/// The bytes for which a word that the channel gathers counts. A burst of HBM2 has 32; between random ones, rows are opened, and the
+/// channel waits: `reports/memory.md` has the fit.
+pub const BURST_BYTES: u64 = 96;
 
 /// The bytes of an instruction.
 pub const INSTRUCTION_BYTES: u64 = 8;

@@ -34,6 +34,9 @@ use std::sync::LazyLock;
 /// The claims behind the built-in `gf12`: `configs/tech/gf12.claims.toml`.
 pub const GF12: &str = include_str!("../../../configs/tech/gf12.claims.toml");
 
+/// The largest number of printed areas: other fits are made to every choice of some.
+const MAX_PRINTED: usize = 12;
+
 /// Significant digits of a fitted constant.
 const DIGITS: usize = 4;
 
@@ -148,6 +151,10 @@ impl Claims {
         )?;
         if self.clock.is_empty() {
             return Err(FitError::NotPositive { what: "the number of `clock` points".into() });
+        }
+        let printed = self.area.iter().filter(|claim| claim.value.is_some()).count();
+        if printed > MAX_PRINTED {
+            return Err(FitError::TooManyValues { printed, max: MAX_PRINTED });
         }
         let (constants, claims) = (self.fit.len(), self.area.iter().filter(|claim| claim.fit).count());
         if claims < constants { Err(FitError::TooFewClaims { constants, claims }) } else { Ok(()) }
@@ -302,7 +309,8 @@ impl Claims {
         });
         let others =
             self.delay.iter().chain(&self.power).map(|(name, given)| (name.clone(), given.source.clone()));
-        given.chain(tied).chain(others).collect()
+        let all = given.chain(tied).chain(others);
+        all.map(|(name, source)| (name, diagnostic::one_line(&source).into_owned())).collect()
     }
 
     /// The area claims compared with the constants, in the order of the file.
@@ -409,6 +417,9 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.*e}", DIGITS - 1).parse().expect("a number that was just written")
 }
 
+/// The largest deviation in units of its tolerance. The method adds squares of squares.
+const LARGEST_RESIDUAL: f64 = 1e60;
+
 /// The least-squares problem: logarithms of the fitted constants, in the order of their names.
 #[derive(Clone)]
 struct Problem<'c> {
@@ -434,15 +445,22 @@ impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
         let logarithms = self.logarithms.iter().map(|log| log.exp());
         let constants = self.claims.area_constants(logarithms, |value| value).ok()?;
         let used = self.claims.area.iter().filter(|claim| claim.fit);
+        // A step to no numbers is a bad one.
+        let finite = |residual: f64| match residual.is_nan() {
+            true => LARGEST_RESIDUAL,
+            false => residual.clamp(-LARGEST_RESIDUAL, LARGEST_RESIDUAL),
+        };
         let residual = |claim: &AreaClaim| {
             let deviation = claim.printed().ok()?.deviation(claim.ours(&self.designs, &constants));
-            Some(deviation / claim.tolerance)
+            Some(finite(deviation / claim.tolerance))
         };
         Some(DVector::from_vec(used.map(residual).collect::<Option<_>>()?))
     }
 
     fn jacobian(&self) -> Option<DMatrix<f64>> {
+        // The method panics on values that are no numbers.
         differentiate_numerically(&mut self.clone())
+            .filter(|jacobian| jacobian.iter().all(|value| value.is_finite()))
     }
 }
 

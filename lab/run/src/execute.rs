@@ -1,18 +1,19 @@
 //! The execution of one program on one machine.
 
-use crate::inputs::{self, Drawn, InputError};
+use crate::inputs::{self, Domain, Drawn, InputError};
 use crate::program::ProgramFile;
 use crate::report::{ProgramFacts, RunReport};
 use crate::stream::StreamReport;
-use b512_asm::{Claim as ProgramClaim, InvalidProgram, Program, Role};
+use b512_asm::{Claim as ProgramClaim, Class, InvalidProgram, Operand, Program, Role, Space};
 use diagnostic::Diagnostics;
 use golden::GoldenError;
 use ring::cpu;
 use runtime::stream::StreamError;
 use sim::functional::{AccessError, ExecuteError, Executor, LoadError};
+use sim::machine::LawOperands;
 use sim::timing::{self, Timing};
 use sim::{FitError, Machine, lint};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 use thiserror::Error;
 
@@ -41,6 +42,8 @@ pub struct Options {
     /// Words of input symbols. Other inputs keep the words of the program's image, or are drawn
     /// from the seed if it has none.
     pub inputs: BTreeMap<String, Vec<u128>>,
+    /// Outputs that the caller compares with words of its own.
+    pub expected: BTreeSet<String>,
     /// The length of a stream: consecutive runs of the program, each on its own data, that overlap
     /// with off-chip transfers. Not possible with [`Mode::FunctionalOnly`].
     pub stream: Option<usize>,
@@ -142,8 +145,10 @@ type Words = BTreeMap<String, Vec<u128>>;
 /// program, an instruction faults, or a result differs from the golden model.
 pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Outcome, RunError> {
     machine.check_fits(program)?;
+    let defects = check_defects(program, machine);
+    let is_sound = defects.is_ok();
     if !options.lenient {
-        check_defects(program, machine)?;
+        defects?;
     }
     let facts = ProgramFacts::of(program);
     let mut report = RunReport::new(&facts, machine);
@@ -157,13 +162,19 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
         report.simulator.cpu = Some(cpu::Instructions::of_this_process().to_string());
         report.seed = (execution.drawn != Drawn::None).then_some(options.seed);
         if options.check {
-            check_coverage(program)?;
+            check_coverage(program, |output| options.expected.contains(output))?;
             execution.compare(program)?;
             let runs = if execution.drawn == Drawn::All { 1 } else { 2 };
             check_on_random_data(program, machine, &random_seeds(&facts.blake3, options.seed, runs))?;
-            report.checked = true;
         }
         outputs = execution.outputs;
+        let is_compared = |output: &String| {
+            options.expected.contains(output) || options.check && is_claimed(program, output)
+        };
+        report.checked = is_sound && !outputs.is_empty() && outputs.keys().all(is_compared);
+        report.expected = options.expected.iter().cloned().collect();
+    } else if is_sound {
+        check_faults(program, machine, options.seed)?;
     }
     let mut timing = None;
     if options.mode != Mode::FunctionalOnly {
@@ -205,14 +216,47 @@ pub fn check_defects(program: &Program, machine: &Machine) -> Result<(), RunErro
     if defects.is_empty() { Ok(()) } else { Err(RunError::Invalid(InvalidProgram { defects })) }
 }
 
-/// Refuses a program with an output that no claim covers.
-pub fn check_coverage(program: &Program) -> Result<(), RunError> {
+/// Refuses a program that faults on all data, which a timing does not touch: on random data if it has claims, which say what
+/// data it takes, or else on zeros, which are below every modulus.
+fn check_faults(program: &Program, machine: &Machine, seed: u64) -> Result<(), RunError> {
+    if !program.claims.is_empty() {
+        return Execution::random(program, machine, seed).map(drop);
+    }
+    let loads_input = |index: usize| {
+        let (instr, mut loaded) = (&program.instructions[index], None);
+        instr.for_each_operand(|_, operand| {
+            if let Operand::Offset(offset) = operand {
+                loaded = Some(u64::from(offset.words()));
+            }
+        });
+        let is_input = |offset| {
+            let mut inputs = inputs::inputs(program).filter(|input| input.space == Space::Sdm);
+            inputs.any(|input| input.contains(offset))
+        };
+        instr.op().class() == Class::ScalarLoad && loaded.is_some_and(is_input)
+    };
+    let mut executor = Executor::for_machine(machine);
+    executor.load(program)?;
+    match executor.run() {
+        // Zero is no modulus.
+        Err(error) if !loads_input(error.index) => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a claim says what an output is.
+fn is_claimed(program: &Program, output: &String) -> bool {
+    program.claims.iter().any(|claim| claim.outputs.contains(output))
+}
+
+/// Refuses a program with an output that no claim covers, and that is not `compared` otherwise.
+pub fn check_coverage(program: &Program, compared: impl Fn(&str) -> bool) -> Result<(), RunError> {
     if program.claims.is_empty() {
         return Err(RunError::NoClaim);
     }
-    let is_claimed = |name: &String| program.claims.iter().any(|claim| claim.outputs.contains(name));
     let outputs = program.symbols.iter().filter(|symbol| symbol.role == Role::Output);
-    match outputs.map(|symbol| &symbol.name).find(|name| !is_claimed(name)) {
+    let mut outputs = outputs.map(|symbol| &symbol.name);
+    match outputs.find(|name| !is_claimed(program, name) && !compared(name)) {
         Some(output) => Err(RunError::Unclaimed { output: output.clone() }),
         None => Ok(()),
     }
@@ -230,7 +274,10 @@ pub fn random_seeds(program_blake3: &str, seed: u64, runs: usize) -> Vec<u64> {
 
 /// Compares a program with its claims on random data, once for each seed.
 pub fn check_on_random_data(program: &Program, machine: &Machine, seeds: &[u64]) -> Result<(), RunError> {
-    seeds.iter().try_for_each(|&seed| Execution::random(program, machine, seed)?.compare(program))
+    let compare = |execution: Execution| execution.compare(program);
+    seeds
+        .iter()
+        .try_for_each(|&seed| Execution::random(program, machine, seed)?.into_iter().try_for_each(compare))
 }
 
 /// A functional run with its data.
@@ -242,24 +289,43 @@ pub struct Execution {
     instructions: usize,
     /// The inputs that came from the seed.
     drawn: Drawn,
+    /// The domain of the data.
+    domain: Domain,
 }
 
 impl Execution {
     /// Executes `program`.
     pub fn new(program: &Program, machine: &Machine, options: &Options) -> Result<Self, RunError> {
-        Self::with(program, machine, |executor| {
+        Self::with(program, machine, Domain::All, |executor| {
             inputs::write(executor, program, &options.inputs, options.seed)
         })
     }
 
-    /// Executes `program` on random values of all inputs that have claims. They replace its initial data.
-    pub fn random(program: &Program, machine: &Machine, seed: u64) -> Result<Self, RunError> {
-        Self::with(program, machine, |executor| inputs::write_random(executor, program, seed))
+    /// Executes `program` on random values of all inputs, which replace its initial data: once on what all its claims
+    /// allow, and once for each claim that allows more. Claims may forbid the data of others: such a run may end at a fault,
+    /// and is then left out.
+    pub fn random(program: &Program, machine: &Machine, seed: u64) -> Result<Vec<Self>, RunError> {
+        let any_word = machine.law.operands == LawOperands::Word;
+        let run = |domain| {
+            Self::with(program, machine, domain, |executor| {
+                inputs::write_random(executor, program, seed, any_word, domain)
+            })
+        };
+        let is_forbidden = |domain, run: &Result<Self, RunError>| {
+            domain != Domain::All && matches!(run, Err(RunError::Execute(_)))
+        };
+        let domains = inputs::domains(program, any_word).into_iter();
+        domains
+            .map(|domain| (domain, run(domain)))
+            .filter(|(domain, run)| !is_forbidden(*domain, run))
+            .map(|(_, run)| run)
+            .collect()
     }
 
     fn with(
         program: &Program,
         machine: &Machine,
+        domain: Domain,
         write: impl FnOnce(&mut Executor) -> Result<Drawn, InputError>,
     ) -> Result<Self, RunError> {
         let mut executor = Executor::for_machine(machine);
@@ -272,16 +338,26 @@ impl Execution {
         let inputs = read(&executor, Role::Input)?;
         let instructions = executor.run()?;
         let outputs = read(&executor, Role::Output)?;
-        Ok(Self { inputs, outputs, instructions, drawn })
+        Ok(Self { inputs, outputs, instructions, drawn, domain })
     }
 
     /// Compares the outputs with the golden model.
     fn compare(&self, program: &Program) -> Result<(), RunError> {
-        for claim in &program.claims {
+        for claim in self.claims(program) {
             let (inputs, outputs) = self.claim(claim)?;
             golden::compare(claim, &inputs, &outputs)?;
         }
         Ok(())
+    }
+
+    /// The claims of the program that allow the data.
+    pub fn claims<'p>(&self, program: &'p Program) -> impl Iterator<Item = &'p ProgramClaim> + use<'p> {
+        let domain = self.domain;
+        let allows = move |number| match domain {
+            Domain::All | Domain::Unclaimed => true,
+            Domain::Claim(own) => own == number,
+        };
+        program.claims.iter().enumerate().filter(move |(number, _)| allows(*number)).map(|(_, claim)| claim)
     }
 
     /// The words of each output symbol.
@@ -309,6 +385,94 @@ type Vectors<'w> = Vec<&'w [u128]>;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A program with x, u and p in the VDM, and a constant k.
+    fn program(lines: &str) -> Program {
+        let head = ".input x, 512, at 0x0\n.output y, 512, at 0x200\n.table k, 1, sdm\n.words k { 7 }\n";
+        b512_asm::assemble(&format!("{head}{lines}")).unwrap()
+    }
+
+    fn checked(lines: &str, options: &Options) -> Result<RunReport, RunError> {
+        run(&program(lines), &Machine::rpu_128x128(), options).map(|outcome| outcome.report)
+    }
+
+    fn check(lines: &str) -> Result<bool, RunError> {
+        let options = Options { mode: Mode::FunctionalOnly, check: true, ..Options::default() };
+        checked(lines, &options).map(|report| report.checked)
+    }
+
+    #[test]
+    fn inputs_that_no_claim_names_are_drawn() {
+        let lines = |initial: &str| {
+            format!(
+                ".input u, 512, at 0x400\n{initial}.modulus m0, 0xfffffffffffc001\n.modulus m1, 0x3001\n\
+                 .computes y = add(x, x), n=512, modulus=0xfffffffffffc001\n\
+                 sload s0, k\nvload v0, a0, x\nvload v1, a0, u\nvadd v0, v0, v0, m0\nvadd v0, v0, v1, m0\n\
+                 vsubs v0, v0, s0, m0\nvstore v0, a0, y\nhalt\n"
+            )
+        };
+        // With sevens as u, the program is right.
+        for initial in [String::new(), format!(".words u {{ {} }}\n", "7 ".repeat(512))] {
+            let error = check(&lines(&initial)).unwrap_err();
+            assert!(error.is_wrong_result(), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_claim_on_any_words_is_checked_on_words_beyond_the_modulus() {
+        let moduli = ".modulus m0, 0xfffffffffffc001\n.modulus m1, 0x3001\nsload s0, k\nvload v0, a0, x\n";
+        let claim = ".computes y = muls(x), n=512, modulus=0x3001, by=49\n";
+        let right = "vmuls v1, v0, s0, m1\nvmuls v1, v1, s0, m1\nvstore v1, a0, y\n";
+        // Right for words below 0x3001 only.
+        let wrong = "vmuls v1, v0, s0, m0\nvmuls v1, v1, s0, m1\nvstore v1, a0, y\n";
+        assert_eq!(check(&format!("{claim}{moduli}{right}halt\n")), Ok(true));
+        assert!(check(&format!("{claim}{moduli}{wrong}halt\n")).unwrap_err().is_wrong_result());
+        // Another claim on the same words does not hide it.
+        let other = ".output s, 512, at 0x400\n.computes s = add(x, x), n=512, modulus=0xfffffffffffc001\n";
+        let sum = "vadd v2, v0, v0, m0\nvstore v2, a0, s\n";
+        assert_eq!(check(&format!("{claim}{other}{moduli}{right}{sum}halt\n")), Ok(true));
+        assert!(check(&format!("{claim}{other}{moduli}{wrong}{sum}halt\n")).unwrap_err().is_wrong_result());
+    }
+
+    #[test]
+    fn edges_are_drawn() {
+        let claim =
+            ".computes y = adds(x), n=512, modulus=0x7fffffffe0001, by=0\n.modulus m1, 0x7fffffffe0001\n";
+        let execution = |seed| {
+            let text = format!("{claim}vload v0, a0, x\nvstore v0, a0, y\nhalt\n");
+            Execution::random(&program(&text), &Machine::rpu_128x128(), seed).unwrap().remove(0)
+        };
+        let q = 0x7_ffff_fffe_0001;
+        for edge in [0, 1, q / 2, q / 2 + 1, q - 1] {
+            assert!((0..4).all(|seed| execution(seed).inputs["x"].contains(&edge)), "{edge}");
+        }
+        assert!(execution(0).inputs["x"].iter().all(|&word| word < q));
+    }
+
+    #[test]
+    fn a_timing_refuses_what_faults_on_all_data() {
+        let options = Options { mode: Mode::TimingOnly, ..Options::default() };
+        let error = |lines: &str| checked(lines, &options).unwrap_err().to_string();
+        let even = ".table e, 1, sdm\n.words e { 4 }\nmload m0, e\nvload v0, a0, x\nvadd v0, v0, v0, m0\nvstore v0, a0, y\nhalt\n";
+        assert!(error(even).contains("mload"), "{}", error(even));
+        let large =
+            "sload s0, k\n.modulus m0, 3\nvload v0, a0, x\nvadds v0, v0, s0, m0\nvstore v0, a0, y\nhalt\n";
+        assert!(error(large).contains("not below"), "{}", error(large));
+        let right =
+            ".modulus m0, 97\nsload s0, k\nvload v0, a0, x\nvadds v0, v0, s0, m0\nvstore v0, a0, y\nhalt\n";
+        assert!(checked(right, &options).is_ok());
+    }
+
+    #[test]
+    fn outputs_with_expected_words_are_checked() {
+        let lines = ".output z, 512, at 0x400\n.modulus m0, 97\nvload v0, a0, x\nvadd v0, v0, v0, m0\n\
+                     vstore v0, a0, y\nvstore v0, a0, z\nhalt\n";
+        for (expected, all) in [(&["y"][..], false), (&["y", "z"], true), (&[], false)] {
+            let expected = expected.iter().map(|name| (*name).to_owned()).collect();
+            let report = checked(lines, &Options { expected, ..Options::default() }).unwrap();
+            assert_eq!(report.checked, all);
+        }
+    }
 
     #[test]
     fn random_data_follow_from_the_program_the_seed_and_the_run() {

@@ -1,12 +1,12 @@
 //! The initial data of a program.
 
-use b512_asm::{Claim, Image, Program, Role, Segment, Symbol};
+use b512_asm::{Image, Instr, Program, Role, Segment, Symbol};
 use diagnostic::counted;
 use golden::Range;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use sim::functional::{AccessError, Executor};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// Input data that does not fit the program.
@@ -44,15 +44,6 @@ pub enum InputError {
         /// The modulus.
         modulus: u128,
     },
-    /// An input that cannot be drawn at random.
-    #[error(
-        "input `{name}` cannot be drawn: the program has several moduli and no claim says which one is \
-         its own"
-    )]
-    NoModulus {
-        /// The input.
-        name: String,
-    },
     /// The simulator refuses the words.
     #[error(transparent)]
     Access(#[from] AccessError),
@@ -73,11 +64,123 @@ pub fn draw(seed: u64, operand: u64, n: usize, modulus: u128) -> Vec<u128> {
     (0..n).map(|_| residue()).collect()
 }
 
-/// The modulus of an input's words: the smallest in a claim about it, or the program's only one.
-pub fn modulus_of_input(program: &Program, name: &str) -> Option<u128> {
-    let of_input = |claim: &&Claim| claim.inputs.iter().any(|input| input == name);
-    let claims = program.claims.iter().filter(of_input);
-    claims.filter_map(|claim| golden::modulus(claim).ok()).min().or_else(|| program.only_modulus())
+/// A claim's range of an input, and its modulus.
+type Claimed = (Range, u128);
+
+/// What the claims of a program say of an input, each with its index.
+fn claimed<'p>(program: &'p Program, name: &'p str) -> impl Iterator<Item = (usize, Claimed)> + 'p {
+    let about = program
+        .claims
+        .iter()
+        .enumerate()
+        .filter(move |(_, claim)| claim.inputs.iter().any(|input| input == name));
+    about.flat_map(move |(index, claim)| {
+        let operands = golden::operands(claim).unwrap_or_default();
+        let own = claim.inputs.iter().zip(operands).filter(move |(input, _)| *input == name);
+        own.filter_map(move |(_, operand)| Some((index, (operand.range, golden::modulus(claim).ok()?))))
+    })
+}
+
+/// The modulus below which all claims allow the words of an input; `None` if they allow any words, or no claim names the
+/// input and the program has several moduli.
+fn bound(program: &Program, name: &str) -> Option<u128> {
+    let mut all = claimed(program, name).map(|(_, claimed)| claimed).peekable();
+    if all.peek().is_none() {
+        return program.only_modulus();
+    }
+    all.filter(|(range, _)| *range == Range::Residue).map(|(_, modulus)| modulus).min()
+}
+
+/// The modulus of the words that a seed gives an input: its [`bound`], else the smallest in a claim about it, else the
+/// smallest of the program; `None` without any.
+fn modulus_of_input(program: &Program, name: &str) -> Option<u128> {
+    let claimed = || claimed(program, name).map(|(_, (_, modulus))| modulus).min();
+    bound(program, name).or_else(claimed).or_else(|| moduli(program).min())
+}
+
+/// The moduli of a program: at launch, and loaded from its image.
+pub(crate) fn moduli(program: &Program) -> impl Iterator<Item = u128> + '_ {
+    let loaded = program.instructions.iter().filter_map(|instr| {
+        let Instr::Mload { offset, .. } = instr else { return None };
+        Some(program.sdm.word(offset.words()))
+    });
+    program.moduli.iter().map(|&(_, modulus)| modulus).chain(loaded).filter(|&modulus| modulus > 0)
+}
+
+/// The data of a random run: whose domain they cover.
+///
+/// All claims of a program may name one input. What all of them allow is the domain of the first run. A claim that allows
+/// more has a run of its own, as no claim narrows the data of another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Domain {
+    /// What all claims allow; of inputs that no claim names, words below all moduli.
+    All,
+    /// What one claim allows for its operands.
+    Claim(usize),
+    /// Any words for inputs that no claim names.
+    Unclaimed,
+}
+
+/// The largest word of each input in the domain of all claims, and in another one.
+fn largest(program: &Program, symbol: &Symbol, any_word: bool, domain: Domain) -> u128 {
+    let max = program.isa.max_word();
+    let of = |(_, (range, modulus)): (usize, Claimed)| match range {
+        Range::Word if any_word => max,
+        Range::Word | Range::Residue => modulus - 1,
+    };
+    let all = claimed(program, &symbol.name);
+    let own = match domain {
+        Domain::Claim(number) => all.filter(|(claim, _)| *claim == number).map(of).min(),
+        Domain::Unclaimed if claimed(program, &symbol.name).next().is_none() => Some(max),
+        Domain::Unclaimed | Domain::All => None,
+    };
+    own.or_else(|| claimed(program, &symbol.name).map(of).min())
+        .or_else(|| moduli(program).min().map(|modulus| modulus - 1))
+        .unwrap_or(max)
+        .min(max)
+}
+
+/// The domains that random runs of a program cover: that of all claims, and each that goes beyond it. `any_word` says whether
+/// the machine takes any word where a claim does.
+pub(crate) fn domains(program: &Program, any_word: bool) -> Vec<Domain> {
+    let is_wider = |symbol: &Symbol, domain| {
+        largest(program, symbol, any_word, domain) > largest(program, symbol, any_word, Domain::All)
+    };
+    let mut domains = vec![Domain::All];
+    for (number, claim) in program.claims.iter().enumerate() {
+        let mut own = claim.inputs.iter().filter_map(|name| program.symbol(name));
+        if own.any(|symbol| is_wider(symbol, Domain::Claim(number))) {
+            domains.push(Domain::Claim(number));
+        }
+    }
+    if inputs(program).any(|symbol| is_wider(symbol, Domain::Unclaimed)) {
+        domains.push(Domain::Unclaimed);
+    }
+    domains
+}
+
+/// Draws words up to `largest`, of which half are at an edge: 0, 1, the largest ones, and those around multiples of
+/// `moduli`.
+fn draw_with_edges(seed: u64, operand: u64, n: usize, largest: u128, moduli: &[u128]) -> Vec<u128> {
+    let around = moduli.iter().flat_map(|&modulus| {
+        let twice = modulus.saturating_mul(2);
+        [modulus / 2, modulus / 2 + 1, modulus - 1, modulus, modulus.saturating_add(1), twice - 1, twice]
+    });
+    let mut edges: Vec<u128> =
+        [0, 1, largest / 2, largest.saturating_sub(1), largest].into_iter().chain(around).collect();
+    edges.retain(|&edge| edge <= largest);
+    edges.sort_unstable();
+    edges.dedup();
+    let mut source = SplitMix64::from_seed(seed.wrapping_add(operand).to_le_bytes());
+    let mut word = || {
+        let (choice, hi, lo) = (source.next_u64(), source.next_u64(), source.next_u64());
+        if choice.is_multiple_of(2) {
+            return edges[(choice / 2 % edges.len() as u64) as usize];
+        }
+        let random = u128::from(hi) << 64 | u128::from(lo);
+        largest.checked_add(1).map_or(random, |count| random % count)
+    };
+    (0..n).map(|_| word()).collect()
 }
 
 /// The inputs that came from a seed.
@@ -92,7 +195,7 @@ pub enum Drawn {
 }
 
 /// The inputs of a program.
-fn inputs(program: &Program) -> impl Iterator<Item = &Symbol> {
+pub(crate) fn inputs(program: &Program) -> impl Iterator<Item = &Symbol> {
     program.symbols.iter().filter(|symbol| symbol.role == Role::Input)
 }
 
@@ -114,8 +217,7 @@ pub fn check(program: &Program, name: &str, words: &[u128]) -> Result<(), InputE
     if words.len() != symbol.words as usize {
         return Err(InputError::Length { name: name(), words: symbol.words as usize, given: words.len() });
     }
-    let modulus = modulus_of_input(program, &symbol.name);
-    let Some(modulus) = modulus.filter(|_| !may_have_any_words(program, &symbol.name)) else { return Ok(()) };
+    let Some(modulus) = bound(program, &symbol.name) else { return Ok(()) };
     match words.iter().position(|&word| word >= modulus) {
         Some(index) => Err(InputError::NotReduced { name: name(), index, value: words[index], modulus }),
         None => Ok(()),
@@ -138,8 +240,8 @@ pub(super) fn write(
         if let Some(words) = given.get(&symbol.name) {
             executor.write(&symbol.name, words)?;
         } else if !has_words(program.image(symbol.space), symbol) {
-            let modulus = modulus_of_input(program, &symbol.name)
-                .ok_or_else(|| InputError::NoModulus { name: symbol.name.clone() })?;
+            // Without a modulus, all words below the largest.
+            let modulus = modulus_of_input(program, &symbol.name).unwrap_or(program.isa.max_word());
             executor.write(&symbol.name, &draw(seed, operand, symbol.words as usize, modulus))?;
             drawn += 1;
         }
@@ -151,30 +253,29 @@ pub(super) fn write(
     })
 }
 
-/// Writes random words to every input that has a modulus, even if the image has words for it.
+/// Writes random words of a domain to every input, even if the image has words for it.
 pub(super) fn write_random(
     executor: &mut Executor,
     program: &Program,
     seed: u64,
+    any_word: bool,
+    domain: Domain,
 ) -> Result<Drawn, InputError> {
+    let all: BTreeSet<u128> = moduli(program).collect();
     for (operand, symbol) in (0..).zip(inputs(program)) {
-        if let Some(modulus) = modulus_of_input(program, &symbol.name) {
-            executor.write(&symbol.name, &draw(seed, operand, symbol.words as usize, modulus))?;
-        }
+        let mut own: BTreeSet<u128> =
+            claimed(program, &symbol.name).map(|(_, (_, modulus))| modulus).collect();
+        own.extend(all.iter().take(MAX_MODULI));
+        let own: Vec<u128> = own.into_iter().collect();
+        let largest = largest(program, symbol, any_word, domain);
+        let words = draw_with_edges(seed, operand, symbol.words as usize, largest, &own);
+        executor.write(&symbol.name, &words)?;
     }
     Ok(Drawn::All)
 }
 
-/// Whether every claim about an input accepts words that are not below the modulus.
-fn may_have_any_words(program: &Program, name: &str) -> bool {
-    let of_claim = |claim: &Claim| {
-        let operands = golden::operands(claim).unwrap_or_default();
-        let own = claim.inputs.iter().zip(operands).filter(|(input, _)| *input == name);
-        own.map(|(_, operand)| operand.range).collect::<Vec<_>>()
-    };
-    let ranges: Vec<Range> = program.claims.iter().flat_map(of_claim).collect();
-    !ranges.is_empty() && ranges.iter().all(|range| *range == Range::Word)
-}
+/// The largest number of a program's other moduli whose multiples are edges.
+const MAX_MODULI: usize = 8;
 
 /// Whether an image has words of a symbol.
 fn has_words(image: &Image, symbol: &Symbol) -> bool {

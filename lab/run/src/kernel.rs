@@ -3,7 +3,7 @@
 use codegen::search::Effort;
 use codegen::{Merit, PlanChoice, Recipe};
 use diagnostic::input::{self, Content};
-use diagnostic::{Code, Diagnostic, Diagnostics};
+use diagnostic::{Code, Diagnostic, Diagnostics, nearest};
 use std::path::Path;
 
 /// The named plans, with a description of each.
@@ -36,7 +36,10 @@ pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, Diagnostics> {
         // Without such a file, a name without an ending is an unknown plan.
         let is_name = cause.kind() == std::io::ErrorKind::NotFound && Path::new(name).extension().is_none();
         let names: Vec<String> = PLANS.iter().map(|(name, _)| format!("`{name}`")).collect();
-        let help = format!("the plans are {}, or the path of a plan's TOML file", names.join(", "));
+        let help = match nearest(name, PLANS.iter().map(|(name, _)| *name)) {
+            Some(near) if is_name => format!("did you mean `{near}`?"),
+            _ => format!("the plans are {}, or the path of a plan's TOML file", names.join(", ")),
+        };
         let message =
             if is_name { format!("unknown plan `{name}`") } else { format!("cannot read `{name}`: {cause}") };
         Diagnostic::new(message).with_code(Code::Unreadable.name()).with_help(help)
@@ -58,11 +61,7 @@ pub fn minimising(plan: PlanChoice, merit: Merit, effort: Option<Effort>) -> Pla
 
 /// Parses a decimal number, or a hexadecimal one after `0x`; digits may be separated by `_`.
 pub fn parse_u128(text: &str) -> Option<u128> {
-    let digits = text.trim().replace('_', "");
-    match digits.strip_prefix("0x") {
-        Some(digits) => u128::from_str_radix(digits, 16).ok(),
-        None => digits.parse().ok(),
-    }
+    diagnostic::number_with_separators(text.trim()).ok()
 }
 
 #[cfg(test)]

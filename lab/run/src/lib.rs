@@ -31,7 +31,7 @@ pub use execute::{
     Execution, Mode, Options, Outcome, RunError, check_coverage, check_defects, check_on_random_data,
     inputs_of, random_seeds, run,
 };
-pub use inputs::{InputError, draw, modulus_of_input};
+pub use inputs::{InputError, draw};
 pub use page::page;
 pub use pipes::{Instructions, Utilisation, Waits, label};
 pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, program_blake3, ring_blake3};

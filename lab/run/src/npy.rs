@@ -46,7 +46,8 @@ struct Header {
 /// Returns an error if the bytes are no such array, or a coefficient is negative.
 pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> {
     let wrong = |message: String| Diagnostic::new(message).in_file(name).with_help(HELP);
-    let (header, data) = split(bytes).ok_or_else(|| wrong("invalid .npy file: no header".to_owned()))?;
+    let (header, data) = split(bytes)
+        .ok_or_else(|| wrong("invalid .npy file: no header of version 1.0, 2.0 or 3.0".to_owned()))?;
     let header = match header_of(header) {
         Ok((_, header)) => header,
         Err(_) => {
@@ -106,15 +107,19 @@ pub(crate) fn write(words: &[u128], axes: &[usize], wide: bool) -> Vec<u8> {
 fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let rest = bytes.strip_prefix(MAGIC)?;
     let (version, rest) = rest.split_at_checked(2)?;
+    if version[1] != 0 {
+        return None;
+    }
     let (length, rest) = match version[0] {
         1 => {
             let (length, rest) = rest.split_first_chunk::<2>()?;
             (u16::from_le_bytes(*length) as usize, rest)
         }
-        _ => {
+        2 | 3 => {
             let (length, rest) = rest.split_first_chunk::<4>()?;
             (u32::from_le_bytes(*length) as usize, rest)
         }
+        _ => return None,
     };
     let (header, data) = rest.split_at_checked(length)?;
     Some((std::str::from_utf8(header).ok()?, data))
@@ -144,15 +149,28 @@ fn header_of(text: &str) -> IResult<&str, Header> {
     let entries = terminated(separated_list0(comma(), entry), (multispace0, opt(char(','))));
     let mut dictionary = delimited((multispace0, char('{')), entries, (multispace0, char('}'), multispace0));
     let (rest, entries) = dictionary.parse(text)?;
-    let mut header = Header { element: String::new(), columns_first: false, shape: Vec::new() };
+    let (mut element, mut columns_first, mut shape) = (None, None, None);
     for entry in entries {
-        match entry {
-            Entry::Element(element) => header.element = element,
-            Entry::ColumnsFirst(columns_first) => header.columns_first = columns_first,
-            Entry::Shape(shape) => header.shape = shape,
+        let is_second = match entry {
+            Entry::Element(own) => element.replace(own).is_some(),
+            Entry::ColumnsFirst(own) => columns_first.replace(own).is_some(),
+            Entry::Shape(own) => shape.replace(own).is_some(),
+        };
+        if is_second {
+            return Err(wrong_keys(text));
         }
     }
-    Ok((rest, header))
+    match (element, columns_first, shape) {
+        (Some(element), Some(columns_first), Some(shape)) => {
+            Ok((rest, Header { element, columns_first, shape }))
+        }
+        _ => Err(wrong_keys(text)),
+    }
+}
+
+/// A header in which a key is missing or occurs twice.
+fn wrong_keys(text: &str) -> nom::Err<nom::error::Error<&str>> {
+    nom::Err::Failure(nom::error::Error::new(text, nom::error::ErrorKind::Permutation))
 }
 
 /// A name in quotes of either kind.
@@ -249,7 +267,9 @@ mod tests {
             file(&format!("{{'descr': '{element}', 'fortran_order': False, 'shape': {shape}}}\n"), &[255; 8])
         };
         for (bytes, message) in [
-            (b"PK".to_vec(), "x.npy: invalid .npy file: no header"),
+            (b"PK".to_vec(), "x.npy: invalid .npy file: no header of version"),
+            (file("{'descr': '<u8', 'shape': (1,)}", &[]), "x.npy: invalid header of a .npy file"),
+            (b"\x93NUMPY\x09\x09\x00\x00".to_vec(), "x.npy: invalid .npy file: no header of version"),
             (file("{'descr': 8}", &[]), "x.npy: invalid header of a .npy file: `{'descr': 8}`"),
             (header("<f8", "(1,)"), "x.npy: elements of type `<f8` are no coefficients"),
             (header("<i8", "(1,)"), "x.npy: a coefficient is negative"),

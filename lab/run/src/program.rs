@@ -1,9 +1,9 @@
 //! Programs and coefficients from files.
 
-use crate::kernel::parse_u128;
+use crate::inputs;
 use crate::npy;
 use b512_asm::asm::Checks;
-use b512_asm::{Defect, Instr, Part, Program, SourceMap, Space, assemble_with_checks, intrinsics, object};
+use b512_asm::{Defect, Part, Program, SourceMap, assemble_with_checks, intrinsics, object};
 use diagnostic::input::{self, Content};
 use diagnostic::{Diagnostic, Diagnostics};
 use sim::functional::ExecuteError;
@@ -50,10 +50,9 @@ impl ProgramFile {
             golden::check(&program).map_err(|error| whole(error.to_string()))?;
             return Ok(Self { program, name: name.to_owned(), text: None });
         }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
+        let text = input::text(bytes).map_err(|reason| {
             let help = "give B512 assembly text, or an object file that `rpu asm` or `rpu gen` wrote";
-            whole(format!("neither an object file nor UTF-8 text: invalid byte {at}")).with_help(help)
+            whole(format!("neither an object file nor a text: {reason}")).with_help(help)
         })?;
         let checked = assemble_with(&text, &golden::defects).map(|(program, _)| program);
         let program = checked.map_err(|errors| errors.in_file(name))?;
@@ -178,11 +177,7 @@ pub fn coefficient_file(name: &str, words: &[u128], axes: Axes) -> Vec<u8> {
 /// Whether a coefficient of the program may have more than 64 bits: one of its moduli has, or it has no
 /// modulus. So the form of its data does not depend on the data.
 fn has_wide_words(program: &Program) -> bool {
-    let loaded = program.instructions.iter().filter_map(|instr| {
-        let Instr::Mload { offset, .. } = instr else { return None };
-        Some(program.image(Space::Sdm).word(offset.words()))
-    });
-    let moduli: Vec<u128> = program.moduli.iter().map(|&(_, modulus)| modulus).chain(loaded).collect();
+    let moduli: Vec<u128> = inputs::moduli(program).collect();
     moduli.is_empty() || moduli.iter().any(|&modulus| modulus > u128::from(u64::MAX))
 }
 
@@ -191,11 +186,11 @@ fn json_coefficients(name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> 
         let help = "write a list such as [\"0x1f\", \"31\", 31], of numbers of at most 128 bits";
         Diagnostic::new(message).in_file(name).with_help(help)
     };
-    let values: Vec<serde_json::Value> = serde_json::from_slice(bytes)
+    let values: Vec<serde_json::Value> = serde_json::from_slice(input::without_mark(bytes))
         .map_err(|error| wrong(format!("invalid JSON: {}", diagnostic::reason(&error.to_string()))))?;
     let word = |(index, value): (usize, &serde_json::Value)| {
         let number = match value.as_str() {
-            Some(text) => parse_u128(text),
+            Some(text) => diagnostic::number(text.as_bytes()).ok(),
             None => value.as_u64().map(u128::from),
         };
         number.ok_or_else(|| wrong(format!("invalid coefficient {index}: {value}")))

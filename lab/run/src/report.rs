@@ -30,11 +30,15 @@ pub struct RunReport {
     pub program_blake3: String,
     /// The program's claims; none of a ring program.
     pub computes: Vec<Claim>,
-    /// The seed of the inputs, if any was drawn.
+    /// The seed of the inputs, if any was drawn. One beyond 2^53 is a text: many readers of JSON have doubles only.
+    #[serde(with = "exact")]
     pub seed: Option<u64>,
-    /// Whether the outputs were compared with the golden model, or those of a ring program with the executor on big
-    /// integers, and agreed.
+    /// Whether all outputs were compared and agreed: with the golden model, those of a ring program with the executor on
+    /// big integers, or with given words.
     pub checked: bool,
+    /// The outputs that agreed with given words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expected: Vec<String>,
     /// Cycles from the start command to the completion of the last instruction. Of a ring program, the cycles of the
     /// clock in its time, rounded up. `None` after a functional run, which has no timing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -244,6 +248,7 @@ impl RunReport {
             computes: program.computes.clone(),
             seed: None,
             checked: false,
+            expected: Vec::new(),
             cycles: None,
             frequency_ghz: None,
             time_us: None,
@@ -446,5 +451,56 @@ impl Simulator {
         let wall_s = self.functional_wall_s.unwrap_or(0.0) + self.timing_wall_s.unwrap_or(0.0);
         self.wall_s = Some(wall_s);
         self.instructions_per_s = (wall_s > 0.0).then(|| instructions as f64 / wall_s);
+    }
+}
+
+/// Whole numbers in JSON that survive readers with doubles: as text beyond 2^53.
+mod exact {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// The numbers up to this one are doubles.
+    const LARGEST: u64 = 1 << 53;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Form {
+        Number(u64),
+        Text(String),
+    }
+
+    pub(super) fn serialize<S: Serializer>(number: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+        let form = |number: u64| {
+            if number > LARGEST { Form::Text(number.to_string()) } else { Form::Number(number) }
+        };
+        number.map(form).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+        match Option::deserialize(deserializer)? {
+            None => Ok(None),
+            Some(Form::Number(number)) => Ok(Some(number)),
+            Some(Form::Text(text)) => text.parse().map(Some).map_err(D::Error::custom),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_beyond_doubles_are_texts() {
+        #[derive(Serialize, Deserialize, PartialEq, Debug)]
+        struct Seed(#[serde(with = "exact")] Option<u64>);
+        for (seed, json) in [
+            (None, "null"),
+            (Some(1 << 53), "9007199254740992"),
+            (Some((1 << 53) + 1), "\"9007199254740993\""),
+            (Some(u64::MAX), "\"18446744073709551615\""),
+        ] {
+            assert_eq!(serde_json::to_string(&Seed(seed)).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Seed>(json).unwrap(), Seed(seed));
+        }
     }
 }

@@ -47,7 +47,11 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
     if let Some(parameters) = &report.parameters {
         writeln!(f, "  set {}: {parameters}", parameters.set)?;
     }
-    if report.checked {
+    if !report.expected.is_empty() {
+        let outputs = report.expected.join("`, `");
+        let rest = if report.checked { "" } else { "; other outputs were not compared" };
+        writeln!(f, "  compared: `{outputs}` as expected{rest}")?;
+    } else if report.checked {
         let witness = if report.n.is_some() { "big integers" } else { "the golden model" };
         writeln!(f, "  checked: every coefficient agrees with {witness}")?;
     }

@@ -1,7 +1,7 @@
 //! The cost of X -> X^g over machines, in several ways.
 
 use crate::page::{Files, fill, lines, text};
-use b512_asm::{Pipe, Setting};
+use b512_asm::{PerPipe, Pipe, Setting};
 use codegen::schedule::Tuning;
 use codegen::{Kernel, Order, Parameters, PlanChoice, Recipe, Request, classical, compile, generate};
 use plot::{Figure, Line, Lines, Panel};
@@ -88,7 +88,7 @@ struct Cost {
     /// The same if its busiest resource never waited.
     bound: f64,
     /// Instructions of each vector pipe for a vector.
-    instructions: [f64; 3],
+    instructions: PerPipe<f64>,
     /// The bank conflicts for a vector.
     conflicts: f64,
     /// Operands, results, tables and memory between passes, in MiB.
@@ -104,7 +104,7 @@ impl Cost {
         Self {
             cycles: timing.cycles.0 as f64 / f64::from(polynomials),
             bound: timing.bounds.resource.0 as f64 / f64::from(polynomials),
-            instructions: Pipe::VECTOR.map(|pipe| timing.instructions[pipe] as f64 / vectors),
+            instructions: PerPipe::from_fn(|pipe| timing.instructions[pipe] as f64 / vectors),
             conflicts: timing.bank_conflicts as f64 / vectors,
             mib: mib(words, machine),
         }
@@ -203,8 +203,9 @@ fn exponents(machine: &Machine) -> Vec<String> {
         ("-1, conjugation", 2 * LARGEST - 1),
     ];
     let row = |way: Way, (name, g)| {
-        let Cost { cycles, bound, instructions: [accesses, arithmetic, shuffles], conflicts, mib } =
-            way.cost(LARGEST, g, machine);
+        let Cost { cycles, bound, instructions, conflicts, mib } = way.cost(LARGEST, g, machine);
+        let [accesses, arithmetic, shuffles] =
+            [Pipe::LoadStore, Pipe::Compute, Pipe::Shuffle].map(|pipe| instructions[pipe]);
         format!(
             "| {} | {name} | {} | {mib:.1} | {accesses:.2} | {arithmetic:.2} | {shuffles:.2} | {conflicts:.1} | \
              {cycles:.0} | {bound:.0} |",

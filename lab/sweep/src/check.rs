@@ -32,7 +32,7 @@ pub(super) struct Job<T> {
 type Run = (String, Conditions);
 
 /// What of a machine decides about the results of programs that fit it: the words of its VDM and of its SDM, and whether it
-/// accepts multiplicands that are not reduced.
+/// accepts multiplicands that are not reduced. The last also decides about the data of the check.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Conditions {
     vdm_words: u32,
@@ -50,7 +50,7 @@ impl Conditions {
     fn imply(&self, others: &Self) -> bool {
         self.vdm_words <= others.vdm_words
             && self.sdm_words <= others.sdm_words
-            && (others.any_word || !self.any_word)
+            && self.any_word == others.any_word
     }
 }
 
@@ -88,10 +88,10 @@ struct Waiting<T> {
 
 /// The results to compare with the golden model.
 struct Evidence {
-    execution: Execution,
+    executions: Vec<Execution>,
     /// Whether the results are compared with anything.
     compared: bool,
-    /// For each claim of the program, the request to the golden model and the hash of the output.
+    /// For each execution and each claim that allows its data, the request to the golden model and the hash of the output.
     claims: Vec<(Question, blake3::Hash)>,
 }
 
@@ -131,8 +131,10 @@ impl<'d, T> Checker<'d, T> {
                 known
             }
             Ok(evidence) => {
-                for (claim, (question, _)) in job.program.claims.iter().zip(&evidence.claims) {
-                    self.answer(question, claim, &evidence.execution, meter);
+                for ((execution, claim), (question, _)) in
+                    compared(&evidence.executions, &job.program).zip(&evidence.claims)
+                {
+                    self.answer(question, claim, execution, meter);
                 }
                 let mut state = self.state();
                 state.waiting.push(Waiting { job, run, evidence: Some(evidence) });
@@ -149,26 +151,26 @@ impl<'d, T> Checker<'d, T> {
     fn execute(&self, program: &Program, machine: &Machine) -> Result<Evidence, String> {
         check_defects(program, machine).map_err(|error| error.to_string())?;
         let Data { seed, inputs, expected } = self.data;
-        let execution = if inputs.is_empty() && expected.is_empty() {
+        let executions = if inputs.is_empty() && expected.is_empty() {
             if !program.claims.is_empty() {
-                check_coverage(program).map_err(|error| error.to_string())?;
+                check_coverage(program, |_| false).map_err(|error| error.to_string())?;
             }
             Execution::random(program, machine, *seed)
         } else {
-            Execution::new(program, machine, &self.options)
+            Execution::new(program, machine, &self.options).map(|execution| vec![execution])
         };
-        let execution = execution.map_err(|error| error.to_string())?;
-        self.data.compare(execution.outputs())?;
-        let claim = |claim: &Claim| {
+        let executions = executions.map_err(|error| error.to_string())?;
+        let outputs = executions[0].outputs();
+        self.data.compare(outputs)?;
+        let claim = |(execution, claim): (&Execution, &Claim)| {
             let (inputs, outputs) = execution.claim(claim).map_err(|error| error.to_string())?;
             Ok((question(claim, &inputs), hash(&outputs)))
         };
-        let claims = program.claims.iter().map(claim).collect::<Result<_, String>>()?;
-        let mut outputs = execution.outputs().keys();
+        let claims = compared(&executions, program).map(claim).collect::<Result<_, String>>()?;
         let is_claimed = |name| program.claims.iter().any(|claim| claim.outputs.contains(name));
-        let compared = outputs.all(|name| self.data.expected.contains_key(name) || is_claimed(name))
-            && !execution.outputs().is_empty();
-        Ok(Evidence { execution, compared, claims })
+        let compared = outputs.keys().all(|name| self.data.expected.contains_key(name) || is_claimed(name))
+            && !outputs.is_empty();
+        Ok(Evidence { executions, compared, claims })
     }
 
     /// Runs the golden model, unless it has run for this request.
@@ -192,7 +194,7 @@ impl<T> State<T> {
     fn settled(&mut self) -> Vec<(Job<T>, Verdict)> {
         let Self { verdicts, answers, waiting } = self;
         for Waiting { job, run, evidence } in waiting.iter() {
-            let verdict = evidence.as_ref().and_then(|e| e.verdict(&job.program.claims, answers));
+            let verdict = evidence.as_ref().and_then(|e| e.verdict(&job.program, answers));
             if verdict.is_some() {
                 verdicts.insert(run.clone(), verdict);
             }
@@ -207,26 +209,35 @@ impl Evidence {
     /// `None` if the golden model has not computed everything yet.
     fn verdict(
         &self,
-        claims: &[Claim],
+        program: &Program,
         answers: &HashMap<Question, Option<Result<blake3::Hash, String>>>,
     ) -> Option<Verdict> {
         let mut verdict = Ok(self.compared);
-        for (claim, (question, output)) in claims.iter().zip(&self.claims) {
+        for ((execution, claim), (question, output)) in compared(&self.executions, program).zip(&self.claims)
+        {
             let agrees = match answers.get(question)?.as_ref()? {
                 Ok(expected) if expected == output => Ok(()),
                 // Only the full comparison can locate the difference.
-                Ok(_) => guarded(|| self.compare(claim)),
+                Ok(_) => guarded(|| compare(execution, claim)),
                 Err(error) => Err(error.clone()),
             };
             verdict = verdict.and_then(|compared| agrees.map(|()| compared));
         }
         Some(verdict)
     }
+}
 
-    fn compare(&self, claim: &Claim) -> Result<(), String> {
-        let (inputs, outputs) = self.execution.claim(claim).map_err(|error| error.to_string())?;
-        golden::compare(claim, &inputs, &outputs).map_err(|error| error.to_string())
-    }
+/// Each execution with each claim that allows its data.
+fn compared<'e>(
+    executions: &'e [Execution],
+    program: &'e Program,
+) -> impl Iterator<Item = (&'e Execution, &'e Claim)> {
+    executions.iter().flat_map(|execution| execution.claims(program).map(move |claim| (execution, claim)))
+}
+
+fn compare(execution: &Execution, claim: &Claim) -> Result<(), String> {
+    let (inputs, outputs) = execution.claim(claim).map_err(|error| error.to_string())?;
+    golden::compare(claim, &inputs, &outputs).map_err(|error| error.to_string())
 }
 
 /// Checks that a program claims what was requested: in each tower the operation, with the settings of the

@@ -68,6 +68,12 @@ use std::path::Path;
 /// The built-in sweep: Fig. 4 of the paper, `configs/sweeps/fig4.toml`.
 pub const FIG4: &str = include_str!("../../../configs/sweeps/fig4.toml");
 
+/// The maximum number of references of a sweep: a chart with more has no room for their labels.
+pub(super) const MAX_REFERENCES: usize = 100;
+
+/// The longest text of a chart, in bytes.
+pub(super) const MAX_LABEL: usize = 1000;
+
 /// The maximum number of points in a sweep.
 const MAX_POINTS: usize = 1_000_000;
 
@@ -214,8 +220,8 @@ impl Definition {
     ) -> Result<(), Diagnostics> {
         let span = item.span.clone();
         match &**key {
-            "name" => self.name = self.read(document, key, item)?,
-            "title" => self.title = self.read(document, key, item)?,
+            "name" => self.name = self.label(document, key, item)?,
+            "title" => self.title = self.label(document, key, item)?,
             "machine" => self.machine = self.read(document, key, item)?,
             "schedule_for" => (self.schedule_for, parts.scheduled_spans) = self.schedule_for(item)?,
             "seed" => self.seed = self.read(document, key, item)?,
@@ -242,7 +248,17 @@ impl Definition {
                 explore.check().map_err(|(message, help)| self.error(span.clone(), message, help))?;
                 (self.explore, self.explore_span) = (Some(explore), span);
             }
-            "reference" => self.references = self.read(document, key, item)?,
+            "reference" => {
+                self.references = self.read(document, key, item)?;
+                if self.references.len() > MAX_REFERENCES {
+                    let message = format!("more than {MAX_REFERENCES} references");
+                    return Err(self.error(span, message, "keep those that the chart is about").into());
+                }
+                let long = self.references.iter().find(|reference| reference.label.len() > MAX_LABEL);
+                if long.is_some() {
+                    return Err(self.too_long(span, "label").into());
+                }
+            }
             "grid" => {
                 let mut errors = Diagnostics::default();
                 for values in self.columns(item)? {

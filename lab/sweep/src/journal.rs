@@ -385,7 +385,9 @@ pub(super) fn read_manifest(folder: &Path) -> Result<Manifest, JournalError> {
         return Err(JournalError::NoSweep { folder: folder.into() });
     }
     read_head(&path)?;
-    read_json(&path)
+    let manifest: Manifest = read_json(&path)?;
+    manifest.check_texts().map_err(|reason| JournalError::Manifest { path, reason })?;
+    Ok(manifest)
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, JournalError> {

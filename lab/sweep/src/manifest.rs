@@ -1,5 +1,6 @@
 //! The manifest of a sweep's folder.
 
+use super::definition::{MAX_LABEL, MAX_REFERENCES};
 use super::front::Goals;
 use super::key::PointKey;
 use super::measure::{Costs, Measure};
@@ -51,6 +52,17 @@ pub struct Source {
 }
 
 impl Manifest {
+    /// Checks what charts show in a line each, as the reader of definitions does.
+    pub(super) fn check_texts(&self) -> Result<(), String> {
+        let labels = self.references.iter().map(|reference| &reference.label);
+        let longest = labels.chain([&self.name, &self.title]).map(String::len).max().unwrap_or(0);
+        match (self.references.len(), longest) {
+            (number, _) if number > MAX_REFERENCES => Err(format!("more than {MAX_REFERENCES} references")),
+            (_, longest) if longest > MAX_LABEL => Err(format!("a text of more than {MAX_LABEL} bytes")),
+            _ => Ok(()),
+        }
+    }
+
     /// The points of an exploration, from the key and the settings of each record, in the order of their
     /// settings.
     pub(super) fn explored_points(&self, records: impl Iterator<Item = (PointKey, Settings)>) -> Points {

@@ -117,7 +117,18 @@ impl Costs {
     }
 }
 
+/// The largest value of a measure that is read back. No run has more, and charts draw less.
+const LARGEST: f64 = 1e30;
+
 impl Measure {
+    /// Checks a value that was read.
+    pub(super) fn check(self, value: f64) -> Result<f64, String> {
+        match (0.0..=LARGEST).contains(&value) {
+            true => Ok(value),
+            false => Err(format!("`{}` is {value}, not between 0 and {LARGEST:e}", self.name())),
+        }
+    }
+
     /// The measure with this column.
     pub(super) fn find(column: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|measure| measure.name() == column)

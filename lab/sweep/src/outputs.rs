@@ -435,12 +435,18 @@ fn cell(value: Option<&Value>) -> String {
     }
 }
 
-/// A text as a cell of a table. Spreadsheets evaluate cells that begin with one of these characters; an
-/// apostrophe in front makes them text.
+/// A text as a cell of a table. Spreadsheets evaluate cells that begin with one of these characters, perhaps after blanks; an
+/// apostrophe in front makes them text. Control characters are escaped.
 fn neutral(text: &str) -> Cow<'_, str> {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+    let is_blank = |character: char| character.is_whitespace() || character.is_control();
+    let text = printable(text);
+    if text
+        .trim_start_matches(is_blank)
+        .starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'])
+        || text.starts_with(['\t', '\r'])
+    {
         Cow::Owned(format!("'{text}"))
     } else {
-        Cow::Borrowed(text)
+        text
     }
 }

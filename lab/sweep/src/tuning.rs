@@ -7,6 +7,7 @@
 use b512_asm::Setting;
 use codegen::search::Memory;
 use codegen::{Recipe, Request};
+use diagnostic::input::{self, Content};
 use lab_run::model::MODEL_VERSION;
 use serde::Serialize;
 use sim::Machine;
@@ -65,9 +66,12 @@ impl Cache {
         let path = folder.join(format!("{}.txt", hash(&identity)));
         let open = || {
             fs::create_dir_all(folder)?;
-            let text = match fs::read_to_string(&path) {
+            let text = match path.symlink_metadata() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-                text => text?,
+                Err(error) => return Err(error),
+                Ok(metadata) if metadata.is_file() => input::read_text(&path, Content::Document)?,
+                // A link may lead to anything, and a pipe has no end.
+                Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")),
             };
             let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
             if !text.is_empty() && !text.ends_with('\n') {
@@ -114,6 +118,22 @@ mod tests {
     use codegen::plan::{Plan, Shape};
     use codegen::schedule::Tuning;
     use ring::{Degree, Ring};
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_no_cache() {
+        let ring = Ring::with_smallest_root(Degree::new(2048).unwrap(), 12289).unwrap();
+        let (request, machine) = (Request::single(golden::NTT, ring), Machine::rpu_128x128());
+        let folder = tempfile::tempdir().unwrap();
+        drop(Cache::open(folder.path(), &request, &machine).unwrap());
+        let file = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+        for target in ["/dev/zero", "/dev/null", "nowhere"] {
+            fs::remove_file(&file).unwrap();
+            std::os::unix::fs::symlink(target, &file).unwrap();
+            let error = Cache::open(folder.path(), &request, &machine).map(drop).unwrap_err();
+            assert!(error.to_string().ends_with(": it is no file"), "{error}");
+        }
+    }
 
     #[test]
     fn results_are_found_again_for_the_same_kernel_and_machine_only() {

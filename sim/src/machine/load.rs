@@ -133,9 +133,13 @@ impl MachineBase {
     /// Returns an error if there is no machine of that name.
     pub fn built_in(name: &str) -> Result<Self, Diagnostics> {
         let location = built_in(MACHINES, name).ok_or_else(|| {
+            let help = match nearest(name, MachineFile::built_in_names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("the built-in machines are {}", names(MACHINES)),
+            };
             Diagnostic::new(format!("unknown built-in machine `{name}`"))
                 .with_code(Code::Unreadable.name())
-                .with_help(format!("the built-in machines are {}", names(MACHINES)))
+                .with_help(help)
         })?;
         Self::read(&location)
     }
@@ -270,6 +274,9 @@ struct At {
     span: Range<usize>,
 }
 
+/// The longest chain of files that inherit from each other.
+const MAX_CHAIN: usize = 16;
+
 #[derive(Clone, Default)]
 struct Layers {
     texts: Vec<Layer>,
@@ -310,6 +317,12 @@ impl Layers {
             self.incomplete = true;
             let message = format!("`{}` inherits from itself", location.name());
             let help = "name a file that does not lead back here".to_owned();
+            return self.report(Code::Contradiction, at, message, help);
+        }
+        if let (MAX_CHAIN.., Some(at)) = (chain.len(), named_at) {
+            self.incomplete = true;
+            let message = format!("a chain of more than {MAX_CHAIN} files");
+            let help = "name a file that inherits from fewer others".to_owned();
             return self.report(Code::Contradiction, at, message, help);
         }
         let text = match location {

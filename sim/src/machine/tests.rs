@@ -339,6 +339,25 @@ fn files_that_inherit_in_a_circle_are_refused() {
 }
 
 #[test]
+fn a_long_chain_of_files_is_refused() {
+    let chain = |length: usize| {
+        let names: Vec<String> = (0..length).map(|file| format!("m{file}.toml")).collect();
+        let text = |file: usize| match names.get(file + 1) {
+            Some(next) => format!("inherits = '{next}'"),
+            None => "inherits = 'rpu-128x128'".to_owned(),
+        };
+        let texts: Vec<String> = (0..length).map(text).collect();
+        let others: Vec<(&str, &str)> =
+            names.iter().zip(&texts).map(|(name, text)| (&**name, &**text)).collect();
+        load(&format!("chain-{length}"), "inherits = 'm0.toml'", &others)
+    };
+    assert!(chain(12).is_ok());
+    let error = chain(40).unwrap_err();
+    assert_eq!(error.message, "a chain of more than 16 files");
+    assert!(error.file.ends_with("m14.toml"), "{}", error.file);
+}
+
+#[test]
 fn a_file_that_is_not_there_is_reported_where_it_is_named() {
     let error = load("missing", "inherits = 'nowhere.toml'", &[]).unwrap_err();
     assert_eq!(told(&error).1, "'nowhere.toml'");

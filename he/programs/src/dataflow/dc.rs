@@ -14,6 +14,12 @@ pub(super) const DIGIT_CENTRIC: Dataflow = Dataflow {
 };
 
 fn run(switch: &mut Switch<'_>, _tile: Option<NonZeroUsize>) {
+    accumulate(switch);
+    divide(switch);
+}
+
+/// The sums of all digits, in all towers.
+pub(crate) fn accumulate(switch: &mut Switch<'_>) {
     let base = switch.base().clone();
     for digit in base.digits() {
         base.own(digit).into_iter().for_each(|tower| switch.scale(tower));
@@ -22,6 +28,10 @@ fn run(switch: &mut Switch<'_>, _tile: Option<NonZeroUsize>) {
             switch.multiply_and_add(digit, tower);
         }
     }
+}
+
+/// The division of all sums.
+pub(crate) fn divide(switch: &mut Switch<'_>) {
     let (targets, divisors) = (switch.targets(), switch.divisors());
     for sum in switch.sums() {
         divisors.iter().for_each(|&tower| switch.lower(sum, tower));

@@ -1,11 +1,10 @@
 //! `hoisted-rotations`: several rotations of one ciphertext, whose digits are raised once.
 
-use super::{Generator, Options, exponent, switch};
+use super::Generator;
 use crate::Error;
-use crate::emitter::Emitter;
-use crate::polynomial::Polynomial;
-use crate::switch::Key;
-use ring_program::Limb;
+use crate::circuit::Circuit;
+use crate::definition::SwitchingKey;
+use crate::scale::Scale;
 
 /// The rotations, unless some are given.
 pub(super) const ROTATIONS: [i64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
@@ -18,42 +17,26 @@ pub(super) const HOISTED_ROTATIONS: Generator = Generator {
     emit,
 };
 
-fn emit(e: &mut Emitter, options: &Options) -> Result<(), Error> {
-    let rotations = options.rotations.as_deref().unwrap_or(&ROTATIONS);
-    let ciphertext = ["ct.0", "ct.1"].map(|name| e.polynomial(name));
-    let keys = keys(e, rotations)?;
-    for (rotation, results) in rotations.iter().zip(rotated(e, ciphertext, keys, options)) {
-        for (component, limbs) in results.into_iter().enumerate() {
-            e.output(format!("rot{rotation}.{component}"), limbs);
-        }
+fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
+    let rotations = c.options.rotations.as_deref().unwrap_or(&ROTATIONS);
+    let ciphertext = c.input("ct", Scale::one());
+    let exponents = declare_keys(c, rotations)?;
+    for (rotation, rotated) in rotations.iter().zip(c.automorphisms(&ciphertext, &exponents)) {
+        c.output(&format!("rot{rotation}"), &rotated);
     }
     Ok(())
 }
 
-/// Declares the keys `evkR.b.J`, `evkR.a.J` of some rotations R.
-pub(super) fn keys(e: &mut Emitter, rotations: &[i64]) -> Result<Vec<Key>, Error> {
-    let mut keys = Vec::new();
+/// Declares the keys `evkR.b.J`, `evkR.a.J` of some rotations R, and returns the exponents of their automorphisms.
+pub(super) fn declare_keys(c: &mut Circuit<'_>, rotations: &[i64]) -> Result<Vec<u32>, Error> {
+    let mut exponents = Vec::new();
     for (index, &rotation) in rotations.iter().enumerate() {
         if rotations[..index].contains(&rotation) {
             return Err(Error::DuplicateRotation(rotation));
         }
-        let exponent = exponent(e, rotation)?;
-        let mut key = Key::input(e, &format!("evk{rotation}"));
-        key.exponent = Some(exponent);
-        keys.push(key);
+        let exponent = c.exponent(rotation)?;
+        c.declare_key(SwitchingKey::Galois(exponent), &format!("evk{rotation}"));
+        exponents.push(exponent);
     }
-    Ok(keys)
-}
-
-/// The rotations of a ciphertext, one for each key.
-pub(super) fn rotated(
-    e: &mut Emitter,
-    [c0, c1]: [Vec<Limb>; 2],
-    mut keys: Vec<Key>,
-    options: &Options,
-) -> Vec<[Vec<Limb>; 2]> {
-    for key in &mut keys {
-        key.addends = [Some(Polynomial::Limbs(c0.clone())), None];
-    }
-    switch(e, Polynomial::Limbs(c1), keys, false, options)
+    Ok(exponents)
 }

@@ -1,10 +1,10 @@
 //! `hrot`: the rotation of a ciphertext's slots.
 
-use super::{Generator, Options, exponent, switch};
+use super::Generator;
 use crate::Error;
-use crate::emitter::Emitter;
-use crate::polynomial::Polynomial;
-use crate::switch::Key;
+use crate::circuit::Circuit;
+use crate::definition::SwitchingKey;
+use crate::scale::Scale;
 
 /// The rotation of a ciphertext's slots: key switch, then automorphism.
 pub(super) const ROTATION: Generator = Generator {
@@ -14,22 +14,19 @@ pub(super) const ROTATION: Generator = Generator {
     emit,
 };
 
-fn emit(e: &mut Emitter, options: &Options) -> Result<(), Error> {
-    let rotation = match options.rotations.as_deref() {
+fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
+    let rotation = match c.options.rotations.as_deref() {
         None => 1,
         Some(&[rotation]) => rotation,
         Some(rotations) => {
             return Err(Error::OneRotation { program: ROTATION.name, count: rotations.len() });
         }
     };
-    let exponent = exponent(e, rotation)?;
-    let [c0, c1] = ["ct.0", "ct.1"].map(|name| Polynomial::Limbs(e.polynomial(name)));
-    let mut key = Key::input(e, "evk");
-    key.addends = [Some(c0), None];
-    key.exponent = Some(exponent);
-    for [first, second] in switch(e, c1, vec![key], false, options) {
-        e.output("rot.0", first);
-        e.output("rot.1", second);
+    let exponent = c.exponent(rotation)?;
+    let ciphertext = c.input("ct", Scale::one());
+    c.declare_key(SwitchingKey::Galois(exponent), "evk");
+    for rotated in c.automorphisms(&ciphertext, &[exponent]) {
+        c.output("rot", &rotated);
     }
     Ok(())
 }

@@ -1,10 +1,8 @@
 //! `keyswitch`: the switch of one polynomial to another key.
 
-use super::{Generator, Options, switch};
+use super::Generator;
 use crate::Error;
-use crate::emitter::Emitter;
-use crate::polynomial::Polynomial;
-use crate::switch::Key;
+use crate::circuit::Circuit;
 
 /// The switch of one polynomial to another key.
 pub(super) const KEY_SWITCH: Generator = Generator {
@@ -14,12 +12,10 @@ pub(super) const KEY_SWITCH: Generator = Generator {
     emit,
 };
 
-fn emit(e: &mut Emitter, options: &Options) -> Result<(), Error> {
-    let input = Polynomial::Limbs(e.polynomial("d"));
-    let key = Key::input(e, "evk");
-    for [first, second] in switch(e, input, vec![key], false, options) {
-        e.output("ks0", first);
-        e.output("ks1", second);
-    }
+fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
+    let input = c.polynomial("d");
+    let [first, second] = c.switch_polynomial(input);
+    c.output_polynomial("ks0", first);
+    c.output_polynomial("ks1", second);
     Ok(())
 }

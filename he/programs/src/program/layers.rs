@@ -1,10 +1,10 @@
 //! `layers`: linear transforms of slots and squares in turn, as in a bootstrap. It makes large programs.
 
-use super::{Generator, Options, hmult, hoisted_rotations, rescale};
+use super::{Generator, hoisted_rotations};
 use crate::Error;
-use crate::emitter::Emitter;
-use crate::switch::Key;
-use ring_program::Limb;
+use crate::circuit::Circuit;
+use crate::definition::{Definition, SwitchingKey};
+use crate::scale::Scale;
 
 /// Linear transforms of slots and squares in turn.
 pub(super) const LAYERS: Generator = Generator {
@@ -18,46 +18,31 @@ pub(super) const LAYERS: Generator = Generator {
 /// The moduli that a layer drops: one after the linear transform, and one with the square.
 const LEVELS: usize = 2;
 
-fn emit(e: &mut Emitter, options: &Options) -> Result<(), Error> {
-    let rotations = options.rotations.as_deref().unwrap_or(&hoisted_rotations::ROTATIONS);
-    let most = (e.base().level() - 1) / LEVELS;
-    let layers = options.layers.unwrap_or(most);
+fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
+    let rotations = c.options.rotations.as_deref().unwrap_or(&hoisted_rotations::ROTATIONS);
+    let most = (c.level() - 1) / LEVELS;
+    let layers = c.options.layers.unwrap_or(most);
     if layers == 0 || layers > most {
-        return Err(Error::Layers { layers, level: e.base().level(), most });
+        return Err(Error::Layers { layers, level: c.level(), most });
     }
-    let mut ciphertext = ["ct.0", "ct.1"].map(|name| e.polynomial(name));
-    let rotation_keys = hoisted_rotations::keys(e, rotations)?;
-    let square_key = Key::input(e, "evk");
+    let mut ciphertext = c.input("ct", Scale::one());
+    let exponents = hoisted_rotations::declare_keys(c, rotations)?;
+    c.declare_key(SwitchingKey::Relinearisation, "evk");
     for layer in 0..layers {
         let mut rotated = vec![ciphertext.clone()];
-        rotated.extend(hoisted_rotations::rotated(e, ciphertext, rotation_keys.clone(), options));
+        rotated.extend(c.automorphisms(&ciphertext, &exponents));
         let shifts = std::iter::once(0).chain(rotations.iter().copied());
-        let terms = shifts.zip(rotated).map(|(shift, limbs)| (format!("pt{layer}.{shift}"), limbs));
-        let sum = weighted_sum(e, terms);
-        let [c0, c1] = sum.map(|limbs| rescale::rescaled(e, &limbs));
-        e.drop_last();
-        let square = [[c0.clone(), c1.clone()], [c0, c1]];
-        ciphertext = hmult::product(e, square, square_key.clone(), true, options);
-        e.drop_last();
-    }
-    for (component, limbs) in ciphertext.into_iter().enumerate() {
-        e.output(format!("out.{component}"), limbs);
-    }
-    Ok(())
-}
-
-/// The sum of ciphertexts, each times an input with the given name.
-fn weighted_sum(e: &mut Emitter, terms: impl Iterator<Item = (String, [Vec<Limb>; 2])>) -> [Vec<Limb>; 2] {
-    let towers = e.base().q();
-    let mut sums = [vec![None; towers.len()], vec![None; towers.len()]];
-    for (name, ciphertext) in terms {
-        let weight = e.polynomial(name);
-        for (sum, limbs) in sums.iter_mut().zip(ciphertext) {
-            for &tower in &towers {
-                let product = e.multiply(limbs[tower.0], weight[tower.0], tower);
-                sum[tower.0] = Some(e.accumulate(sum[tower.0], product, tower));
-            }
+        let mut sum = None;
+        for (shift, rotated) in shifts.zip(rotated) {
+            let (name, level) = (format!("pt{layer}.{shift}"), (rotated.level(), false));
+            let weight = c.plaintext(name, level, Scale::one(), Definition::Free);
+            sum = Some(c.multiply_add(sum, &rotated, &weight)?);
         }
+        let sum = sum.expect("the rotation by 0 is a term");
+        let sum = c.rescale(&sum)?;
+        let square = c.multiply(&sum, &sum);
+        ciphertext = c.relinearise_and_rescale(&square)?;
     }
-    sums.map(|sum| sum.into_iter().map(|limb| limb.expect("a sum has at least one term")).collect())
+    c.output("out", &ciphertext);
+    Ok(())
 }

@@ -1,11 +1,12 @@
 //! The TOML form of a parameter set.
 
 use super::{ParameterSet, log2};
+use crate::bootstrap::{Bootstrap, Steps};
 use crate::security::{self, Security};
 use diagnostic::document::{Document, Format, Schema};
 use diagnostic::{Code, Diagnostic, Diagnostics, Span, counted};
 use num_bigint::BigUint;
-use ring::prime::largest_primes;
+use ring::prime::{is_prime, largest_primes};
 use ring::{Basis, Degree, Ring};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,26 +28,69 @@ struct Contents {
     #[serde(default)]
     roots: Vec<Spanned<String>>,
     hamming_weight: Option<Spanned<u64>>,
+    bootstrap: Option<Spanned<BootstrapTable>>,
     /// The schema allows `none` only.
     security: Option<String>,
     #[serde(default)]
     sources: toml::Table,
 }
 
-/// One modulus, or the largest primes of a size.
+/// One modulus, or the largest primes of a size, or the primes nearest to a power of two.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Entry {
     Modulus(String),
-    Primes { bits: u32, count: usize },
+    Primes {
+        bits: u32,
+        count: usize,
+        #[serde(default)]
+        around: bool,
+    },
+}
+
+/// The table `[bootstrap]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BootstrapTable {
+    scale_bits: u32,
+    message_ratio_bits: u32,
+    coeff_to_slot: usize,
+    eval_mod: Spanned<usize>,
+    slot_to_coeff: usize,
+    slot_to_coeff_matrices: Option<Spanned<usize>>,
+    #[serde(default)]
+    normalisation: usize,
+    range: u32,
+    degree: Spanned<usize>,
+    double_angles: u32,
+    arcsine: Option<Spanned<usize>>,
+    ephemeral_weight: Option<Spanned<u64>>,
+    /// The schema allows `lattigo` and `openfhe`.
+    steps: String,
+}
+
+/// The kind of a list of primes: its definition, and its size.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// The largest primes of so many bits.
+    Largest(u32),
+    /// The primes nearest to this power of two.
+    Near(u32),
+}
+
+impl Entry {
+    fn primes(&self) -> Option<(Kind, usize)> {
+        match *self {
+            Self::Modulus(_) => None,
+            Self::Primes { bits, count, around: false } => Some((Kind::Largest(bits), count)),
+            Self::Primes { bits, count, around: true } => Some((Kind::Near(bits), count)),
+        }
+    }
 }
 
 /// A decimal number, or a hexadecimal one after `0x`, of at most 128 bits.
 fn number(text: &str) -> Option<u128> {
-    match text.strip_prefix("0x") {
-        Some(digits) => u128::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
+    diagnostic::number_with_separators(text).ok()
 }
 
 /// A parameter set's document, with the errors that refer to it.
@@ -76,6 +120,9 @@ pub(super) fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Resul
     let (q, p) = moduli.split_at(levels);
     errors.keep(source.check_special(&contents, q, p));
     let security = errors.keep(source.security(&contents, basis.degree(), n, log2(&moduli)));
+    let bootstrap = contents.bootstrap.as_ref();
+    let bootstrap =
+        bootstrap.and_then(|table| errors.keep(source.bootstrap(table, (basis.degree(), levels))));
     let security = errors.in_order().or(security)?.expect("a set without errors has a class");
     Ok(ParameterSet {
         name: name.to_owned(),
@@ -85,6 +132,7 @@ pub(super) fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Resul
         plaintext_modulus,
         states_roots: !contents.roots.is_empty(),
         hamming_weight: contents.hamming_weight.as_ref().map(|weight| *weight.get_ref()),
+        bootstrap,
         security,
         sources: sources(&contents.sources),
     })
@@ -93,7 +141,7 @@ pub(super) fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Resul
 /// The sources in the order of the keys above.
 fn sources(table: &toml::Table) -> Vec<(String, String)> {
     let text = |key: &str| Some((key.to_owned(), table.get(key)?.as_str()?.to_owned()));
-    ["n", "q", "p", "digits", "plaintext_modulus", "roots", "hamming_weight", "security"]
+    ["n", "q", "p", "digits", "plaintext_modulus", "roots", "hamming_weight", "bootstrap", "security"]
         .into_iter()
         .filter_map(text)
         .collect()
@@ -120,17 +168,17 @@ impl SetDocument<'_> {
     ) -> Result<(LocatedModuli, LocatedModuli), Diagnostics> {
         let mut errors = Diagnostics::default();
         let lists = [&contents.p, &contents.q];
-        let mut totals: BTreeMap<u32, (usize, Span)> = BTreeMap::new();
+        let mut totals: BTreeMap<Kind, (usize, Span)> = BTreeMap::new();
         for entry in lists.iter().flat_map(|list| list.get_ref()) {
-            if let Entry::Primes { bits, count } = *entry.get_ref() {
-                let total = totals.entry(bits).or_insert((0, entry.span()));
+            if let Some((kind, count)) = entry.get_ref().primes() {
+                let total = totals.entry(kind).or_insert((0, entry.span()));
                 *total = (total.0.saturating_add(count), entry.span());
             }
         }
-        let mut known: BTreeMap<u32, std::vec::IntoIter<u128>> = BTreeMap::new();
-        for (bits, (count, span)) in totals {
-            if let Some(primes) = errors.keep(self.primes(bits, count, degree, span)) {
-                known.insert(bits, primes.into_iter());
+        let mut known: BTreeMap<Kind, std::vec::IntoIter<u128>> = BTreeMap::new();
+        for (kind, (count, span)) in totals {
+            if let Some(primes) = errors.keep(self.primes(kind, count, degree, span)) {
+                known.insert(kind, primes.into_iter());
             }
         }
         let [p, q] = lists.map(|list| {
@@ -141,8 +189,9 @@ impl SetDocument<'_> {
                         let modulus = errors.keep(self.number(text, entry.span()));
                         moduli.extend(modulus.map(|modulus| (modulus, entry.span())));
                     }
-                    Entry::Primes { bits, count } => {
-                        let primes = known.entry(*bits).or_default().take(*count);
+                    Entry::Primes { .. } => {
+                        let (kind, count) = entry.get_ref().primes().expect("a list of primes");
+                        let primes = known.entry(kind).or_default().take(count);
                         moduli.extend(primes.map(|prime| (prime, entry.span())));
                     }
                 }
@@ -152,15 +201,120 @@ impl SetDocument<'_> {
         errors.or((q, p))
     }
 
-    fn primes(&self, bits: u32, count: usize, degree: Degree, span: Span) -> Result<Vec<u128>, Diagnostic> {
+    fn primes(&self, kind: Kind, count: usize, degree: Degree, span: Span) -> Result<Vec<u128>, Diagnostic> {
         if count > usize::from(u16::MAX) {
-            let message = format!("{count} moduli of {bits} bits are too many");
+            let message = format!("{count} moduli of one size are too many");
             let help = format!("the largest number is {}", u16::MAX);
             return Err(self.error(Code::Value, span, message).with_help(help));
         }
-        largest_primes(bits, degree, count).map_err(|error| {
-            self.error(Code::Value, span, error.to_string()).with_help("use fewer, or larger ones")
-        })
+        let help = "use fewer, or larger ones";
+        match kind {
+            Kind::Largest(bits) => largest_primes(bits, degree, count)
+                .map_err(|error| self.error(Code::Value, span, error.to_string()).with_help(help)),
+            Kind::Near(bits) => {
+                let primes: Vec<u128> = nearest_primes(bits, degree).take(count).collect();
+                if primes.len() == count {
+                    return Ok(primes);
+                }
+                let (n, order) = (degree.get(), 2 * degree.get());
+                let message = format!(
+                    "there are {} primes from 2^{} to 2^{} that are 1 mod {order} for n = {n}, not {count}",
+                    primes.len(),
+                    bits - 1,
+                    bits + 1
+                );
+                Err(self.error(Code::Value, span, message).with_help(help))
+            }
+        }
+    }
+
+    /// The parameters of a bootstrap.
+    fn bootstrap(
+        &self,
+        table: &Spanned<BootstrapTable>,
+        (degree, levels): (Degree, usize),
+    ) -> Result<Bootstrap, Diagnostic> {
+        let contents = table.get_ref();
+        let bootstrap = Bootstrap {
+            scale_bits: contents.scale_bits,
+            message_ratio_bits: contents.message_ratio_bits,
+            coeff_to_slot: contents.coeff_to_slot,
+            eval_mod: *contents.eval_mod.get_ref(),
+            slot_to_coeff: contents.slot_to_coeff,
+            slot_to_coeff_matrices: contents
+                .slot_to_coeff_matrices
+                .as_ref()
+                .map_or(contents.slot_to_coeff, |count| *count.get_ref()),
+            normalisation: contents.normalisation,
+            range: contents.range,
+            degree: *contents.degree.get_ref(),
+            double_angles: contents.double_angles,
+            arcsine: contents.arcsine.as_ref().map_or(0, |degree| *degree.get_ref()),
+            ephemeral_weight: contents.ephemeral_weight.as_ref().map(|weight| *weight.get_ref()),
+            steps: if contents.steps == "openfhe" { Steps::OpenFhe } else { Steps::Lattigo },
+        };
+        if !bootstrap.degree.is_multiple_of(2) {
+            let message = format!("the polynomial's degree {} is odd", bootstrap.degree);
+            let error = self.error(Code::Value, contents.degree.span(), message);
+            return Err(error.with_help("the cosine is even: choose an even degree"));
+        }
+        if let Some(degree) = contents.arcsine.as_ref().filter(|degree| degree.get_ref().is_multiple_of(2)) {
+            let message = format!("the arcsine's degree {} is even", degree.get_ref());
+            let error = self.error(Code::Value, degree.span(), message);
+            return Err(error.with_help("the arcsine is odd: choose an odd degree, or leave it out"));
+        }
+        let least = bootstrap.least_eval_mod();
+        if bootstrap.eval_mod < least {
+            let message = format!(
+                "EvalMod has {}, but a polynomial of degree {} and {}{} need {least}",
+                counted(bootstrap.eval_mod, "modulus", "moduli"),
+                bootstrap.degree,
+                counted(bootstrap.double_angles as usize, "double angle", "double angles"),
+                if bootstrap.arcsine > 0 { " and the arcsine" } else { "" }
+            );
+            let error = self.error(Code::Contradiction, contents.eval_mod.span(), message);
+            return Err(error.with_help(format!("give it {least}, or choose a lower degree")));
+        }
+        if let Some(count) = &contents.slot_to_coeff_matrices
+            && !count.get_ref().is_multiple_of(bootstrap.slot_to_coeff)
+        {
+            let message = format!(
+                "{} of SlotToCoeff cannot share {} evenly",
+                counted(*count.get_ref(), "matrix", "matrices"),
+                counted(bootstrap.slot_to_coeff, "modulus", "moduli")
+            );
+            let error = self.error(Code::Contradiction, count.span(), message);
+            return Err(error.with_help("choose a multiple of the moduli"));
+        }
+        let stages = degree.get().ilog2() as usize - 1;
+        let most = bootstrap.coeff_to_slot.max(bootstrap.slot_to_coeff_matrices);
+        if most > stages {
+            let message = format!("a transform of {stages} stages cannot have {most} matrices");
+            let error = self.error(Code::Contradiction, table.span(), message);
+            return Err(error.with_help("give each matrix at least one stage"));
+        }
+        if let Some(weight) =
+            contents.ephemeral_weight.as_ref().filter(|weight| *weight.get_ref() > degree.get())
+        {
+            let message = format!(
+                "a secret of {} coefficients has no Hamming weight {}",
+                degree.get(),
+                weight.get_ref()
+            );
+            return Err(self
+                .error(Code::Contradiction, weight.span(), message)
+                .with_help("choose at most n"));
+        }
+        if levels <= bootstrap.depth() {
+            let message = format!(
+                "the set has no room for its bootstrap: {} of q, and the bootstrap uses up {}",
+                counted(levels, "modulus", "moduli"),
+                bootstrap.depth()
+            );
+            let error = self.error(Code::Contradiction, table.span(), message);
+            return Err(error.with_help("give q at least one modulus more than the bootstrap uses up"));
+        }
+        Ok(bootstrap)
     }
 
     fn number(&self, text: &str, span: Span) -> Result<u128, Diagnostic> {
@@ -306,6 +460,15 @@ impl SetDocument<'_> {
             }
         }
     }
+}
+
+/// The primes that are 1 mod 2n from 2^(bits - 1) to 2^(bits + 1), the nearest to 2^bits first.
+fn nearest_primes(bits: u32, degree: Degree) -> impl Iterator<Item = u128> {
+    let (centre, order) = (1_u128 << bits, 2 * u128::from(degree.get()));
+    // Multiples of the order, so 1 more is nearer above than below.
+    let steps = centre / 2 / order;
+    let pair = move |step: u128| [centre + step * order + 1, (centre + 1).saturating_sub((step + 1) * order)];
+    (0..steps).flat_map(pair).filter(|&q| is_prime(q))
 }
 
 /// Moduli and their spans in the text.

@@ -1,8 +1,9 @@
 //! The operands of an instruction in text.
 
-use super::token::{Span, number, text, trim};
+use super::token::{Span, text, trim};
 use crate::fault::{Fault, Name, Part};
 use crate::{Builder, ConstantIndex, Limb, LimbId, ModulusIndex};
+use diagnostic::number;
 
 /// The operands of one line, split but not read.
 pub(super) struct Operands<'t> {
@@ -167,12 +168,13 @@ impl<'t> Operands<'t> {
 
     /// Whether the number is zero.
     pub(super) fn scalar_is_zero(&self) -> bool {
-        self.count == 3 && matches!(self.bytes(Part::Scalar), b"0" | b"0x0")
+        self.count == 3 && number(self.bytes(Part::Scalar)) == Ok(0)
     }
 
     /// Whether the index of the modulus is the sentinel's.
     pub(super) fn is_without_modulus(&self) -> bool {
-        self.named[Name::Modulus as usize].is_some() && self.bytes(Part::Named(Name::Modulus)) == b"0"
+        self.named[Name::Modulus as usize].is_some()
+            && number(self.bytes(Part::Named(Name::Modulus))) == Ok(0)
     }
 
     /// The modulus; `None` for the sentinel.

@@ -382,12 +382,19 @@ impl Model<'_> {
         let buffers = limbs * buffer + heirs as u64 * slice + kernel.scratch_words;
         let space = self.take(buffers)?;
         let mut ready = space;
+        let mut moves = Vec::new();
         for &item in &moved {
             let space = self.take(self.words(item))?;
-            self.load(item, space);
+            let Item { kind, halves, .. } = self.program.items[item];
+            moves.push((kind, self.bytes(slice) * u64::from(halves) / 2, space.max(self.saved(item))));
         }
         let own = kept[heirs..].iter().map(|&item| self.words(item)).sum();
         ready = ready.max(self.take(own)?);
+        let mut free: Vec<u64> = vec![space; runs.min(2) as usize];
+        let words = streams.len() as u64 * slice;
+        while words > 0 && free.len() < runs as usize && self.free_words() >= words {
+            free.push(self.take(words)?);
+        }
         for &item in launch.operands.iter().filter(|&&item| self.here[item]) {
             ready = ready.max(self.complete[item]);
         }
@@ -419,8 +426,12 @@ impl Model<'_> {
         for run in 0..runs as usize {
             let before = if run >= 2 { spans[run - 2].1 } else { 0 };
             let mut at = ready;
+            let turn = run % free.len();
+            for &(kind, bytes, time) in &moves {
+                at = at.max(self.transfer(kind, bytes, time));
+            }
             for &(kind, bytes, time) in &loads {
-                at = at.max(self.transfer(kind, bytes, space.max(before).max(time)));
+                at = at.max(self.transfer(kind, bytes, free[turn].max(time)));
             }
             if run >= 2 {
                 for &(kind, bytes) in &stores {
@@ -429,6 +440,7 @@ impl Model<'_> {
             }
             let span = self.run(kernel, at);
             spans.push(span);
+            free[turn] = span.1;
         }
         if runs >= 2 {
             for &(kind, bytes) in &stores {
@@ -436,7 +448,9 @@ impl Model<'_> {
             }
         }
         let end = self.ended;
-        self.free(buffers - stored.len() as u64 * buffer, end, None);
+        moved.iter().for_each(|&item| (self.here[item], self.complete[item]) = (true, end));
+        free.into_iter().for_each(|free| self.free(words, free, None));
+        self.free(heirs as u64 * slice + kernel.scratch_words, end, None);
         for (kind, bytes) in stores {
             self.saves.push(Save { kind, bytes, ready: end, end: None });
             let save = self.saves.len() - 1;

@@ -7,7 +7,7 @@ use crate::place::{Full, Item, ItemId, NextUse};
 use crate::time::{Interval, Time};
 use crate::traffic::Kind;
 
-/// The slices of a limb that streams: one is in use, and one in transfer.
+/// The slices of a limb that streams: one is in use, and one in transfer. Operands take more if words are free.
 const BUFFERS: u64 = 2;
 
 /// The location of the limbs of a launch.
@@ -63,17 +63,20 @@ impl Rpu<'_> {
         let needed = buffers + words(&placement.loaded) + words(&placement.kept);
         let too_large = self.too_large(kernel.name, needed);
         let space = self.take(buffers).map_err(|Full| too_large)?;
+        let mut loads = Vec::with_capacity(placement.loaded.len());
         for &item in &placement.loaded {
             let space = self.take(self.limb_words(item)).map_err(|Full| too_large)?;
-            self.load(item, space);
+            let load = self.slice_of(item, placement.slice);
+            loads.push(Slice { ready: load.ready.max(space), ..load });
         }
         let mut ready = space.max(self.take(kept).map_err(|Full| too_large)?);
         for &item in task.operands {
             let item = self.memory.item(item);
             ready = if item.is_resident { ready.max(item.ready) } else { ready };
         }
+        let further = self.further_slices(&placement, slices.1).map_err(|Full| too_large)?;
         ready = ready.max(self.fetch(kernel, fetched));
-        let interval = self.runs(&placement, kernel, slices.1, (space, ready));
+        let interval = self.runs(&placement, kernel, &loads, (slices.1, &further), (space, ready));
         self.retire(task.operands, placement.heirs, interval.end);
         self.finish_results(&placement.kept, interval.end);
         Ok(interval)
@@ -157,24 +160,40 @@ impl Rpu<'_> {
         Ok(placement)
     }
 
-    /// All runs of a kernel with their transfers. The space of the slices is free from `space` on, and all else is
-    /// there from `ready` on. Gives the space back.
+    /// Takes the words that are free for further slices of all streaming operands. Returns the time from which each is free.
+    fn further_slices(&mut self, placement: &Placement, runs: u32) -> Result<Vec<Time>, Full> {
+        let words = placement.sources.len() as u64 * placement.slice;
+        let most = u64::from(runs).saturating_sub(BUFFERS);
+        let fitting = self.memory.free().checked_div(words).unwrap_or(0);
+        (0..most.min(fitting)).map(|_| self.take(words)).collect()
+    }
+
+    /// All runs of a kernel with their transfers. `moves` are the slices of operands that move in. The space of the other
+    /// slices is free from `space` on, that of further ones from `further` on, and all else is there from `ready` on.
+    /// Gives the space back.
     fn runs(
         &mut self,
         placement: &Placement,
         kernel: &Facts,
-        runs: u32,
+        moves: &[Slice],
+        (runs, further): (u32, &[Time]),
         (space, ready): (Time, Time),
     ) -> Interval {
         let (loads, stores) = self.slices(placement);
         let mut begin = None;
+        // The slices of operands: each is free when the run that read it has ended.
+        let mut free = vec![space; BUFFERS.min(runs.into()) as usize];
+        free.extend(further);
         // The ends of the last two runs.
         let mut ends = [Time::ZERO; 2];
         for run in 0..runs {
+            let slice = run as usize % free.len();
             let mut run_ready = ready;
+            for &Slice { kind, bytes, ready } in moves {
+                run_ready = run_ready.max(self.transfer(kind, bytes, ready).end);
+            }
             for &Slice { kind, bytes, ready } in &loads {
-                let free = space.max(ends[0]).max(ready);
-                run_ready = run_ready.max(self.transfer(kind, bytes, free).end);
+                run_ready = run_ready.max(self.transfer(kind, bytes, free[slice].max(ready)).end);
             }
             if u64::from(run) >= BUFFERS {
                 run_ready = run_ready.max(self.store(&stores, ends[0]));
@@ -182,12 +201,19 @@ impl Rpu<'_> {
             let interval = self.compute(kernel, run_ready);
             begin.get_or_insert(interval.begin);
             ends = [ends[1], interval.end];
+            free[slice] = interval.end;
         }
         if u64::from(runs) >= BUFFERS {
             self.store(&stores, ends[0]);
         }
         let end = self.computed;
-        let streamed = placement.results.len() as u64 * placement.buffer;
+        for &item in &placement.loaded {
+            let item = self.memory.item_mut(item);
+            (item.is_resident, item.ready) = (true, end);
+        }
+        let words = placement.sources.len() as u64 * placement.slice;
+        free.into_iter().for_each(|free| self.give_back(words, free));
+        let streamed = (placement.sources.len() + placement.results.len()) as u64 * placement.buffer;
         self.give_back(placement.buffers() - streamed, end);
         for Slice { kind, bytes, .. } in stores {
             let of_kind = |&item: &ItemId| self.kind_of_save(item) == kind;
@@ -209,16 +235,20 @@ impl Rpu<'_> {
         if self.memory.item(item).is_output { Kind::Outputs } else { Kind::Spills }
     }
 
+    /// The load of a slice of an item.
+    fn slice_of(&mut self, item: ItemId, words: u64) -> Slice {
+        let ready = self.saved(item);
+        let Item { kind, halves, .. } = *self.memory.item(item);
+        Slice { kind, bytes: self.bytes(words) * u64::from(halves) / 2, ready }
+    }
+
     /// The transfers for one run: loads and stores, one of each kind.
     fn slices(&mut self, placement: &Placement) -> (Vec<Slice>, Vec<Slice>) {
-        let slice = self.bytes(placement.slice);
         let mut loads = Vec::new();
         for &item in &placement.sources {
-            let ready = self.saved(item);
-            let Item { kind, halves, .. } = *self.memory.item(item);
-            add(&mut loads, Slice { kind, bytes: slice * u64::from(halves) / 2, ready });
+            add(&mut loads, self.slice_of(item, placement.slice));
         }
-        let mut stores = Vec::new();
+        let (slice, mut stores) = (self.bytes(placement.slice), Vec::new());
         for &item in &placement.results {
             add(&mut stores, Slice { kind: self.kind_of_save(item), bytes: slice, ready: Time::ZERO });
         }

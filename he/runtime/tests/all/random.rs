@@ -1,6 +1,7 @@
 //! Random programs give the results of the executor on big integers.
 
 use proptest::prelude::*;
+use rand::RngExt;
 use ring_program::shape::{
     Binary, Clear, Duplicate, Galois, GaloisCoefficients, Monomial, Scalar, Transform, Unary,
 };
@@ -127,9 +128,15 @@ fn program(log2: u32, choices: Vec<Choice>) -> RingProgram {
     random.builder.finish(None).unwrap()
 }
 
+/// A random program of fewer than 120 operations.
+pub(crate) fn random_program(rng: &mut impl rand::Rng) -> RingProgram {
+    let choices = (0..rng.random_range(0..120)).map(|_| rng.random()).collect();
+    program(rng.random_range(10..13), choices)
+}
+
 fn programs() -> BoxedStrategy<RingProgram> {
     let choice = (any::<u8>(), any::<[u8; 3]>(), any::<u8>(), any::<u128>(), any::<u32>());
-    (10..13u32, prop::collection::vec(choice, 0..120))
+    (10..12u32, prop::collection::vec(choice, 0..120))
         .prop_map(|(log2, choices)| program(log2, choices))
         .boxed()
 }

@@ -198,6 +198,14 @@ pub enum FitError {
         /// Claims in the fit.
         claims: usize,
     },
+    /// More printed areas than other fits can choose from.
+    #[error("{printed} area claims have a `value`, but at most {max} may")]
+    TooManyValues {
+        /// Area claims with a value.
+        printed: usize,
+        /// The limit.
+        max: usize,
+    },
     /// The least-squares fit does not converge.
     #[error("the fit does not converge: {reason}; start closer, or mark other claims with `fit = true`")]
     Diverges {

@@ -1,6 +1,7 @@
 //! The technology file of a fit.
 
 use super::*;
+use diagnostic::one_line;
 use std::fmt::Write;
 
 impl Fit {
@@ -13,6 +14,8 @@ impl Fit {
 
     fn write(&self, f: &mut String) -> std::fmt::Result {
         let Technology { name, node_nm, law_stages, clock, delay, area, energy, power } = &self.technology;
+        // No text of the claims ends a comment.
+        let (quoted, name) = (toml::Value::from(name.as_str()), one_line(name));
         writeln!(f, "#:schema ../schemas/technology.json")?;
         writeln!(
             f,
@@ -23,7 +26,7 @@ impl Fit {
         writeln!(f, "#   derived  arithmetic on printed numbers")?;
         writeln!(f, "#   fitted   fitted to printed numbers by least squares: see the table at the end")?;
         writeln!(f, "#   assumed  the texts are silent\n")?;
-        writeln!(f, "name = {name:?}\nnode_nm = {node_nm}")?;
+        writeln!(f, "name = {quoted}\nnode_nm = {node_nm}")?;
         writeln!(f, "# Stages of the multiplier whose area and energy are given.")?;
         writeln!(
             f,
@@ -54,7 +57,7 @@ impl Fit {
             let source = match self.sources.get(key) {
                 Some(source) => source.clone(),
                 None if key.starts_with("sram") => "derived from the two printed macros".into(),
-                None => format!("fitted to {}", fitted.join(", ")),
+                None => one_line(&format!("fitted to {}", fitted.join(", "))).into_owned(),
             };
             writeln!(f, "# {what}.\n# {source}\n{key} = {}", values[key])?;
         }
@@ -97,6 +100,7 @@ impl Fit {
         writeln!(f, "#   {:<4} {:<36} {:>11} {:>8} {:>8}", "", "", "paper", "ours", "off by")?;
         for residual in &self.residuals {
             let Residual { id, quantity, ours, .. } = residual;
+            let id = one_line(id);
             let printed = match residual.printed {
                 Printed::Value(value) => format!("{value}"),
                 Printed::Between([low, high]) => format!("{low} to {high}"),
@@ -121,8 +125,8 @@ impl Fit {
             writeln!(
                 f,
                 "#   to {}: {}; {agree} of {} predictions agree",
-                fitted.join(", "),
-                values.join(", "),
+                one_line(&fitted.join(", ")),
+                one_line(&values.join(", ")),
                 predicted.len()
             )?;
         }

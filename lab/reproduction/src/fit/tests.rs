@@ -202,3 +202,26 @@ mod conflicts {
         assert!(1.2 < none && none < half && half < one, "{none} {half} {one}");
     }
 }
+
+#[test]
+fn claims_of_any_size_are_no_panic() {
+    for value in [f64::MAX, 1e200, 1e80, 1e20, 1e-200, f64::MIN_POSITIVE] {
+        for change in [
+            (|claim, value| claim.value = claim.value.map(|_| value)) as fn(&mut AreaClaim, f64),
+            |claim, value| claim.tolerance = value,
+        ] {
+            let mut claims = gf12();
+            claims.area.iter_mut().for_each(|claim| change(claim, value));
+            let _ = fit(&claims, &events());
+        }
+        let mut claims = gf12();
+        claims.fit.values_mut().for_each(|start| *start = value);
+        let _ = fit(&claims, &events());
+    }
+    let mut claims = gf12();
+    claims.area = std::iter::repeat_n(claims.area[0].clone(), 70).collect();
+    assert_eq!(fit(&claims, &events()), Err(FitError::TooManyValues { printed: 70, max: MAX_PRINTED }));
+    let mut claims = gf12();
+    claims.area.iter_mut().for_each(|claim| claim.fit = false);
+    assert!(matches!(fit(&claims, &events()), Err(FitError::TooFewClaims { .. })));
+}

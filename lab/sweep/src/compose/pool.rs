@@ -305,7 +305,13 @@ impl Source {
         };
         let rows = reader.records().map(|record| record.map(row)).collect::<Result<Vec<_>, _>>();
         let is_ok = |row: &Settings| row.get("status").is_some_and(|status| status == "ok");
-        let rows = rows.map_err(failed)?.into_iter().filter(is_ok).collect();
+        let rows: Vec<Settings> = rows.map_err(failed)?.into_iter().filter(is_ok).collect();
+        for (name, value) in rows.iter().flatten() {
+            if let (Some(measure), Some(value)) = (Measure::find(name), value.as_f64()) {
+                let invalid = |reason| ComposeError::Table { path: path.into(), reason };
+                measure.check(value).map_err(invalid)?;
+            }
+        }
         Ok(Self::Table(name, header, rows))
     }
 

@@ -4,7 +4,7 @@ use super::{Axis, Definition, ScheduleFor, Setting, quoted};
 use crate::parameter::is_parameter;
 use crate::value::whole;
 use diagnostic::{Code, Diagnostic};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 impl Definition {
@@ -58,8 +58,9 @@ impl Definition {
     /// Checks that no key is on two axes, and that a kernel's key for all points is not one that every point sets anew.
     pub(super) fn check_axes(&self) -> Result<(), Diagnostic> {
         for axis in &self.axes {
-            let in_all_rows =
-                |setting: &&Setting| axis.iter().all(|row| row.iter().any(|other| other.key == setting.key));
+            let mut rows: HashMap<&str, usize> = HashMap::new();
+            axis.iter().flatten().for_each(|setting| *rows.entry(&setting.key).or_default() += 1);
+            let in_all_rows = |setting: &&Setting| rows[&*setting.key] == axis.len();
             let mut varied = axis.iter().flatten().filter(in_all_rows);
             if let Some(setting) = varied.find(|setting| self.common(&setting.key).is_some()) {
                 let message = format!("`{}` is set for all points and varies", setting.key);
@@ -67,15 +68,15 @@ impl Definition {
                 return Err(error.with_code(Code::Contradiction.name()));
             }
         }
-        for (i, axis) in self.axes.iter().enumerate() {
-            let others = || self.axes[..i].iter().flatten().flatten();
-            let twice = axis.iter().flatten().find(|setting| others().any(|other| other.key == setting.key));
-            if let Some(setting) = twice {
+        let mut others = HashSet::new();
+        for axis in &self.axes {
+            if let Some(setting) = axis.iter().flatten().find(|setting| others.contains(&*setting.key)) {
                 let message = format!("`{}` is varied twice", setting.key);
                 let help = "keep it in one of [grid], [zip] and [[list]]";
                 let error = self.error(setting.span.clone(), message, help);
                 return Err(error.with_code(Code::Contradiction.name()));
             }
+            others.extend(axis.iter().flatten().map(|setting| &*setting.key));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The parts of a definition, read from TOML.
 
-use super::{Axis, DataFile, Definition, ScheduleFor, Setting, TOP_KEYS, quoted};
+use super::{Axis, DataFile, Definition, MAX_LABEL, ScheduleFor, Setting, TOP_KEYS, quoted};
 use crate::parameter::PARAMETERS;
 use diagnostic::document::{Document, Field, Format, Item, Node, Schema};
 use diagnostic::{Code, Diagnostic, Diagnostics, counted};
@@ -44,6 +44,22 @@ impl Definition {
         let invalid = |message: String| self.error(item.span.clone(), message, "");
         let value = item.value().ok_or_else(|| invalid(format!("invalid value for `{key}`")))?;
         Ok(value.try_into().map_err(|error: toml::de::Error| invalid(error.message().to_owned()))?)
+    }
+
+    /// A text of a chart.
+    pub(super) fn label(
+        &self,
+        document: &Document<'_>,
+        key: &str,
+        item: &Item<'_>,
+    ) -> Result<String, Diagnostics> {
+        let text: String = self.read(document, key, item)?;
+        if text.len() > MAX_LABEL { Err(self.too_long(item.span.clone(), key).into()) } else { Ok(text) }
+    }
+
+    pub(super) fn too_long(&self, span: Range<usize>, key: &str) -> Diagnostic {
+        let message = format!("`{key}` has more than {MAX_LABEL} bytes");
+        self.error(span, message, "shorten it: charts show it in one line")
     }
 
     /// A number, a boolean or a text.

@@ -83,12 +83,17 @@ impl<'de> Visitor<'de> for &mut Keys {
                 "checked" => self.checked = Some(record.next_value()?),
                 "hbm" => {
                     let stream: Stream = record.next_value()?;
-                    stream.total_us.into_iter().for_each(|time| self.costs.set(Measure::StreamUs, time));
+                    if let Some(time) = stream.total_us {
+                        let measure = Measure::StreamUs;
+                        self.costs.set(measure, measure.check(time).map_err(M::Error::custom)?);
+                    }
                 }
                 key => match Measure::find(key) {
                     Some(measure) => {
                         let value: Option<f64> = record.next_value()?;
-                        value.into_iter().for_each(|value| self.costs.set(measure, value));
+                        if let Some(value) = value {
+                            self.costs.set(measure, measure.check(value).map_err(M::Error::custom)?);
+                        }
                     }
                     None => drop(record.next_value::<IgnoredAny>()?),
                 },
@@ -232,6 +237,16 @@ mod tests {
         })
         .unwrap();
         assert_eq!(cycles, [(Status::Failed, None), (Status::Ok, Some(8.0))]);
+    }
+
+    #[test]
+    fn costs_have_a_range() {
+        for (wrong, reason) in [("-1", "`time_us` is -1, not between"), ("1e300", "`time_us` is 1000")] {
+            let content = format!("{{\"key\":\"{}\",\"status\":\"ok\",\"time_us\":{wrong}", "0".repeat(32));
+            let (_folder, paths) = journal(&format!("{content}{CHECKSUM}{}\"}}\n", checksum(&content)));
+            let error = for_each_record(&paths, |_| Ok(())).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
     }
 
     #[test]

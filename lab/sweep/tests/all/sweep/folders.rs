@@ -7,7 +7,7 @@ use sim::Machine;
 use std::fs;
 
 #[test]
-fn a_journal_cut_at_any_byte_leads_to_the_same_results() {
+fn a_cut_journal_leads_to_the_same_results() {
     let plan = plan("kernel = 'add'\nn = 512\n[grid]\nvdm.size_mib = [1]\nhple.count = [32, 64, 128]\n");
     // Failures are ordinary records and are not retried by default. Their lines are short, too.
     let generate = |request: &Request, plan: &PlanChoice, machine: &Machine| match machine.hple.count {
@@ -28,7 +28,11 @@ fn a_journal_cut_at_any_byte_leads_to_the_same_results() {
     };
     // For three points, waking a second thread thousands of times costs more than it gains.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    pool.install(|| (0..=journal.len()).for_each(check));
+    // All bytes near the ends of lines, and a share of those within, which are all alike: a line without an end.
+    let ends: Vec<usize> = (0..=journal.len()).filter(|&at| at == 0 || journal[at - 1] == b'\n').collect();
+    let is_near_end = |cut: usize| ends.iter().any(|end| end.abs_diff(cut) < 40);
+    let cuts = (0..=journal.len()).filter(|&cut| is_near_end(cut) || cut % 11 == 0);
+    pool.install(|| cuts.for_each(check));
 }
 
 #[test]

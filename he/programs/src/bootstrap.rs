@@ -1,0 +1,91 @@
+//! The parameters of a bootstrap.
+
+use crate::sine;
+use std::fmt;
+
+/// How a set's ciphertexts are bootstrapped: the table `[bootstrap]` of its file.
+///
+/// The moduli q are, from q_0 upwards: those that are left after a bootstrap, then those of SlotToCoeff, of EvalMod, of
+/// CoeffToSlot, and of the normalisation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Bootstrap {
+    /// log2 of the scale of messages.
+    pub scale_bits: u32,
+    /// log2 of q_0 over the scale of messages before the mod-raise.
+    pub message_ratio_bits: u32,
+    /// The moduli of CoeffToSlot, one for each of its matrices.
+    pub coeff_to_slot: usize,
+    /// The moduli of EvalMod.
+    pub eval_mod: usize,
+    /// The moduli of SlotToCoeff.
+    pub slot_to_coeff: usize,
+    /// The matrices of SlotToCoeff, as many for each of its moduli.
+    pub slot_to_coeff_matrices: usize,
+    /// Moduli for a constant factor before CoeffToSlot: 0 or 1.
+    pub normalisation: usize,
+    /// K: after the mod-raise a phase is the message plus I q_0 with |I| < K, but for a small probability.
+    pub range: u32,
+    /// The degree of the cosine's polynomial, which is even.
+    pub degree: usize,
+    /// The number r of double angles after the polynomial.
+    pub double_angles: u32,
+    /// The degree of the arcsine's polynomial after the double angles, which is odd; 0 for none.
+    pub arcsine: usize,
+    /// The Hamming weight of the secret during the mod-raise; without one the secret stays.
+    pub ephemeral_weight: Option<u64>,
+    /// The baby and giant steps.
+    pub steps: Steps,
+}
+
+/// Whose baby and giant steps linear transforms have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Steps {
+    /// Lattigo's: babies below a power of two, which follows from the number of diagonals.
+    Lattigo,
+    /// OpenFHE 1.5.1's: babies from the most negative offset on, a mod-down of the first component for each giant step,
+    /// and the last rescale of CoeffToSlot after the conjugation.
+    OpenFhe,
+}
+
+impl Bootstrap {
+    /// The moduli that a bootstrap uses up.
+    pub fn depth(&self) -> usize {
+        self.slot_to_coeff + self.eval_mod + self.coeff_to_slot + self.normalisation
+    }
+
+    /// The levels of a cosine by a polynomial and double angles, and of the arcsine.
+    pub(crate) fn least_eval_mod(&self) -> usize {
+        let levels = |degree: usize| degree.checked_ilog2().map_or(0, |log| log as usize + 1);
+        levels(self.degree) + self.double_angles as usize + levels(self.arcsine)
+    }
+}
+
+/// The range of a bootstrap and how likely a message is beyond it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Failure {
+    /// The Hamming weight of the secret during the mod-raise.
+    pub weight: u64,
+    /// K.
+    pub range: u32,
+    /// The number n of coefficients.
+    pub degree: u64,
+}
+
+impl Failure {
+    /// log2 of the probability that any of the n coefficients has |I| above K.
+    pub fn log2_probability(&self) -> f64 {
+        sine::log2_tail(self.weight + 1, self.range) + (self.degree as f64).log2()
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (weight, range, degree) = (self.weight, self.range, self.degree);
+        write!(
+            f,
+            "secret of weight {weight} during the mod-raise, K = {range}: one of {degree} coefficients is beyond it with \
+             the probability 2^{:.1}",
+            self.log2_probability()
+        )
+    }
+}

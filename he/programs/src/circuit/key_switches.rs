@@ -1,0 +1,177 @@
+//! Operations with one key switch for each result.
+
+use super::{Ciphertext, Circuit};
+use crate::Error;
+use crate::base::{Base, Tower};
+use crate::dataflow::dc;
+use crate::definition::SwitchingKey;
+use crate::polynomial::Polynomial;
+use crate::scale::Scale;
+use crate::switch::{Extended, Key, Switch};
+use num_bigint::BigInt;
+use ring_program::Limb;
+
+impl Circuit<'_> {
+    /// The key, which counts as used once at the level of `base`. It is declared at its first use.
+    pub(super) fn key(&mut self, key: SwitchingKey, base: &Base) -> Key {
+        if !self.keys.contains_key(&key) {
+            self.declare_key(key, &key.to_string());
+        }
+        let limbs = 2 * base.digits().count() * base.all().len();
+        self.ledger.current().count_switch(key, limbs);
+        Key::new(self.keys[&key].clone())
+    }
+
+    /// Switches in the order of the dataflow.
+    fn switch(
+        &mut self,
+        base: Base,
+        input: Polynomial,
+        keys: Vec<Key>,
+        rescales: bool,
+    ) -> Vec<Vec<Vec<Limb>>> {
+        let mut switch = Switch::new(&mut self.emitter, base, input, keys, rescales);
+        self.options.dataflow.run(&mut switch, self.options.tile);
+        switch.results()
+    }
+
+    /// The switch of a polynomial of the highest level from a secret that the program does not name.
+    pub(crate) fn switch_polynomial(&mut self, input: Polynomial) -> [Vec<Limb>; 2] {
+        let base = self.emitter.base().clone();
+        let key = self.key(SwitchingKey::Unnamed, &base);
+        let mut results = self.switch(base, input, vec![key], false);
+        let pair = results.pop().expect("a switch has a result for each key");
+        pair.try_into().expect("a switch has two sums")
+    }
+
+    /// The same ciphertext of two components.
+    pub(crate) fn relinearised(&mut self, a: Ciphertext) -> Ciphertext {
+        if a.components.len() == 2 {
+            return a;
+        }
+        let components = self.relinearised_components(&a, false);
+        Ciphertext::new(components, a.scale)
+    }
+
+    /// A product of two components, divided by its last modulus in the mod-down of its key switch.
+    pub(crate) fn relinearise_and_rescale(&mut self, a: &Ciphertext) -> Result<Ciphertext, Error> {
+        if a.components.len() == 2 {
+            return self.rescale(a);
+        }
+        let level = a.level();
+        if level == 1 {
+            return Err(Error::NothingToDrop { program: self.program });
+        }
+        let components = self.relinearised_components(a, true);
+        let scale = a.scale.over(&self.last_modulus(level));
+        Ok(Ciphertext::new(components, scale))
+    }
+
+    fn relinearised_components(&mut self, a: &Ciphertext, rescales: bool) -> Vec<Vec<Limb>> {
+        let base = self.emitter.base().at(a.level());
+        let mut key = self.key(SwitchingKey::Relinearisation, &base);
+        let [c0, c1, c2] = &a.components[..] else { unreachable!("a product has three components") };
+        key.addends = [Some(c0.clone()), Some(c1.clone())];
+        let mut results = self.switch(base, c2.clone(), vec![key], rescales);
+        results.pop().expect("a switch has a result for each key")
+    }
+
+    /// A ciphertext with X^g for X, for each of some odd g. Digits are raised once.
+    pub(crate) fn automorphisms(&mut self, a: &Ciphertext, exponents: &[u32]) -> Vec<Ciphertext> {
+        let a = self.relinearised(a.clone());
+        let base = self.emitter.base().at(a.level());
+        let [c0, c1] = &a.components[..] else { unreachable!("it is relinearised") };
+        let key = |&g: &u32| {
+            let mut key = self.key(SwitchingKey::Galois(g), &base);
+            key.addends = [Some(c0.clone()), None];
+            key.exponent = Some(g);
+            key
+        };
+        let keys = exponents.iter().map(key).collect();
+        let results = self.switch(base, c1.clone(), keys, false);
+        results.into_iter().map(|components| Ciphertext::new(components, a.scale.clone())).collect()
+    }
+
+    /// The exponent 5^rotation mod 2n of the automorphism that rotates slots to the left.
+    pub(crate) fn exponent(&self, rotation: i64) -> Result<u32, Error> {
+        let n = self.set.degree().get();
+        let slots = n / 2;
+        if rotation == 0 || rotation.unsigned_abs() >= slots {
+            return Err(Error::Rotation { rotation, slots });
+        }
+        let steps = rotation.rem_euclid(slots as i64);
+        let exponent = (0..steps).fold(1, |power: u64, _| power * 5 % (2 * n));
+        Ok(exponent as u32)
+    }
+
+    /// A ciphertext with conjugated slots.
+    pub(crate) fn conjugate(&mut self, a: &Ciphertext) -> Ciphertext {
+        let g = 2 * self.set.degree().get() - 1;
+        self.automorphisms(a, &[g as u32]).pop().expect("a switch has a result for each key")
+    }
+
+    /// A ciphertext modulo q_0 under the ephemeral sparse secret, with one special modulus.
+    pub(crate) fn encapsulate(&mut self, a: &Ciphertext) -> Ciphertext {
+        let base = self.emitter.base().at(1).with_special(1);
+        let mut key = self.key(SwitchingKey::DenseToSparse, &base);
+        let [c0, c1] = &a.components[..] else { unreachable!("an input has two components") };
+        key.addends = [Some(c0.clone()), None];
+        let mut results = self.switch(base, c1.clone(), vec![key], false);
+        Ciphertext::new(results.pop().expect("a switch has a result for each key"), a.scale.clone())
+    }
+
+    /// The same integers modulo all moduli, for a ciphertext modulo q_0: its phase gains multiples of q_0. `sparse` says
+    /// that it is under the ephemeral secret; the result never is. A slot is read as a multiple of q_0: the scale is q_0.
+    pub(crate) fn mod_raise(&mut self, a: &Ciphertext, sparse: bool) -> Ciphertext {
+        let base = self.emitter.base().clone();
+        let [c0, c1] = &a.components[..] else { unreachable!("it is relinearised") };
+        let lifted = [(c0, base.q()), (c1, if sparse { base.all() } else { base.q() })]
+            .map(|(component, towers)| self.lifted(component, towers));
+        let scale = Scale::integer(base.ring(Tower(0)).q());
+        let limbs =
+            lifted.each_ref().map(|limbs| base.q().iter().map(|tower| limbs[tower]).collect::<Vec<_>>());
+        let [c0, c1] = limbs;
+        if !sparse {
+            return Ciphertext::new(vec![c0, c1], scale);
+        }
+        let mut key = self.key(SwitchingKey::SparseToDense, &base);
+        key.addends = [Some(Polynomial::Limbs(c0)), None];
+        let mut switch = Switch::of_lifted(&mut self.emitter, base.clone(), &lifted[1], key);
+        for digit in base.digits() {
+            base.all().into_iter().for_each(|tower| switch.multiply_and_add(digit, tower));
+        }
+        dc::divide(&mut switch);
+        Ciphertext::new(switch.results().pop().expect("a switch has a result for each key"), scale)
+    }
+
+    /// The centred coefficients of a polynomial modulo q_0, as values in some towers.
+    fn lifted(&mut self, polynomial: &Polynomial, towers: Vec<Tower>) -> Extended {
+        let e = &mut self.emitter;
+        let first = Tower(0);
+        let half = (e.base().ring(first).q() - 1) / 2;
+        let values = polynomial.limb(e, first);
+        let coefficients = e.intt(values, first);
+        let shifted = e.add_scalar(coefficients, half, first);
+        let lift = |tower: Tower| {
+            if tower == first {
+                return (tower, values);
+            }
+            let q = e.base().ring(tower).q();
+            let reduced = e.multiply_scalar(shifted, 1, tower);
+            let centred = e.subtract_scalar(reduced, half % q, tower);
+            (tower, e.ntt(centred, tower))
+        };
+        towers.into_iter().map(lift).collect()
+    }
+
+    /// The message of a ciphertext times the integer next to a quotient of scales. Then it has nearly that scale.
+    pub(crate) fn scale_up(&mut self, a: &Ciphertext, scale: &Scale) -> Ciphertext {
+        let factor = scale.over(&a.scale).rounded();
+        if factor <= BigInt::from(1) {
+            return a.clone();
+        }
+        let factor_scale = Scale::integer(u128::try_from(&factor).expect("a factor below a modulus"));
+        let scaled = a.scale.times(&factor_scale);
+        self.multiply_integer(a, &factor).with_scale(scaled)
+    }
+}

@@ -1,0 +1,141 @@
+//! EvalMod: the sine of each slot.
+
+use super::Bootstrapping;
+use crate::Error;
+use crate::circuit::{Ciphertext, Circuit};
+use crate::scale::Scale;
+use crate::sine::{Sine, arcsine};
+use std::collections::BTreeMap;
+
+impl Bootstrapping<'_> {
+    /// t - I in each slot, for t/K with t next to an integer I.
+    pub(super) fn eval_mod(
+        &self,
+        c: &mut Circuit<'_>,
+        x: &Ciphertext,
+        sine: &Sine,
+        coefficients: &[f64],
+    ) -> Result<Ciphertext, Error> {
+        // A quarter less: the cosine is even.
+        let x = c.add_real(x, -0.25 / f64::from(sine.range));
+        let mut powers = Powers { known: BTreeMap::from([(1, x)]), bootstrapping: self };
+        let mut value = powers.polynomial(c, coefficients)?;
+        let mut amplitude = sine.amplitude();
+        for _ in 0..sine.double_angles {
+            amplitude *= amplitude;
+            let twice = c.add(&value, &value)?;
+            let square = c.multiply(&twice, &value);
+            let sum = c.add_real(&square, -amplitude);
+            value = self.rescale(c, &sum)?;
+        }
+        if sine.arcsine > 0 {
+            let mut powers = Powers { known: BTreeMap::from([(1, value)]), bootstrapping: self };
+            value = powers.polynomial(c, &arcsine(sine.arcsine))?;
+        }
+        Ok(value)
+    }
+}
+
+/// The Chebyshev polynomials T_i of a ciphertext.
+struct Powers<'b> {
+    known: BTreeMap<usize, Ciphertext>,
+    bootstrapping: &'b Bootstrapping<'b>,
+}
+
+impl Powers<'_> {
+    /// T_i, by T_(a+b) = 2 T_a T_b - T_(a-b).
+    fn get(&mut self, c: &mut Circuit<'_>, i: usize) -> Result<Ciphertext, Error> {
+        if let Some(known) = self.known.get(&i) {
+            return Ok(known.clone());
+        }
+        let a = if i.is_power_of_two() { i / 2 } else { 1 << i.ilog2() };
+        let b = i - a;
+        let (first, second) = (self.get(c, a)?, self.get(c, b)?);
+        let twice = c.add(&first, &first)?;
+        let product = c.multiply(&twice, &second);
+        let difference = match a - b {
+            0 => c.add_real(&product, -1.0),
+            rest => {
+                let rest = self.get(c, rest)?.at(product.level());
+                let rest = c.multiply_real(&rest, 1.0, &product.scale);
+                c.subtract(&product, &rest)?
+            }
+        };
+        let power = self.bootstrapping.rescale(c, &difference)?;
+        self.known.insert(i, power.clone());
+        Ok(power)
+    }
+
+    /// The value of a polynomial in the Chebyshev basis, by the method of Paterson and Stockmeyer. Its scale is the last
+    /// modulus that it may use.
+    fn polynomial(&mut self, c: &mut Circuit<'_>, p: &[f64]) -> Result<Ciphertext, Error> {
+        let degree = p.len() - 1;
+        let babies = 1 << (degree.ilog2() as usize + 2).div_ceil(2).min(degree.ilog2() as usize);
+        let is_even = p.iter().skip(1).step_by(2).all(|&coefficient| coefficient == 0.0);
+        let step = if is_even { 2 } else { 1 };
+        for i in (step..babies).step_by(step) {
+            self.get(c, i)?;
+        }
+        let top = self.get(c, 1 << degree.ilog2())?;
+        let level = top.level();
+        let scale = c.last_modulus(level - 1).times(&c.last_modulus(level));
+        let value = self.value(c, p, babies, (level, &scale))?;
+        self.bootstrapping.rescale(c, &value)
+    }
+
+    /// The value at a level and with a scale. It is a sum of scalar multiples of T_i, i below `babies`, if they have the
+    /// level; else q T_m + r.
+    fn value(
+        &mut self,
+        c: &mut Circuit<'_>,
+        p: &[f64],
+        babies: usize,
+        (level, scale): (usize, &Scale),
+    ) -> Result<Ciphertext, Error> {
+        let degree = p.iter().rposition(|&coefficient| coefficient != 0.0).unwrap_or(0);
+        let p = &p[..=degree];
+        let has_level =
+            |i: usize| p[i] == 0.0 || self.known.get(&i).is_some_and(|power| power.level() >= level);
+        if degree < babies && (1..=degree).all(has_level) || degree == 1 {
+            let mut sum: Option<Ciphertext> = None;
+            for i in (1..=degree).filter(|&i| p[i] != 0.0) {
+                let power = self.get(c, i)?.at(level);
+                let term = c.multiply_real(&power, p[i], scale);
+                sum = Some(match sum {
+                    None => term,
+                    Some(sum) => c.add(&sum, &term)?,
+                });
+            }
+            let sum = sum.expect("a polynomial of degree at least 1 has a term");
+            return Ok(c.add_real(&sum, p[0]));
+        }
+        let m = 1 << degree.ilog2();
+        let (quotient, rest) = divided(p, m);
+        let power = self.get(c, m)?.at(level);
+        let product = if quotient.iter().skip(1).all(|&coefficient| coefficient == 0.0) {
+            c.multiply_real(&power, quotient[0], scale)
+        } else {
+            let above = scale.over(&power.scale).times(&c.last_modulus(level + 1));
+            let quotient = self.value(c, &quotient, babies, (level + 1, &above))?;
+            let quotient = self.bootstrapping.rescale(c, &quotient)?;
+            c.multiply(&quotient, &power)
+        };
+        if rest.iter().skip(1).all(|&coefficient| coefficient == 0.0) {
+            return Ok(c.add_real(&product, rest[0]));
+        }
+        let rest = self.value(c, &rest, babies, (level, scale))?;
+        c.add(&product, &rest)
+    }
+}
+
+/// q and r with p = q T_m + r, for a degree below 2m.
+fn divided(p: &[f64], m: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut quotient = vec![0.0; p.len() - m];
+    let mut rest = p[..m].to_vec();
+    quotient[0] = p[m];
+    for i in 1..quotient.len() {
+        quotient[i] = 2.0 * p[m + i];
+        rest[m - i] -= p[m + i];
+    }
+    (quotient, rest)
+}

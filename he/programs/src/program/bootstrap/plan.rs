@@ -1,0 +1,103 @@
+//! The stages of each matrix, and the baby and giant steps of a matrix.
+
+use crate::bootstrap::Steps;
+use crate::circuit::Plan;
+use crate::matrix::{Diagonal, Matrix};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The number of stages of each of `count` matrices, in the order in which they apply.
+pub(super) fn split(steps: Steps, stages: usize, count: usize, inverse: bool) -> Vec<usize> {
+    let count = count.min(stages);
+    match steps {
+        Steps::Lattigo => {
+            let mut left = stages;
+            let mut sizes: Vec<usize> = (0..count)
+                .map(|index| {
+                    let size = left.div_ceil(count - index);
+                    left -= size;
+                    size
+                })
+                .collect();
+            if !inverse {
+                sizes.reverse();
+            }
+            sizes
+        }
+        Steps::OpenFhe => {
+            let mut size = stages.div_ceil(count);
+            if stages.div_ceil(size) < count {
+                size -= 1;
+            }
+            let (whole, rest) = match stages / size {
+                whole if whole + usize::from(!stages.is_multiple_of(size)) <= count => (whole, stages % size),
+                _ => (count - 1, stages - (count - 1) * size),
+            };
+            let rest = (rest > 0).then_some(rest);
+            std::iter::repeat_n(size, whole).chain(rest).collect()
+        }
+    }
+}
+
+/// The baby and giant steps of a matrix.
+pub(super) fn steps(steps: Steps, matrix: &Arc<Matrix>) -> Plan {
+    match steps {
+        Steps::Lattigo => lattigo(matrix),
+        Steps::OpenFhe => openfhe(matrix),
+    }
+}
+
+/// Babies below a power of two, giants at its multiples.
+fn lattigo(matrix: &Arc<Matrix>) -> Plan {
+    let slots = matrix.slots;
+    let mut diagonals: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
+    for offset in matrix.offsets() {
+        diagonals.entry(offset.rem_euclid(slots as i64) as usize).or_default().push(offset);
+    }
+    let size = babies(&diagonals.keys().copied().collect(), slots);
+    let mut giants: BTreeMap<usize, Vec<(usize, Diagonal)>> = BTreeMap::new();
+    for (place, offsets) in diagonals {
+        let (giant, baby) = (place / size * size, place % size);
+        let diagonal = Diagonal { matrix: matrix.clone(), offsets, rotation: giant };
+        giants.entry(giant).or_default().push((baby, diagonal));
+    }
+    giants.into_iter().collect()
+}
+
+/// The smallest power of two with at most twice as many baby as giant rotations, where the next one has more.
+fn babies(places: &BTreeSet<usize>, slots: usize) -> usize {
+    let mut size = 1;
+    while size < slots {
+        let giants: BTreeSet<usize> = places.iter().map(|place| place / size).collect();
+        let babies: BTreeSet<usize> = places.iter().map(|place| place % size).collect();
+        let (giants, babies) = (giants.len() - 1, babies.len() - 1);
+        match babies.cmp(&(2 * giants)) {
+            std::cmp::Ordering::Equal if giants > 0 => return size,
+            std::cmp::Ordering::Greater => return (size / 2).max(1),
+            _ => size *= 2,
+        }
+    }
+    1
+}
+
+/// Babies from the most negative offset on. Offsets that are equal modulo the slots stay apart.
+fn openfhe(matrix: &Arc<Matrix>) -> Plan {
+    let (slots, stride) = (matrix.slots as i64, matrix.stride());
+    let layers = matrix.stages.len() as u32;
+    let diagonals = (1_i64 << (layers + 1)) - 1;
+    let babies = 1_i64 << (layers / 2 + 1 + u32::from(diagonals > 7));
+    let giants = (diagonals + 1) / babies;
+    let first = -(diagonals - 1) / 2;
+    let place = |offset: i64| offset.rem_euclid(slots) as usize;
+    let giant = |giant: i64| {
+        let rotation = place(stride * babies * giant);
+        let term = |baby: i64| {
+            let offset = stride * (first + baby + babies * giant);
+            let diagonal = Diagonal { matrix: matrix.clone(), offsets: vec![offset], rotation };
+            (place(stride * (first + baby)), diagonal)
+        };
+        let last = (diagonals - babies * giant).min(babies);
+        (rotation, (0..last).map(term).collect())
+    };
+    (0..giants).map(giant).collect()
+}
