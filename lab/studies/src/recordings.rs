@@ -7,7 +7,7 @@ use ring::Degree;
 use ring::prime::largest_primes;
 use ring_program::{Inputs, Interface, Manifest, RingProgram, compression, read, read_file};
 use runtime::traffic::is_key;
-use runtime::{Keys, Report, RunError, Runtime};
+use runtime::{Keys, Report, Runtime};
 use sim::Machine;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -123,7 +123,7 @@ fn cells(program: &RingProgram, machine: &Machine) -> String {
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let key_mib = mib(keys * machine.instruction_set().bytes(program.degree().get()));
     let lines = program.operations().len();
-    let run = || -> Result<Report, RunError> {
+    let run = || -> Result<Report, Fault> {
         let runtime = Runtime::new(program, machine, Keys::Streamed)?;
         Ok(runtime.report(&runtime.time(false)?))
     };
