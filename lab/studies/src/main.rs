@@ -4,7 +4,6 @@
 
 mod automorphism;
 mod best_machine;
-mod bootstrap;
 mod budget;
 mod dataflows;
 mod fig4;
@@ -14,6 +13,7 @@ mod operations;
 mod page;
 mod paper;
 mod readings;
+mod recordings;
 mod synthesis;
 mod words;
 
@@ -45,7 +45,6 @@ const STUDIES: &[Study] = &[
     study("automorphism", Time::Long, &["reports/automorphism.md", "reports/automorphism.svg"], automorphism::files),
     study("best-machine", Time::Long, &["reports/best-machine.md", "reports/best-machine.svg", "reports/best-machine-parallel.svg"], best_machine::transform),
     study("best-machine-hmult", Time::Long, &["reports/best-machine-hmult.md", "reports/best-machine-hmult.svg", "reports/best-machine-hmult-parallel.svg"], best_machine::product),
-    study("bootstrap", Time::Long, &["reports/he/bootstrap.md"], bootstrap::files),
     study("budget", Time::Long, &["reports/budget.md"], budget::files),
     study("dataflows", Time::Long, &["reports/dataflows.md", "reports/dataflows.svg"], dataflows::files),
     study("fig4", Time::Long, &["reports/fig4.svg"], fig4::files),
@@ -55,6 +54,7 @@ const STUDIES: &[Study] = &[
     study("paper", Time::Quick, &["reports/paper/"], paper::evaluation),
     study("paper-setting", Time::Quick, &["reports/paper-setting.md"], paper::setting),
     study("readings", Time::Quick, &["docs/readings.md"], readings::files),
+    study("recordings", Time::Long, &["reports/he/recordings.md"], recordings::files),
     study("synthesis", Time::Quick, &["reports/synthesis.md"], synthesis::files),
     study("words", Time::Long, &["reports/words.md", "reports/words.svg"], words::files),
 ];

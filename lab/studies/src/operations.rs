@@ -52,13 +52,13 @@ pub(crate) fn machines(names: &[&str]) -> Result<String, Fault> {
 }
 
 /// The resource that limits the largest part of the time, and that part.
-fn binding(report: &Report) -> String {
+pub(crate) fn binding(report: &Report) -> String {
     let most = report.binds.iter().max_by(|a, b| a.1.total_cmp(b.1));
     most.map_or_else(String::new, |(resource, share)| format!("{resource} {:.0}%", 100.0 * share))
 }
 
 /// A run, with streamed and resident keys.
-pub(crate) fn run(program: &RingProgram, machine: &Machine) -> Result<[Report; 2], Fault> {
+fn run(program: &RingProgram, machine: &Machine) -> Result<[Report; 2], Fault> {
     let report = |keys| -> Result<Report, Fault> {
         let runtime = Runtime::new(program, machine, keys)?;
         Ok(runtime.report(&runtime.time(false)?))

@@ -1,0 +1,144 @@
+//! Recorded programs on machines. The environment variable `RING_PROGRAM_TRACES` names the folder of the recordings:
+//! `NAME.fhetch.xz` beside its manifest, `NAME.json.xz`.
+
+use crate::operations::{binding, machine, machines};
+use crate::page::{Fault, Files, fill, lines, text};
+use ring::Degree;
+use ring::prime::largest_primes;
+use ring_program::{Inputs, Interface, Manifest, RingProgram, compression, read, read_file};
+use runtime::traffic::is_key;
+use runtime::{Keys, Report, Runtime};
+use sim::Machine;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+const MACHINES: [&str; 3] = ["paper", "fast", "narrow"];
+
+/// The recordings of larger programs, and the degrees of their programs with secure parameters.
+const LARGE: [(&str, u64); 3] = [
+    ("boot_sparse_n512", 1 << 16),
+    ("rn_openfhe_bootstrap_sparse256_44_n4096", 1 << 16),
+    ("rn_logreg_iteration2_n4096", 1 << 17),
+];
+
+pub(crate) fn files() -> Files {
+    let Some(folder) = std::env::var_os("RING_PROGRAM_TRACES").map(PathBuf::from) else {
+        eprintln!("NOT COMPUTED: RING_PROGRAM_TRACES names no folder of recordings");
+        return Ok(Vec::new());
+    };
+    let paper = machine("paper")?;
+    let mut all = Vec::new();
+    for name in names(&folder)? {
+        let program =
+            read_file(&program_file(&folder, &name), Interface::Manifest(&manifest(&folder, &name)?))?;
+        all.push(format!("| {name} | {} |{}", program.degree().get(), cells(&program, &paper)));
+    }
+    let mut large = Vec::new();
+    for (name, degree) in LARGE {
+        let program = at_degree(&folder, name, degree)?;
+        for machine_name in MACHINES {
+            let cells = cells(&program, &machine(machine_name)?);
+            large.push(format!("| {name} | {degree} | {machine_name} |{cells}"));
+        }
+    }
+    let page = fill(
+        include_str!("recordings.md"),
+        &[("machines", &machines(&MACHINES)?), ("all", &lines(all)), ("large", &lines(large))],
+    );
+    Ok(vec![text("reports/he/recordings.md", page)])
+}
+
+/// The recordings of a folder that have a manifest.
+fn names(folder: &Path) -> Result<Vec<String>, Fault> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let file = entry?.file_name().to_string_lossy().into_owned();
+        names.extend(file.strip_suffix(".fhetch.xz").map(str::to_owned));
+    }
+    names.retain(|name| manifest_file(folder, name).is_file());
+    names.sort_unstable();
+    Ok(names)
+}
+
+fn program_file(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.fhetch.xz"))
+}
+
+fn manifest_file(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.json.xz"))
+}
+
+fn manifest(folder: &Path, name: &str) -> Result<Manifest, Fault> {
+    Ok(Manifest::read_file(&manifest_file(folder, name))?)
+}
+
+/// The lines of a recording in rings of another degree, modulo as many primes of the same lengths.
+fn at_degree(folder: &Path, name: &str, degree: u64) -> Result<RingProgram, Fault> {
+    let mut recorded = String::new();
+    compression::open(&program_file(folder, name))?.read_to_string(&mut recorded)?;
+    let mut manifest = manifest(folder, name)?;
+    manifest.degree = degree;
+    let text = with_moduli(&recorded, Degree::new(degree)?)?;
+    Ok(read(name, text.as_bytes(), Interface::Manifest(&manifest))?)
+}
+
+/// A text with other primes of the same lengths, and without what depends on its degree.
+fn with_moduli(recorded: &str, degree: Degree) -> Result<String, Fault> {
+    let bits = |line: &str| -> Result<Option<u32>, Fault> {
+        let Some((index, modulus)) = line.strip_prefix("m[").and_then(|line| line.split_once("] 0x")) else {
+            return Ok(None);
+        };
+        let length = u128::BITS - u128::from_str_radix(modulus.trim(), 16)?.leading_zeros();
+        Ok(Some(length).filter(|_| index != "0"))
+    };
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    for line in recorded.lines() {
+        bits(line)?.into_iter().for_each(|length| *counts.entry(length).or_default() += 1);
+    }
+    let primes =
+        counts.into_iter().map(|(length, count)| Ok((length, largest_primes(length, degree, count)?)));
+    let mut primes = primes.collect::<Result<BTreeMap<_, _>, ring::Error>>()?;
+    let mut text = String::with_capacity(recorded.len());
+    for line in recorded.lines() {
+        if let Some(length) = bits(line)? {
+            let prime = primes.get_mut(&length).and_then(Vec::pop).expect("as many primes as moduli");
+            writeln!(text, "{} {prime:#X}", line.split_once(' ').map_or(line, |(index, _)| index))?;
+            continue;
+        }
+        let depends =
+            |operand: &&str| ["omega=", "mask=", "logn="].iter().any(|name| operand.starts_with(name));
+        let operands: Vec<&str> = line.split(", ").filter(|operand| !depends(operand)).collect();
+        writeln!(text, "{}", operands.join(", "))?;
+    }
+    Ok(text)
+}
+
+/// The results of a program on a machine.
+fn cells(program: &RingProgram, machine: &Machine) -> String {
+    let inputs = Inputs::new(program);
+    let keys = program.inputs().iter().filter(|group| is_key(&group.name)).flat_map(|group| &group.limbs);
+    let keys = keys.filter(|&&limb| inputs.is_needed(limb)).count() as u64;
+    let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    let key_mib = mib(keys * machine.instruction_set().bytes(program.degree().get()));
+    let lines = program.operations().len();
+    let run = || -> Result<Report, Fault> {
+        let runtime = Runtime::new(program, machine, Keys::Streamed)?;
+        Ok(runtime.report(&runtime.time(false)?))
+    };
+    let report = match run() {
+        Ok(report) => report,
+        // A memory is too small.
+        Err(error) => return format!(" {lines} | {key_mib:.1} | {error} | | | | |"),
+    };
+    let Report { time_us, energy, hbm, .. } = &report;
+    format!(
+        " {lines} | {key_mib:.1} | {:.3} | {:.2} | {:.1} | {:.0}% | {} |",
+        time_us / 1e3,
+        (energy.kernels + energy.hbm + energy.idle_clocks + energy.leakage) / 1e3,
+        mib(hbm.bytes_by_kind.values().sum()),
+        100.0 * hbm.busy,
+        binding(&report),
+    )
+}
