@@ -125,3 +125,15 @@ fn a_bootstrap_needs_a_set_with_room_for_it() {
     let lowest = generated(&built_in("lattigo-n16qp1546", Some(512)), &lowest).unwrap();
     assert_eq!(lowest.program.outputs()[0].limbs.len(), 1);
 }
+
+/// Squares double the digits of an exact scale. With 22 layers that would be no number that a computer holds.
+#[test]
+fn scales_of_many_layers_have_few_digits() {
+    let options = Options { rotations: Some(vec![1]), ..Options::default() };
+    for name in ["ark", "bts3"] {
+        let set = built_in(name, Some(2_048));
+        let generated = generate_defined(&find_program("layers").unwrap(), &set, &options).unwrap();
+        let last = &generated.scales["out"];
+        assert!((-1.0..=0.0).contains(&(last.log2() / 60.0)), "{name}: {last}");
+    }
+}

@@ -31,11 +31,14 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     for layer in 0..layers {
         let mut rotated = vec![ciphertext.clone()];
         rotated.extend(c.automorphisms(&ciphertext, &exponents));
+        // With this scale the sum has the scale 1 after its rescale. Under equal scales of all layers, the exact scale of the
+        // result would have twice the digits after each square.
+        let scale = c.last_modulus(ciphertext.level()).over(&ciphertext.scale);
         let shifts = std::iter::once(0).chain(rotations.iter().copied());
         let mut sum = None;
         for (shift, rotated) in shifts.zip(rotated) {
             let (name, level) = (format!("pt{layer}.{shift}"), (rotated.level(), false));
-            let weight = c.plaintext(name, level, Scale::one(), Definition::Free);
+            let weight = c.plaintext(name, level, scale.clone(), Definition::Free);
             sum = Some(c.multiply_add(sum, &rotated, &weight)?);
         }
         let sum = sum.expect("the rotation by 0 is a term");
