@@ -1,6 +1,6 @@
 //! Programs written by hand, in another order and with other registers.
 //!
-//! A program is [decoded](decode) to vector code, which is scheduled as generated code is, under several settings. The
+//! A program is decoded to vector code, which is scheduled as generated code is, under several settings. The
 //! fastest schedule becomes the program's instructions; its memory, symbols and claims stay. The checker of schedules proves
 //! that the program and its new version each compute the same as the vector code, so decoding needs no trust.
 
