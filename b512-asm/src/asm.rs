@@ -167,7 +167,7 @@ struct Assembler<'a> {
     /// The counters, from the outside to the inside.
     counters: Vec<(&'a str, u128)>,
     /// The rounds of all repetitions so far.
-    rounds: u32,
+    rounds: u128,
     /// For each memory, the first word after the symbols declared so far.
     free: [u64; 2],
     source_map: SourceMap<'a>,

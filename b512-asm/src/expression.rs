@@ -3,19 +3,19 @@
 //! ```text
 //! sum     = product (("+" | "-") product)*
 //! product = power ("*" power)*
-//! power   = atom ("^" atom)?
+//! power   = atom ("^" atom)*
 //! atom    = NUMBER | NAME | "(" sum ")"
 //! ```
 //!
-//! A name is that of a constant, of the counter of a repetition, or of a symbol, which stands for its address.
+//! A name stands for a constant, the counter of a repetition, or the address of a symbol.
 
 use crate::code::Code;
 use crate::lex::{Fault, Parsed, expect, is_blank, name, number, ws};
 use nom::Parser;
 use nom::branch::alt;
 use nom::bytes::complete::take_while;
-use nom::character::complete::{char, one_of};
-use nom::combinator::{consumed, opt};
+use nom::character::complete::char;
+use nom::combinator::{consumed, opt, value};
 use nom::sequence::{delimited, preceded};
 use num_bigint::BigInt;
 
@@ -36,7 +36,15 @@ enum Node<'a> {
     Number(u128),
     Name(&'a str),
     /// An operation with its text.
-    Operation(char, Box<[Self; 2]>, &'a str),
+    Operation(Operator, Box<[Self; 2]>, &'a str),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Power,
 }
 
 /// What a name stands for.
@@ -86,9 +94,10 @@ impl<'a> Node<'a> {
         };
         let (left, right) = (left.value(meaning)?, right.value(meaning)?);
         let symbol = match (operator, left.symbol, right.symbol) {
-            ('+', Some(symbol), None) | ('+', None, Some(symbol)) | ('-', Some(symbol), None) => Some(symbol),
+            (Operator::Add | Operator::Subtract, Some(symbol), None)
+            | (Operator::Add, None, Some(symbol)) => Some(symbol),
             (_, None, None) => None,
-            _ => {
+            (_, Some(_), _) | (_, None, Some(_)) => {
                 let fault = Fault::new(Code::Syntax, text, "this is no address");
                 return Err(
                     fault.help("an address is a number, a symbol, or a symbol plus or minus a number")
@@ -101,10 +110,10 @@ impl<'a> Node<'a> {
             Fault::new(Code::Number, text, message)
         };
         let constant = match operator {
-            '+' => left + right,
-            '-' => left - right,
-            '*' => left * right,
-            _ => {
+            Operator::Add => left + right,
+            Operator::Subtract => left - right,
+            Operator::Multiply => left * right,
+            Operator::Power => {
                 let exponent = u32::try_from(&right).map_err(|_| match right.sign() {
                     num_bigint::Sign::Minus => Fault::new(Code::Number, text, "the exponent is negative"),
                     num_bigint::Sign::NoSign | num_bigint::Sign::Plus => large(),
@@ -129,12 +138,12 @@ pub(crate) fn expr(input: &str) -> Parsed<'_, Expr<'_>> {
 /// Operands with operators between them, from left to right.
 fn chain<'a>(
     input: &'a str,
-    operators: &'static str,
+    operators: impl Fn(&'a str) -> Parsed<'a, Operator>,
     operand: impl Fn(&'a str) -> Parsed<'a, Node<'a>>,
 ) -> Parsed<'a, Node<'a>> {
     let (mut rest, mut node) = operand(input)?;
     loop {
-        let operator = preceded(take_while(is_blank), ws(one_of(operators)));
+        let operator = preceded(take_while(is_blank), ws(&operators));
         let (after, Some(operator)) = opt(operator).parse(rest)? else { return Ok((rest, node)) };
         let (after, right) = expect("a number or a name", &operand)(after)?;
         let text = &input[..input.len() - after.len()];
@@ -144,11 +153,19 @@ fn chain<'a>(
 }
 
 fn sum(input: &str, depth: usize) -> Parsed<'_, Node<'_>> {
-    chain(input, "+-", move |input| chain(input, "*", move |input| power(input, depth)))
+    let additions =
+        |input| alt((value(Operator::Add, char('+')), value(Operator::Subtract, char('-')))).parse(input);
+    chain(input, additions, move |input| product(input, depth))
+}
+
+fn product(input: &str, depth: usize) -> Parsed<'_, Node<'_>> {
+    let times = |input| value(Operator::Multiply, char('*')).parse(input);
+    chain(input, times, move |input| power(input, depth))
 }
 
 fn power(input: &str, depth: usize) -> Parsed<'_, Node<'_>> {
-    chain(input, "^", move |input| atom(input, depth))
+    let to_the = |input| value(Operator::Power, char('^')).parse(input);
+    chain(input, to_the, move |input| atom(input, depth))
 }
 
 fn atom(input: &str, depth: usize) -> Parsed<'_, Node<'_>> {

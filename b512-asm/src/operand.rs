@@ -114,7 +114,7 @@ pub(crate) fn parse_map(text: &str) -> Result<LaneMap, Fault<'_>> {
     })
 }
 
-/// Parses an addressing mode. `value` is that of a whole expression, if it is a number.
+/// Parses an addressing mode. `value` evaluates an expression; `None` if the text is no number.
 pub(crate) fn parse_mode<'a>(
     text: &'a str,
     value: &dyn Fn(&'a str) -> Option<u128>,

@@ -141,7 +141,7 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// Whether a name is that of a branch in other instruction sets.
+/// Whether other instruction sets have a branch of this name.
 fn is_branch(mnemonic: &str) -> bool {
     let branches = [
         "b", "beq", "bge", "bgt", "ble", "blt", "bne", "bnz", "br", "bz", "call", "for", "goto", "j", "jal",

@@ -8,7 +8,7 @@ use crate::lex::Fault;
 use crate::program::Segment;
 
 /// The most rounds of all repetitions of a text.
-const MOST_ROUNDS: u32 = 1 << 20;
+const MOST_ROUNDS: u128 = 1 << 20;
 
 impl<'a> Assembler<'a> {
     /// Assembles statements other than symbols and constants.
@@ -95,18 +95,20 @@ impl<'a> Assembler<'a> {
         }
         let count = self.number(count)?;
         self.is_new(counter)?;
+        self.rounds = self.rounds.saturating_add(count);
+        if self.rounds > MOST_ROUNDS {
+            let message = format!("more than {MOST_ROUNDS} rounds of repetitions");
+            return Err(
+                Fault::new(Code::Syntax, text, message).help("repeat fewer times, or write several programs")
+            );
+        }
         for round in 0..count {
-            self.rounds += 1;
-            if self.rounds > MOST_ROUNDS {
-                let message = format!("more than {MOST_ROUNDS} rounds of repetitions");
-                return Err(Fault::new(Code::Syntax, text, message));
-            }
             self.constants.insert(counter, round.into());
             self.counters.push((counter, round));
             let errors = self.diagnostics.len();
             self.block(body, &mut [Vec::new(), Vec::new()]);
             self.counters.pop();
-            if self.diagnostics.len() > errors || self.rounds > MOST_ROUNDS {
+            if self.diagnostics.len() > errors {
                 break;
             }
         }
