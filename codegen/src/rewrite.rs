@@ -18,10 +18,10 @@ use sim::Machine;
 use sim::timing::{Cycle, simulate};
 use thiserror::Error;
 
-/// The settings to try: fewer for a long program, so that their schedules have this many instructions together.
+/// The instructions of all schedules together: a long program is tried with fewer settings.
 const INSTRUCTIONS: usize = 1 << 17;
-const FEWEST: usize = 16;
-const MOST: usize = 300;
+/// The fewest and the most settings.
+const SETTINGS: [usize; 2] = [16, 300];
 /// The name of the memory for spilled vectors.
 const SPILLS: &str = "spills";
 
@@ -55,7 +55,7 @@ pub struct Rescheduled {
     pub before: Cycle,
     /// The cycles of the new one.
     pub after: Cycle,
-    /// The cycles that any program with these vector instructions takes: those of its busiest pipe.
+    /// The least cycles of any program with these vector instructions, by resources and by dependences.
     pub bound: Cycle,
 }
 
@@ -77,7 +77,8 @@ pub fn reschedule(program: &Program, machine: &Machine) -> Result<Rescheduled, R
     let place = Place::new(&code, scalars);
     let bounds = passes(&code, &place.addresses, &place.launch(), machine);
     let bound = bounds.iter().map(PassBound::cycles).max().unwrap_or_default();
-    let tunings = settings(machine, (INSTRUCTIONS / code.insts.len().max(1)).clamp(FEWEST, MOST));
+    let [fewest, most] = SETTINGS;
+    let tunings = settings(machine, (INSTRUCTIONS / code.insts.len().max(1)).clamp(fewest, most));
     let mut tried: Vec<(Cycle, Program)> = Vec::new();
     for by_demand in [false, true] {
         if by_demand {

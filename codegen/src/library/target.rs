@@ -36,7 +36,7 @@ impl Default for Target {
 impl Target {
     /// The target of a machine.
     pub fn of(machine: &Machine) -> Self {
-        // The size of the VDM is no property, the cycles of an access are.
+        // Recipes depend on the cycles of an access to the VDM, which may follow from its size.
         let machine = machine.with_access_cycles();
         Self(PROPERTIES.iter().map(|Property { key, .. }| key.value(&machine)).collect())
     }
