@@ -25,7 +25,7 @@ fn linear_transforms_of_openfhe_have_its_counts() {
     let Generated { ledger, .. } = generated(&set, &Options::default()).unwrap();
     let stage = ledger.stage("coeff-to-slot");
     assert_eq!((stage.level, stage.automorphisms), (30, 46));
-    // The conjugation is no rotation.
+    // 42 rotations, and the conjugation.
     assert_eq!(stage.galois_keys(), 42 + 1);
     // OpenFHE makes and transforms the monomial X^(n/2) at 28 limbs. Ours is an input.
     assert_eq!(stage.transforms + 28, 2_419);

@@ -293,18 +293,7 @@ impl SetDocument<'_> {
             let error = self.error(Code::Contradiction, table.span(), message);
             return Err(error.with_help("give each matrix at least one stage"));
         }
-        if let Some(weight) =
-            contents.ephemeral_weight.as_ref().filter(|weight| *weight.get_ref() > degree.get())
-        {
-            let message = format!(
-                "a secret of {} coefficients has no Hamming weight {}",
-                degree.get(),
-                weight.get_ref()
-            );
-            return Err(self
-                .error(Code::Contradiction, weight.span(), message)
-                .with_help("choose at most n"));
-        }
+        self.check_weight(contents.ephemeral_weight.as_ref(), degree)?;
         if levels <= bootstrap.depth() {
             let message = format!(
                 "the set has no room for its bootstrap: {} of q, and the bootstrap uses up {}",
@@ -410,6 +399,14 @@ impl SetDocument<'_> {
         Err(self.error(Code::Contradiction, contents.p.span(), message).with_help(help))
     }
 
+    /// Refuses a Hamming weight above the degree.
+    fn check_weight(&self, weight: Option<&Spanned<u64>>, degree: Degree) -> Result<(), Diagnostic> {
+        let Some(weight) = weight.filter(|weight| *weight.get_ref() > degree.get()) else { return Ok(()) };
+        let (n, value) = (degree.get(), weight.get_ref());
+        let message = format!("a secret of {n} coefficients has no Hamming weight {value}");
+        Err(self.error(Code::Contradiction, weight.span(), message).with_help("choose at most n"))
+    }
+
     /// The class of security of a set whose degree `n` replaces.
     fn security(
         &self,
@@ -419,16 +416,7 @@ impl SetDocument<'_> {
         log2_qp: f64,
     ) -> Result<Security, Diagnostic> {
         let weight = contents.hamming_weight.as_ref();
-        if let Some(weight) = weight.filter(|weight| *weight.get_ref() > degree.get()) {
-            let message = format!(
-                "a secret of {} coefficients has no Hamming weight {}",
-                degree.get(),
-                weight.get_ref()
-            );
-            return Err(self
-                .error(Code::Contradiction, weight.span(), message)
-                .with_help("choose at most n"));
-        }
+        self.check_weight(weight, degree)?;
         if contents.security.is_some() || n.is_some_and(|n| n < *contents.n.get_ref()) {
             return Ok(Security::None);
         }

@@ -71,11 +71,13 @@ fn babies(places: &BTreeSet<usize>, slots: usize) -> usize {
         let giants: BTreeSet<usize> = places.iter().map(|place| place / size).collect();
         let babies: BTreeSet<usize> = places.iter().map(|place| place % size).collect();
         let (giants, babies) = (giants.len() - 1, babies.len() - 1);
-        match babies.cmp(&(2 * giants)) {
-            std::cmp::Ordering::Equal if giants > 0 => return size,
-            std::cmp::Ordering::Greater => return (size / 2).max(1),
-            _ => size *= 2,
+        if giants > 0 && babies == 2 * giants {
+            return size;
         }
+        if babies > 2 * giants {
+            return (size / 2).max(1);
+        }
+        size *= 2;
     }
     1
 }
