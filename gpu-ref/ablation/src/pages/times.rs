@@ -259,8 +259,8 @@ pub(super) fn floors() -> Result<String> {
     Ok(table(&["code", "word", "modulus", "two copies, us", "of forward", "of inverse"], rows))
 }
 
-/// A line of `h100-beside.csv`: work, word, modulus, moduli, batch, mode, log2 of N, our time, and that of the fastest public code
-/// with its name, if one has this work.
+/// A line of `h100-beside.csv`: work, word, modulus, moduli, batch, mode, log2 of N, our time, the time of the fastest public
+/// code, and its name. The last two are empty if no public code has this work.
 type Beside = [String; 10];
 
 fn ratio(line: &Beside) -> Option<f64> {
