@@ -65,8 +65,8 @@
 //! 3. If the kernel overwrites its operands, a limb that is read again and that the off-chip memory lacks gets a save of the kind
 //!    `spills`. Each limb must be saved, if it has a save, before the kernel begins. It leaves at the end of the launch.
 //! 4. Fetch the program and the parameters (below).
-//! 5. The launch begins when the launch before has ended, all operands are complete and all of the above is there. The kernel begins
-//!    `launch.cycles` later. Its cycles are those of the cycle model: from the fetch of its first instruction to the
+//! 5. The launch begins when the launch before has ended, all operands are complete and all of the above is there. The kernel
+//!    begins `launch.cycles` later. Its cycles are those of the cycle model: from the fetch of its first instruction to the
 //!    completion of its last one, so that pipes fill and drain in each run.
 //! 6. Scratch space is free at the end. Then operands that nothing reads again leave, in their order; then results are complete, in
 //!    their order.
@@ -76,32 +76,35 @@
 //! It runs on slices: all limbs are read and written in `n / slice` runs. A limb is in the VDM as a whole, or it *streams*
 //! through two slices (one, if there is one run), an operand through more if words are free. In this order:
 //!
-//! 1. Operands in the VDM stay, and all others stream, and so do all results. While the words that are free, or taken by items that no
-//!    operand is, are fewer than the slices of all streams and the scratch words: of the operands in the VDM, the one with the
-//!    farthest use after this launch (none counts as the nearest; of equals, the one with the larger number) is evicted, and
-//!    streams.
+//! 1. Operands in the VDM stay, and all others stream, and so do all results. While the words that are free, or taken by
+//!    items that no operand is, are fewer than the slices of all streams and the scratch words: of the operands in the VDM,
+//!    the one with the farthest use after this launch (none counts as the nearest; of equals, the one with the larger number)
+//!    is evicted, and streams.
 //! 2. If there are several runs, each operand in the VDM that nothing reads again and that is no output can leave its space
 //!    to one result, an *heir*. An heir needs one more slice.
 //! 3. Each result that is used again and each streaming operand that is used after this launch is considered, the nearest use
-//!    first; of equals, results first; of equals, the smaller number. It is in the VDM as a whole if there is room for it, for those before it
-//!    and for all slices that are left: words that are free, and items beside the operands whose next use is farther than
-//!    its own. The first results become heirs, which need a slice and no other space.
-//! 4. Take the space of all slices, heirs' first slices and scratch words, in one piece. For each operand that moves in, in the order of 3:
-//!    take its space, and plan its save if that waits. Take the space of the results that stay and are no heirs, in one piece. While there are more runs
-//!    than slices of each streaming operand, and words are free for a further slice of all of them, take its space.
+//!    first; of equals, results first; of equals, the smaller number. It is in the VDM as a whole if there is room for it,
+//!    for those before it and for all slices that are left: words that are free, and items beside the operands whose next use
+//!    is farther than its own. The first results become heirs, which need a slice and no other space.
+//! 4. Take the space of all slices, heirs' first slices and scratch words, in one piece. For each operand that moves in, in
+//!    the order of 3: take its space, and plan its save if that waits. Take the space of the results that stay and are no
+//!    heirs, in one piece. While there are more runs than slices of each streaming operand, and words are free for a further
+//!    slice of all of them, take its space.
 //! 5. Fetch the program and the parameters.
-//! 6. A run loads one slice of each operand that moves in, in the order of 3: one transfer each, ready when the space of the operand is
-//!    free and its save has ended. Then it loads one slice of each streaming operand: one transfer for each kind, in the order of the operands, those that were
-//!    evicted in step 1 last. It is ready when the space of the slice is free, the last run that read this slice has ended (runs take the
-//!    slices in turn), and the limbs of
-//!    this kind are saved (waiting saves are planned before the first run, in the same order). Then, from the third run on, the stores of the run before
-//!    the last one are planned; they are ready at its end. The run begins when the run or launch before has ended, these transfers have
-//!    ended, and the operands that were in the VDM before, the space of the first two slices and of results, and the program are there. `launch.cycles` precede each run.
-//! 7. A store saves one slice of each streaming result: one transfer for each kind (`outputs`, `spills`), in the order of the results.
-//!    After the last run, the stores of the run before it are planned. The last stores wait as saves of their limbs; the slices of the
-//!    results are free when these have ended, a slice of the operands when the last run that read it has ended, and all other
-//!    space of 4 at the end of the last run. Operands that have moved in are complete then.
-//! 8. Operands end their use as above, in their order; the first ones that can leave their space to heirs do. Then the results in the VDM are complete.
+//! 6. A run loads one slice of each operand that moves in, in the order of 3: one transfer each, ready when the space of the
+//!    operand is free and its save has ended. Then it loads one slice of each streaming operand: one transfer for each kind,
+//!    in the order of the operands, those that were evicted in step 1 last. It is ready when the space of the slice is free,
+//!    the last run that read this slice has ended (runs take the slices in turn), and the limbs of this kind are saved
+//!    (waiting saves are planned before the first run, in the same order). Then, from the third run on, the stores of the run
+//!    before the last one are planned; they are ready at its end. The run begins when the run or launch before has ended,
+//!    these transfers have ended, and the operands that were in the VDM before, the space of the first two slices and of
+//!    results, and the program are there. `launch.cycles` precede each run.
+//! 7. A store saves one slice of each streaming result: one transfer for each kind (`outputs`, `spills`), in the order of the
+//!    results. After the last run, the stores of the run before it are planned. The last stores wait as saves of their limbs;
+//!    the slices of the results are free when these have ended, a slice of the operands when the last run that read it has
+//!    ended, and all other space of 4 at the end of the last run. Operands that have moved in are complete then.
+//! 8. Operands end their use as above, in their order; the first ones that can leave their space to heirs do. Then the
+//!    results in the VDM are complete.
 //!
 //! # A movement of words
 //!
@@ -112,16 +115,17 @@
 //! # Programs
 //!
 //! A program has [`INSTRUCTION_BYTES`] bytes an instruction. The instruction memory keeps programs; those whose last launch
-//! ended first make room, and of equals the one that came first. A program that is not there is ready to be fetched when the launches of those that leave have ended, and a program
-//! in the memory when it has arrived. Moduli, scalars and addresses have [`LAUNCH_WORD_BYTES`] bytes each, the addresses for each
-//! run; they come with the program, or alone, in one transfer of the kind `programs`.
+//! ended first make room, and of equals the one that came first. A program that is not there is ready to be fetched when the
+//! launches of those that leave have ended, and a program in the memory when it has arrived. Moduli, scalars and addresses
+//! have [`LAUNCH_WORD_BYTES`] bytes each, the addresses for each run; they come with the program, or alone, in one transfer
+//! of the kind `programs`.
 //!
 //! # Results
 //!
-//! The time of a program is the end of its last launch or transfer. A kind of transfer is that of the limb: `inputs`, `keys`, `tables`
-//! (zero too), `outputs`, `spills` (also when they are loaded again), `permutations`, `programs`. Of a key expanded from a
-//! seed, a load transfers the part that is not random. A kernel is bound by the pipe that is busy for more than half of its
-//! cycles, and by latency if none is; `launch` is the time of `launch.cycles`, and `hbm` the time without a launch.
+//! The time of a program is the end of its last launch or transfer. A kind of transfer is that of the limb: `inputs`, `keys`,
+//! `tables` (zero too), `outputs`, `spills` (also when they are loaded again), `permutations`, `programs`. Of a key expanded
+//! from a seed, a load transfers the part that is not random. A kernel is bound by the pipe that is busy for more than half
+//! of its cycles, and by latency if none is; `launch` is the time of `launch.cycles`, and `hbm` the time without a launch.
 //!
 //! The off-chip memory has a place for inputs, outputs, tables and programs during the whole program, and one for
 //! each other limb from the launch that saves it to the last that reads it.
