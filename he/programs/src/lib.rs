@@ -50,7 +50,7 @@ pub use circuit::{Generated, Ledger, Stage};
 pub use dataflow::{DATAFLOWS, Dataflow, find_dataflow};
 pub use definition::{Definition, Input, KeyPart, SwitchingKey};
 pub use error::Error;
-pub use matrix::Diagonal;
+pub use matrix::{Diagonal, Periodic, Slots};
 pub use option::{OPTIONS, OptionKind, OptionSpec, Options, Rescale};
 pub use program::{Generator, PROGRAMS, comment, find_program, generate, generate_defined, title};
 pub use scale::Scale;
