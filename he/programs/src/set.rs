@@ -5,6 +5,7 @@ mod document;
 use crate::base::Base;
 use crate::bootstrap::{Bootstrap, Failure};
 use crate::noise::KeySwitchNoise;
+use crate::sine::Sine;
 use crate::{Error, Security};
 use diagnostic::Diagnostics;
 use diagnostic::document::Schema;
@@ -19,7 +20,7 @@ macro_rules! sets {
 }
 
 sets! {
-    "ark" "bts1" "bts2" "bts3" "dprive" "lattigo-n15qp768" "lattigo-n16qp1546" "lattigo-n16qp1547" "lattigo-n16qp1767" "openfhe-n14-33"
+    "ark" "bts1" "bts2" "bts3" "digits" "dprive" "dprive-n17-128" "dprive-n17-64" "lattigo-n15qp768" "lattigo-n16qp1546" "lattigo-n16qp1547" "lattigo-n16qp1767" "openfhe-n14-33"
 }
 
 /// The parameters of ciphertexts and of their key switch.
@@ -139,6 +140,11 @@ impl ParameterSet {
     pub fn bootstrap_failure(&self) -> Option<Failure> {
         let range = self.bootstrap()?.range;
         Some(Failure { weight: self.raised_weight(), range, degree: self.degree().get() })
+    }
+
+    /// The polynomials that reduce modulo 1 in a bootstrap.
+    pub fn bootstrap_sine(&self) -> Option<Sine> {
+        Some(Sine::new(self.bootstrap()?, self.raised_weight()))
     }
 
     /// The class of security.
