@@ -5,7 +5,7 @@ use programs::{KeyPart, ParameterSet, SwitchingKey};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ring::host::Ntt;
-use ring::{Error, Modulus, Ring};
+use ring::{Error, Modulus};
 use ring_program::data::Words;
 use std::ops::Range;
 
@@ -44,11 +44,11 @@ impl Client {
     /// # Errors
     /// Returns an error if a modulus of the set has no transform.
     pub fn new(set: ParameterSet, seed: u64) -> Result<Self, Error> {
-        let tower = |q| -> Result<Tower, Error> {
-            let ring = Ring::with_smallest_root(set.degree(), q)?;
-            Ok(Tower { modulus: *ring.modulus(), ntt: Ntt::for_ring(&ring)? })
-        };
-        let towers = [set.q(), set.p()].concat().into_iter().map(tower).collect::<Result<Vec<_>, _>>()?;
+        let towers = set
+            .rings()
+            .iter()
+            .map(|ring| Ok(Tower { modulus: *ring.modulus(), ntt: Ntt::for_ring(ring)? }))
+            .collect::<Result<Vec<_>, Error>>()?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let n = set.degree().len();
         let secret = match set.hamming_weight() {
