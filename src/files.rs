@@ -42,6 +42,13 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
         .map_err(|error| Failure::wrong(format_args!("cannot write `{}`: {error}", name(path)), None))
 }
 
+/// Creates a folder, if it does not exist.
+pub(crate) fn create_folder(path: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(path).map_err(|error| {
+        Failure::wrong(format_args!("cannot create the folder `{}`: {error}", name(path)), None)
+    })
+}
+
 /// The path of a file with another ending after its name; `None` if the path is `-` or a special file.
 pub(crate) fn beside(path: &Path, ending: &str) -> Option<PathBuf> {
     let is_special = is_dash(path) || path.metadata().is_ok_and(|metadata| !metadata.is_file());
