@@ -5,6 +5,8 @@ use b512_asm::{Program, object};
 use diagnostic::input::{self, Content};
 use diagnostic::{one_line, printable};
 use lab_run::program::Axes;
+use ring_program::RingProgram;
+use ring_program::data::{Words, concat};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -94,4 +96,10 @@ pub(crate) fn read_coefficients(path: &Path) -> Result<Vec<u128>, Failure> {
 /// Writes coefficients in the same forms.
 pub(crate) fn write_coefficients(path: &Path, words: &[u128], axes: Axes) -> Result<(), Failure> {
     write(path, &lab_run::program::coefficient_file(&name(path), words, axes))
+}
+
+/// Writes the limbs of an input or an output of a ring program in the same forms.
+pub(crate) fn write_limbs(path: &Path, program: &RingProgram, limbs: &[Words]) -> Result<(), Failure> {
+    let wide = program.moduli().iter().any(|(_, modulus)| modulus > u128::from(u64::MAX));
+    write_coefficients(path, &concat(limbs), Axes { limbs: Some(limbs.len()), wide })
 }
