@@ -1,10 +1,10 @@
-//! A bootstrap of all slots on the simulated RPU, with Lattigo's chain N16QP1546.
+//! A bootstrap of all slots on the simulated RPU, with Lattigo's chain N16QP1546 or a set of a file.
 //!
 //! ```sh
 //! cargo run --release -p client --example bootstrap -- 2048
 //! ```
 //!
-//! The argument is the ring degree, from 512 to 65536; the set is secure at 65536 only.
+//! The argument is the ring degree, from 512 to 65536, or a TOML file; Lattigo's set is secure at 65536 only.
 
 use client::ckks::{decode, encode};
 use client::{Client, NOT_SECURE};
@@ -16,9 +16,13 @@ use runtime::{Keys, Runtime};
 use sim::Machine;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let n: u64 = std::env::args().nth(1).map_or(Ok(2048), |text| text.parse())?;
-    let set = ParameterSet::built_in("lattigo-n16qp1546", Some(n)).expect("a built-in set")?;
-    let settings = set.bootstrap().expect("the set has a bootstrap");
+    let argument = std::env::args().nth(1).unwrap_or_else(|| "2048".to_owned());
+    let set = if argument.ends_with(".toml") {
+        ParameterSet::parse("file", &argument, &std::fs::read_to_string(&argument)?, None)?
+    } else {
+        ParameterSet::built_in("lattigo-n16qp1546", Some(argument.parse()?)).expect("a built-in set")?
+    };
+    let (n, settings) = (set.degree().len(), set.bootstrap().ok_or("the set has no bootstrap")?);
     let scale = f64::from(settings.scale_bits).exp2();
     println!("{}, n = {n}: {NOT_SECURE}", set.name());
     println!("{}", set.bootstrap_failure().expect("the set has a bootstrap"));
