@@ -4,52 +4,39 @@
 //! cargo run --release -p client --example bootstrap -- 2048
 //! ```
 //!
-//! The argument is the ring degree, from 512 to 65536, or a TOML file; Lattigo's set is secure at 65536 only.
+//! The argument is the ring degree, from 512 to 65536, or a TOML file; Lattigo's set is secure at 65536 only. The exit status is
+//! 1 if the slots keep fewer than 24 bits in the mean, or fewer than the float model less 1 where that has less than 25.
 
-use client::ckks::{decode, encode};
-use client::{Client, NOT_SECURE};
-use num_complex::Complex64;
-use programs::{Options, ParameterSet, find_program, generate_defined};
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use runtime::{Keys, Runtime};
+use client::{NOT_SECURE, bootstrap};
+use programs::{Options, ParameterSet};
 use sim::Machine;
+use std::process::ExitCode;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// The bits of slots to keep, in the mean.
+const LEAST: f64 = 24.0;
+
+fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let argument = std::env::args().nth(1).unwrap_or_else(|| "2048".to_owned());
     let set = if argument.ends_with(".toml") {
         ParameterSet::parse("file", &argument, &std::fs::read_to_string(&argument)?, None)?
     } else {
         ParameterSet::built_in("lattigo-n16qp1546", Some(argument.parse()?)).expect("a built-in set")?
     };
-    let (n, settings) = (set.degree().len(), set.bootstrap().ok_or("the set has no bootstrap")?);
-    let scale = f64::from(settings.scale_bits).exp2();
-    println!("{}, n = {n}: {NOT_SECURE}", set.name());
-    println!("{}", set.bootstrap_failure().expect("the set has a bootstrap"));
-    let program = find_program("bootstrap").expect("a program");
-    let generated = generate_defined(&program, &set, &Options::default())?;
-    print!("{}", generated.ledger);
-
-    let mut client = Client::new(set, 1)?;
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
-    let mut part = || random.random_range(-1.0..1.0);
-    let slots: Vec<Complex64> = (0..n / 2).map(|_| Complex64::new(part(), part())).collect();
-    let ciphertext = client.encrypt(&encode(&slots, scale)).map(|limbs| limbs[..1].to_vec());
-
-    let inputs = client.inputs(&generated, &[("ct", &ciphertext)])?;
-    let machine = Machine::rpu_128x128();
-    let runtime = Runtime::new(&generated.program, &machine, Keys::Streamed)?;
-    let outputs = runtime.execute(&inputs)?;
-    let [c0, c1] = &outputs[..] else { unreachable!("a bootstrap has one ciphertext as its result") };
-    let found = decode(&client.phase(&[c0.clone(), c1.clone()]), generated.scales["boot"].to_f64());
-    let errors = slots.iter().zip(&found).map(|(a, b)| (a - b).norm());
-    let mean = errors.clone().sum::<f64>() / slots.len() as f64;
-    let worst = errors.fold(0.0, f64::max);
+    println!("{}, n = {}: {NOT_SECURE}", set.name(), set.degree().len());
+    println!("{}", set.bootstrap_failure().ok_or("the set has no bootstrap")?);
+    let outcome = bootstrap::run(&set, &Options::default(), &Machine::rpu_128x128(), false)?;
+    print!("{}", outcome.ledger);
+    println!("{} moduli after it; the phase has up to {} times q_0", outcome.level, outcome.overflow);
+    print!("{outcome}");
+    let last = outcome.result();
     println!(
-        "{} moduli after it; {:.1} bits of slots in the mean, {:.1} in the worst slot",
-        c0.len(),
-        -mean.log2(),
-        -worst.log2()
+        "the result by Lattigo's measure, the mean over real and imaginary parts: {:.1} bits",
+        last.left.of_parts
     );
-    Ok(())
+    let least = LEAST.min(last.model.mean - 1.0);
+    if last.left.mean < least {
+        eprintln!("error: {:.1} bits of slots in the mean, fewer than {least:.1}", last.left.mean);
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
 }

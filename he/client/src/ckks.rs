@@ -21,9 +21,14 @@ pub fn encode(slots: &[Complex64], scale: f64) -> Vec<i128> {
 
 /// The slots of a polynomial, divided by `scale`.
 pub fn decode(coefficients: &[BigInt], scale: f64) -> Vec<Complex64> {
-    let n = coefficients.len();
-    let number = |x: &BigInt| Complex64::from(x.to_f64().expect("a number below 2^1024") / scale);
-    let mut values: Vec<Complex64> = coefficients.iter().map(number).collect();
+    let number = |x: &BigInt| x.to_f64().expect("a number below 2^1024") / scale;
+    slots(coefficients.iter().map(number))
+}
+
+/// The slots of a polynomial with real coefficients.
+pub fn slots(coefficients: impl Iterator<Item = f64>) -> Vec<Complex64> {
+    let mut values: Vec<Complex64> = coefficients.map(Complex64::from).collect();
+    let n = values.len();
     values.resize(2 * n, Complex64::ZERO);
     let values = transform(values, 1.0);
     exponents(n).map(|exponent| values[exponent]).collect()
@@ -31,8 +36,17 @@ pub fn decode(coefficients: &[BigInt], scale: f64) -> Vec<Complex64> {
 
 /// The correct bits of the worst slot: -log2 of the largest error.
 pub fn correct_bits(found: &[Complex64], expected: &[Complex64]) -> f64 {
-    let errors = found.iter().zip(expected).map(|(a, b)| (a - b).norm());
-    -errors.fold(0.0, f64::max).log2()
+    -errors(found, expected).fold(0.0, f64::max).log2()
+}
+
+/// The correct bits in the mean: -log2 of the mean error.
+pub fn mean_bits(found: &[Complex64], expected: &[Complex64]) -> f64 {
+    -(errors(found, expected).sum::<f64>() / found.len() as f64).log2()
+}
+
+/// The distances of complex numbers.
+fn errors(found: &[Complex64], expected: &[Complex64]) -> impl Iterator<Item = f64> {
+    found.iter().zip(expected).map(|(a, b)| (a - b).norm())
 }
 
 /// 5^j mod 2n for the slots j.

@@ -4,10 +4,9 @@ use num_bigint::BigInt;
 use programs::{KeyPart, ParameterSet, SwitchingKey};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use ring::host::Ntt;
-use ring::{Error, Modulus};
+use ring::host::{Fast, Ntt};
+use ring::{Degree, Error, Modulus, Ring};
 use ring_program::data::Words;
-use std::ops::Range;
 
 /// A ciphertext: two polynomials, c_0 + c_1 s, with a limb of values for each modulus q of its level.
 pub type Ciphertext = [Vec<Words>; 2];
@@ -15,11 +14,33 @@ pub type Ciphertext = [Vec<Words>; 2];
 /// A key for a key switch: b and a, by digit and modulus of the highest level.
 pub type SwitchKey = [Vec<Vec<Words>>; 2];
 
-/// A modulus with its transform.
+/// A modulus with its transforms, and the values of the secret.
 #[derive(Debug)]
 struct Tower {
     modulus: Modulus,
-    ntt: Ntt,
+    forward: Fast,
+    inverse: Ntt,
+    secret: Words,
+}
+
+impl Tower {
+    /// The values of a polynomial with integer coefficients.
+    fn values(&self, coefficients: impl Iterator<Item = i128>) -> Words {
+        let residue = |x: i128| {
+            let magnitude = self.modulus.residue(x.unsigned_abs());
+            if x < 0 { self.modulus.neg(magnitude) } else { magnitude }
+        };
+        let mut words: Vec<u128> = coefficients.map(residue).collect();
+        self.forward.forward(&mut words);
+        words[..].into()
+    }
+
+    /// The values of the secret with X^h for X.
+    fn secret_at(&self, degree: Degree, h: usize) -> Words {
+        // Place i has the value at psi^(2 brv(i) + 1).
+        let exponent = |place: usize| (2 * degree.bit_reverse(place) + 1) * h % (2 * degree.len());
+        (0..degree.len()).map(|place| self.secret.at(degree.bit_reverse(exponent(place) / 2))).collect()
+    }
 }
 
 /// The owner of a secret key.
@@ -30,12 +51,8 @@ pub struct Client {
     towers: Vec<Tower>,
     seed: u64,
     random: Xoshiro256PlusPlus,
-    /// The coefficients of the secret s: -1, 0 or 1.
-    secret: Vec<i128>,
-    /// Those of the secret during a mod-raise, if the set has one.
+    /// The coefficients of the secret during a mod-raise, -1, 0 or 1, if the set has one.
     ephemeral: Option<Vec<i128>>,
-    /// A public key: b = -a s + t e, and a, modulo q.
-    public: Ciphertext,
 }
 
 impl Client {
@@ -44,31 +61,22 @@ impl Client {
     /// # Errors
     /// Returns an error if a modulus of the set has no transform.
     pub fn new(set: ParameterSet, seed: u64) -> Result<Self, Error> {
-        let towers = set
-            .rings()
-            .iter()
-            .map(|ring| Ok(Tower { modulus: *ring.modulus(), ntt: Ntt::for_ring(ring)? }))
-            .collect::<Result<Vec<_>, Error>>()?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let n = set.degree().len();
-        let secret = match set.hamming_weight() {
+        let secret: Vec<i128> = match set.hamming_weight() {
             None => (0..n).map(|_| random.random_range(-1..=1)).collect(),
             Some(weight) => sparse(&mut random, n, weight),
         };
+        let tower = |ring: &Ring| -> Result<Tower, Error> {
+            let (forward, inverse) = (Fast::for_ring(ring)?, Ntt::for_ring(ring)?);
+            let mut tower = Tower { modulus: *ring.modulus(), forward, inverse, secret: [][..].into() };
+            tower.secret = tower.values(secret.iter().copied());
+            Ok(tower)
+        };
+        let towers = set.rings().iter().map(tower).collect::<Result<Vec<_>, _>>()?;
         let ephemeral = set.bootstrap().and_then(|bootstrap| bootstrap.ephemeral_weight);
         let ephemeral = ephemeral.map(|weight| sparse(&mut random, n, weight));
-        let public = [Vec::new(), Vec::new()];
-        let mut client = Self { set, towers, seed, random, secret, ephemeral, public };
-        let all = 0..client.set.levels();
-        let secret = client.values(&client.secret, all.clone());
-        let a: Vec<Words> = all.clone().map(|tower| client.uniform(tower)).collect();
-        let error = client.error(all.clone());
-        let b = client.each(all, |tower, i| {
-            let q = &client.towers[tower].modulus;
-            q.sub(error[tower].at(i), q.mul(a[tower].at(i), secret[tower].at(i)))
-        });
-        client.public = [b, a];
-        Ok(client)
+        Ok(Self { set, towers, seed, random, ephemeral })
     }
 
     /// The parameters.
@@ -79,13 +87,6 @@ impl Client {
     /// The factor of errors: the plaintext modulus, or 1.
     fn t(&self) -> i128 {
         self.set.plaintext_modulus().unwrap_or(1) as i128
-    }
-
-    /// Uniform values in a tower.
-    fn uniform(&mut self, tower: usize) -> Words {
-        let q = self.towers[tower].modulus.value();
-        let random = &mut self.random;
-        (0..self.set.degree().len()).map(|_| random.random_range(0..q)).collect()
     }
 
     /// A generator of random numbers for a part of a key. It depends on the client's seed and the part alone, so that limbs of
@@ -107,50 +108,14 @@ impl Client {
         Xoshiro256PlusPlus::seed_from_u64(seed)
     }
 
-    /// The values of t times a small polynomial.
-    fn error(&mut self, towers: Range<usize>) -> Vec<Words> {
-        let (t, n) = (self.t(), self.set.degree().len());
-        let error: Vec<i128> = small(&mut self.random, n).map(|coefficient| t * coefficient).collect();
-        self.values(&error, towers)
-    }
-
-    /// The values of a polynomial with integer coefficients in some towers.
-    fn values(&self, coefficients: &[i128], towers: Range<usize>) -> Vec<Words> {
-        towers.map(|tower| self.values_in(coefficients, tower)[..].into()).collect()
-    }
-
     /// The values of a polynomial with integer coefficients in one tower.
-    pub(crate) fn values_in(&self, coefficients: &[i128], tower: usize) -> Vec<u128> {
-        let Tower { modulus, ntt } = &self.towers[tower];
-        let residue = |&x: &i128| {
-            let magnitude = modulus.residue(x.unsigned_abs());
-            if x < 0 { modulus.neg(magnitude) } else { magnitude }
-        };
-        let mut words: Vec<u128> = coefficients.iter().map(residue).collect();
-        ntt.forward(&mut words);
-        words
+    pub(crate) fn values_in(&self, coefficients: &[i128], tower: usize) -> Words {
+        self.towers[tower].values(coefficients.iter().copied())
     }
 
     /// The tower with a modulus.
     pub(crate) fn tower(&self, modulus: u128) -> Option<usize> {
         self.towers.iter().position(|tower| tower.modulus.value() == modulus)
-    }
-
-    /// Limbs of computed words, by tower and index.
-    fn each(&self, towers: Range<usize>, word: impl Fn(usize, usize) -> u128) -> Vec<Words> {
-        let n = self.set.degree().len();
-        towers.map(|tower| (0..n).map(|i| word(tower, i)).collect()).collect()
-    }
-
-    /// The secret with X^g for X.
-    fn secret_at(&self, g: u64) -> Vec<i128> {
-        let n = self.set.degree().get();
-        let mut out = vec![0; n as usize];
-        for (i, &coefficient) in self.secret.iter().enumerate() {
-            let exponent = g * i as u64 % (2 * n);
-            out[(exponent % n) as usize] = if exponent < n { coefficient } else { -coefficient };
-        }
-        out
     }
 
     /// The key from s^2 to s, for products.
@@ -180,10 +145,11 @@ impl Client {
     ///
     /// # Panics
     /// Panics if the key is unnamed, or is of an ephemeral secret and the set has none.
-    pub(crate) fn key_limb(&self, key: SwitchingKey, part: KeyPart, (digit, tower): (usize, usize)) -> Words {
+    pub(crate) fn key_limb(&self, key: SwitchingKey, part: KeyPart, (digit, index): (usize, usize)) -> Words {
         let n = self.set.degree().len();
-        let modulus = &self.towers[tower].modulus;
-        let mut random = self.random_of(key, KeyPart::A, [digit, tower]);
+        let tower = &self.towers[index];
+        let modulus = &tower.modulus;
+        let mut random = self.random_of(key, KeyPart::A, [digit, index]);
         let a = (0..n).map(|_| random.random_range(0..modulus.value()));
         if part == KeyPart::A {
             return a.collect();
@@ -191,78 +157,76 @@ impl Client {
         // The same integers in all towers.
         let mut random = self.random_of(key, KeyPart::B, [digit, self.towers.len()]);
         let t = self.t();
-        let error: Vec<i128> = small(&mut random, n).map(|coefficient| t * coefficient).collect();
-        let ephemeral = || self.ephemeral.as_ref().expect("the set has an ephemeral secret");
-        let secret = &self.secret;
+        let error = tower.values(small(&mut random, n).map(|coefficient| t * coefficient));
+        let ephemeral = || {
+            let coefficients = self.ephemeral.as_ref().expect("the set has an ephemeral secret");
+            tower.values(coefficients.iter().copied())
+        };
+        let secret = || tower.secret.clone();
         let mut special = self.set.p();
         let (from, to) = match key {
-            SwitchingKey::Relinearisation => (secret, secret.clone()),
-            SwitchingKey::Galois(g) => (secret, self.secret_at(self.inverse_exponent(g.into()))),
+            SwitchingKey::Relinearisation => {
+                (secret().iter().map(|word| modulus.mul(word, word)).collect(), secret())
+            }
+            SwitchingKey::Galois(g) => {
+                (secret(), tower.secret_at(self.set.degree(), self.inverse_exponent(g as usize)))
+            }
             SwitchingKey::DenseToSparse => {
                 special.truncate(1);
-                (secret, ephemeral().clone())
+                (secret(), ephemeral())
             }
-            SwitchingKey::SparseToDense => (ephemeral(), secret.clone()),
+            SwitchingKey::SparseToDense => (ephemeral(), secret()),
             SwitchingKey::Unnamed => panic!("nobody knows the secret of an unnamed key"),
         };
-        let (error, to) = (self.values_in(&error, tower), self.values_in(&to, tower));
-        let masked = a.enumerate().map(|(i, a)| modulus.sub(error[i], modulus.mul(a, to[i])));
+        let masked = a.zip(error.iter()).zip(to.iter());
+        let masked = masked.map(|((a, error), to)| modulus.sub(error, modulus.mul(a, to)));
         let levels = self.set.levels();
         let size = levels.div_ceil(self.set.digits());
-        if tower >= levels || tower / size != digit {
+        if index >= levels || index / size != digit {
             return masked.collect();
         }
         let special = special.into_iter().fold(1, |product, p| modulus.mul(modulus.residue(p), product));
-        let from = self.values_in(from, tower);
-        let factor = |word: u128| match key {
-            SwitchingKey::Relinearisation => modulus.mul(word, word),
-            SwitchingKey::Galois(_)
-            | SwitchingKey::DenseToSparse
-            | SwitchingKey::SparseToDense
-            | SwitchingKey::Unnamed => word,
-        };
-        let term = |i: usize| modulus.mul(factor(from[i]), special);
-        masked.enumerate().map(|(i, word)| modulus.add(word, term(i))).collect()
+        let term = |word: u128| modulus.mul(word, special);
+        masked.zip(from.iter()).map(|(word, from)| modulus.add(word, term(from))).collect()
     }
 
     /// h with g h = 1 mod 2n, for an odd g.
-    fn inverse_exponent(&self, g: u64) -> u64 {
-        let order = 2 * self.set.degree().get();
+    fn inverse_exponent(&self, g: usize) -> usize {
+        let order = 2 * self.set.degree().len();
         // Each step doubles the bits that are right.
-        (0..6).fold(g, |h, _| h.wrapping_mul(2_u64.wrapping_sub(g.wrapping_mul(h)))) % order
+        (0..6).fold(g, |h, _| h.wrapping_mul(2_usize.wrapping_sub(g.wrapping_mul(h)))) % order
     }
 
-    /// Encrypts a polynomial with the public key, at the highest level.
+    /// Encrypts a polynomial with the secret key, at the highest level: c_0 = m + t e - c_1 s with a uniform c_1. The noise t e
+    /// is that of keys. With a public key it would be larger by about the root of n.
     ///
     /// # Panics
     /// Panics if the number of coefficients is not n.
     pub fn encrypt(&mut self, message: &[i128]) -> Ciphertext {
         assert_eq!(message.len(), self.set.degree().len(), "coefficients of a message");
-        let all = 0..self.set.levels();
-        let mask: Vec<i128> = (0..message.len()).map(|_| self.random.random_range(-1..=1)).collect();
-        let mask = self.values(&mask, all.clone());
-        let message = self.values(message, all.clone());
-        [0, 1].map(|component| {
-            let error = self.error(all.clone());
-            self.each(all.clone(), |tower, i| {
-                let q = &self.towers[tower].modulus;
-                let word =
-                    q.add(q.mul(self.public[component][tower].at(i), mask[tower].at(i)), error[tower].at(i));
-                if component == 0 { q.add(word, message[tower].at(i)) } else { word }
-            })
-        })
+        let t = self.t();
+        let error = small(&mut self.random, message.len());
+        let noisy: Vec<i128> = error.zip(message).map(|(error, message)| message + t * error).collect();
+        let mut pair = |tower: &Tower| -> (Words, Words) {
+            let q = &tower.modulus;
+            let c1: Words = (0..message.len()).map(|_| self.random.random_range(0..q.value())).collect();
+            let masked = tower.values(noisy.iter().copied());
+            let products = c1.iter().zip(tower.secret.iter()).map(|(c1, secret)| q.mul(c1, secret));
+            (masked.iter().zip(products).map(|(masked, product)| q.sub(masked, product)).collect(), c1)
+        };
+        let (c0, c1) = self.towers[..self.set.levels()].iter().map(&mut pair).unzip();
+        [c0, c1]
     }
 
     /// The coefficients of c_0 + c_1 s, from -Q/2 to Q/2 for the product Q of the ciphertext's moduli.
     pub fn phase(&self, ciphertext: &Ciphertext) -> Vec<BigInt> {
         let level = ciphertext[0].len();
-        let secret = self.values(&self.secret, 0..level);
         let [c0, c1] = ciphertext;
         let mut limbs: Vec<Vec<u128>> = Vec::new();
-        for (tower, Tower { modulus: q, ntt }) in self.towers[..level].iter().enumerate() {
-            let word = |i: usize| q.add(c0[tower].at(i), q.mul(c1[tower].at(i), secret[tower].at(i)));
+        for (index, Tower { modulus: q, inverse, secret, .. }) in self.towers[..level].iter().enumerate() {
+            let word = |i: usize| q.add(c0[index].at(i), q.mul(c1[index].at(i), secret.at(i)));
             let mut words: Vec<u128> = (0..self.set.degree().len()).map(word).collect();
-            ntt.inverse(&mut words);
+            inverse.inverse(&mut words);
             limbs.push(words);
         }
         let moduli = &self.set.q()[..level];

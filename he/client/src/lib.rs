@@ -7,9 +7,10 @@
 //!   generated programs, encrypts and decrypts.
 //! * [`ckks`] and [`bgv`] encode slots.
 //! * [`Rpu`] runs generated programs on a simulated machine.
-//! * [`scenario`] has two whole computations.
+//! * [`scenario`] has two whole computations, [`bootstrap`] a bootstrap with the bits that each stage keeps.
 
 pub mod bgv;
+pub mod bootstrap;
 pub mod ckks;
 mod keys;
 mod material;

@@ -4,7 +4,6 @@ use crate::{Ciphertext, Client, ckks};
 use diagnostic::Diagnostic;
 use programs::{Definition, Generated, Input};
 use ring_program::Inputs;
-use ring_program::data::Words;
 use std::sync::OnceLock;
 
 impl Client {
@@ -35,9 +34,7 @@ impl Client {
 
     fn make<'p>(&'p self, inputs: &mut Inputs<'p>, input: &'p Input) -> Result<(), Diagnostic> {
         let tower = |index: usize| self.tower(input.moduli[index]).expect("a modulus of the client's set");
-        let values = move |coefficients: &[i128], index| -> Words {
-            self.values_in(coefficients, tower(index))[..].into()
-        };
+        let values = move |coefficients: &[i128], index| self.values_in(coefficients, tower(index));
         match &input.definition {
             Definition::Ciphertext { .. } | Definition::Free => Ok(()),
             &Definition::Key { key, part, digit } => {

@@ -106,6 +106,6 @@ pub enum RpuError {
     Run(Box<RunError>),
 }
 
-fn run_error(error: RunError) -> RpuError {
+pub(crate) fn run_error(error: RunError) -> RpuError {
     RpuError::Run(Box::new(error))
 }

@@ -56,3 +56,4 @@ pub use program::{Generator, PROGRAMS, comment, find_program, generate, generate
 pub use scale::Scale;
 pub use security::Security;
 pub use set::{ParameterSet, SETS};
+pub use sine::Sine;

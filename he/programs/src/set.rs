@@ -5,6 +5,7 @@ mod document;
 use crate::base::Base;
 use crate::bootstrap::{Bootstrap, Failure};
 use crate::noise::KeySwitchNoise;
+use crate::sine::Sine;
 use crate::{Error, Security};
 use diagnostic::Diagnostics;
 use diagnostic::document::Schema;
@@ -144,6 +145,11 @@ impl ParameterSet {
     pub fn bootstrap_failure(&self) -> Option<Failure> {
         let range = self.bootstrap()?.range;
         Some(Failure { weight: self.raised_weight(), range, degree: self.degree().get() })
+    }
+
+    /// The polynomials that reduce modulo 1 in a bootstrap.
+    pub fn bootstrap_sine(&self) -> Option<Sine> {
+        Some(Sine::new(self.bootstrap()?, self.raised_weight()))
     }
 
     /// The class of security.

@@ -4,26 +4,25 @@
 //! v <- 2 v^2 - s, from s = c and v = p(x), give c^(2^r) sin(2 pi t). With the factor 1/2 pi, or after arcsin(v)/2 pi, that is next
 //! to t - I for t near an integer I.
 
+use crate::bootstrap::Bootstrap;
 use crate::scale::log2;
 use nalgebra::{DMatrix, DVector};
 use num_bigint::{BigInt, BigUint};
 use std::f64::consts::PI;
 
-/// What the polynomial is for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sine {
+/// The polynomials of the reduction modulo 1, in the Chebyshev basis.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sine {
     /// K.
     pub(crate) range: u32,
-    /// The degree, even.
-    pub(crate) degree: usize,
     /// r.
     pub(crate) double_angles: u32,
-    /// log2 of q_0 over the scale of messages: t is within 2^-ratio_bits of integers.
-    pub(crate) ratio_bits: u32,
-    /// The degree of the arcsine's polynomial; 0 for none.
-    pub(crate) arcsine: usize,
-    /// The Hamming weight of the secret, on which the likely integers depend.
-    pub(crate) weight: u64,
+    /// c.
+    pub(crate) amplitude: f64,
+    /// Those of the cosine; the odd ones are 0.
+    pub(crate) cosine: Vec<f64>,
+    /// Those of the arcsine, if the sine is followed by one.
+    pub(crate) arcsine: Option<Vec<f64>>,
 }
 
 /// The points for each integer I.
@@ -33,52 +32,74 @@ const POINTS: usize = 24;
 const LEAST_WEIGHT: f64 = 1e-12;
 
 impl Sine {
-    /// c.
-    pub(crate) fn amplitude(&self) -> f64 {
-        if self.arcsine > 0 {
-            return 1.0;
-        }
-        (0.5 / PI).powf((-f64::from(self.double_angles)).exp2())
+    /// The polynomials of a bootstrap whose secret has a weight during the mod-raise.
+    pub(crate) fn new(settings: &Bootstrap, weight: u64) -> Self {
+        let &Bootstrap { range, double_angles, .. } = settings;
+        let arcsine = (settings.arcsine > 0).then(|| arcsine(settings.arcsine));
+        let amplitude = match arcsine {
+            Some(_) => 1.0,
+            None => (0.5 / PI).powf((-f64::from(double_angles)).exp2()),
+        };
+        let cosine = cosine(settings, weight, amplitude);
+        Self { range, double_angles, amplitude, cosine, arcsine }
     }
 
-    /// The polynomial's coefficients in the Chebyshev basis; the odd ones are 0. They are the least squares over points next
-    /// to integers I, weighted by the probability of I: a sum of `weight` + 1 uniform numbers from -1/2 to 1/2.
-    pub(crate) fn coefficients(&self) -> Vec<f64> {
-        let variance = (self.weight + 1) as f64 / 12.0;
-        let range = f64::from(self.range);
-        let near = |point: usize| {
-            (PI * (point as f64 + 0.5) / POINTS as f64).cos() * (-f64::from(self.ratio_bits)).exp2()
-        };
-        let integers = 1 - i64::from(self.range)..i64::from(self.range);
-        let points: Vec<(f64, f64)> = integers
-            .flat_map(|integer| {
-                let integer = integer as f64;
-                let weight = LEAST_WEIGHT.max((-integer.powi(2) / (2.0 * variance)).exp()).sqrt();
-                (0..POINTS).map(move |point| ((integer + near(point) - 0.25) / range, weight))
-            })
-            .collect();
-        let unknowns = self.degree / 2 + 1;
-        let matrix = DMatrix::from_fn(points.len(), unknowns, |row, column| {
-            let (x, weight) = points[row];
-            weight * (2.0 * column as f64 * x.acos()).cos()
-        });
-        let angle = 2.0 * PI * range / f64::from(self.double_angles).exp2();
-        let values = points.iter().map(|&(x, weight)| weight * self.amplitude() * (angle * x).cos());
-        let mut values = DVector::from_iterator(points.len(), values);
-        let factors = matrix.qr();
-        factors.q_tr_mul(&mut values);
-        let solution = factors.r().solve_upper_triangular(&values.rows(0, unknowns).into_owned());
-        let solution = solution.expect("more points than unknowns, all distinct");
-        let mut coefficients = vec![0.0; self.degree + 1];
-        for (index, &value) in solution.iter().enumerate() {
-            coefficients[2 * index] = value;
+    /// The result for t: next to t - I if t is next to an integer I below the range.
+    pub fn reduce(&self, t: f64) -> f64 {
+        let mut value = chebyshev(&self.cosine, (t - 0.25) / f64::from(self.range));
+        let mut amplitude = self.amplitude;
+        for _ in 0..self.double_angles {
+            amplitude *= amplitude;
+            value = 2.0 * value * value - amplitude;
         }
-        coefficients
+        self.arcsine.as_ref().map_or(value, |arcsine| chebyshev(arcsine, value))
     }
 }
 
+/// The sum of c_i T_i(x), by Clenshaw's recurrence.
+fn chebyshev(coefficients: &[f64], x: f64) -> f64 {
+    let step = |(next, after): (f64, f64), c: &f64| (2.0 * x * next - after + c, next);
+    let (value, next) = coefficients.iter().rev().fold((0.0, 0.0), step);
+    value - x * next
+}
+
+/// The coefficients of the cosine. They are the least squares over points next to integers I, weighted by the probability
+/// of I: a sum of `weight` + 1 uniform numbers from -1/2 to 1/2.
+fn cosine(settings: &Bootstrap, weight: u64, amplitude: f64) -> Vec<f64> {
+    let variance = (weight + 1) as f64 / 12.0;
+    let range = f64::from(settings.range);
+    let near = |point: usize| {
+        (PI * (point as f64 + 0.5) / POINTS as f64).cos() * (-f64::from(settings.message_ratio_bits)).exp2()
+    };
+    let integers = 1 - i64::from(settings.range)..i64::from(settings.range);
+    let points: Vec<(f64, f64)> = integers
+        .flat_map(|integer| {
+            let integer = integer as f64;
+            let weight = LEAST_WEIGHT.max((-integer.powi(2) / (2.0 * variance)).exp()).sqrt();
+            (0..POINTS).map(move |point| ((integer + near(point) - 0.25) / range, weight))
+        })
+        .collect();
+    let unknowns = settings.degree / 2 + 1;
+    let matrix = DMatrix::from_fn(points.len(), unknowns, |row, column| {
+        let (x, weight) = points[row];
+        weight * (2.0 * column as f64 * x.acos()).cos()
+    });
+    let angle = 2.0 * PI * range / f64::from(settings.double_angles).exp2();
+    let values = points.iter().map(|&(x, weight)| weight * amplitude * (angle * x).cos());
+    let mut values = DVector::from_iterator(points.len(), values);
+    let factors = matrix.qr();
+    factors.q_tr_mul(&mut values);
+    let solution = factors.r().solve_upper_triangular(&values.rows(0, unknowns).into_owned());
+    let solution = solution.expect("more points than unknowns, all distinct");
+    let mut coefficients = vec![0.0; settings.degree + 1];
+    for (index, &value) in solution.iter().enumerate() {
+        coefficients[2 * index] = value;
+    }
+    coefficients
+}
+
 /// The coefficients of arcsin(v)/2 pi in the Chebyshev basis, from its series up to an odd degree.
-pub(crate) fn arcsine(degree: usize) -> Vec<f64> {
+fn arcsine(degree: usize) -> Vec<f64> {
     let mut coefficients = vec![0.0; degree + 1];
     let mut series = 0.5 / PI;
     for power in (1..=degree).step_by(2) {

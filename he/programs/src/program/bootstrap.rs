@@ -55,8 +55,7 @@ struct Bootstrapping<'b> {
 
 impl Bootstrapping<'_> {
     fn emit(&self, c: &mut Circuit<'_>) -> Result<(), Error> {
-        let Bootstrap { ephemeral_weight, message_ratio_bits, range, degree, double_angles, arcsine, .. } =
-            *self.settings;
+        let Bootstrap { ephemeral_weight, message_ratio_bits, .. } = *self.settings;
         let q0 = Scale::integer(c.modulus(0));
         c.stage("mod-raise", 1);
         let ciphertext = c.input_at("ct", 1, self.scale.clone());
@@ -76,16 +75,8 @@ impl Bootstrapping<'_> {
             c.output("imaginary", &parts[1]);
         }
         c.stage("eval-mod", parts[0].level());
-        let sine = Sine {
-            range,
-            degree,
-            double_angles,
-            arcsine,
-            ratio_bits: message_ratio_bits,
-            weight: c.set.raised_weight(),
-        };
-        let coefficients = sine.coefficients();
-        let [real, imaginary] = parts.map(|part| self.eval_mod(c, &part, &sine, &coefficients));
+        let sine = Sine::new(self.settings, c.set.raised_weight());
+        let [real, imaginary] = parts.map(|part| self.eval_mod(c, &part, &sine));
         let imaginary = c.multiply_i(&imaginary?)?;
         let reduced = c.add(&real?, &imaginary)?;
         if c.options.intermediates {

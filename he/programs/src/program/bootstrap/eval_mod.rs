@@ -4,7 +4,7 @@ use super::Bootstrapping;
 use crate::Error;
 use crate::circuit::{Ciphertext, Circuit};
 use crate::scale::Scale;
-use crate::sine::{Sine, arcsine};
+use crate::sine::Sine;
 use std::collections::BTreeMap;
 
 impl Bootstrapping<'_> {
@@ -14,13 +14,12 @@ impl Bootstrapping<'_> {
         c: &mut Circuit<'_>,
         x: &Ciphertext,
         sine: &Sine,
-        coefficients: &[f64],
     ) -> Result<Ciphertext, Error> {
         // A quarter less: the cosine is even.
         let x = c.add_real(x, -0.25 / f64::from(sine.range));
         let mut powers = Powers { known: BTreeMap::from([(1, x)]), bootstrapping: self };
-        let mut value = powers.polynomial(c, coefficients)?;
-        let mut amplitude = sine.amplitude();
+        let mut value = powers.polynomial(c, &sine.cosine)?;
+        let mut amplitude = sine.amplitude;
         for _ in 0..sine.double_angles {
             amplitude *= amplitude;
             let twice = c.add(&value, &value)?;
@@ -28,9 +27,9 @@ impl Bootstrapping<'_> {
             let sum = c.add_real(&square, -amplitude);
             value = self.rescale(c, &sum)?;
         }
-        if sine.arcsine > 0 {
+        if let Some(arcsine) = &sine.arcsine {
             let mut powers = Powers { known: BTreeMap::from([(1, value)]), bootstrapping: self };
-            value = powers.polynomial(c, &arcsine(sine.arcsine))?;
+            value = powers.polynomial(c, arcsine)?;
         }
         Ok(value)
     }
@@ -66,8 +65,8 @@ impl Powers<'_> {
         Ok(power)
     }
 
-    /// The value of a polynomial in the Chebyshev basis, by the method of Paterson and Stockmeyer. Its scale is the last
-    /// modulus that it may use.
+    /// The value of a polynomial in the Chebyshev basis, by the method of Paterson and Stockmeyer. Its scale is the modulus of
+    /// its last rescale: the next one may be much smaller.
     fn polynomial(&mut self, c: &mut Circuit<'_>, p: &[f64]) -> Result<Ciphertext, Error> {
         let degree = p.len() - 1;
         let babies = 1 << (degree.ilog2() as usize + 2).div_ceil(2).min(degree.ilog2() as usize);
@@ -78,7 +77,7 @@ impl Powers<'_> {
         }
         let top = self.get(c, 1 << degree.ilog2())?;
         let level = top.level();
-        let scale = c.last_modulus(level - 1).times(&c.last_modulus(level));
+        let scale = c.last_modulus(level).times(&c.last_modulus(level));
         let value = self.value(c, p, babies, (level, &scale))?;
         self.bootstrapping.rescale(c, &value)
     }

@@ -1,0 +1,210 @@
+//! A bootstrap of a random message, and the bits of its slots that each stage keeps.
+//!
+//! An error after a stage is that of the slots which the other stages would give without errors, so that all stages have
+//! one unit.
+
+use crate::ckks::{correct_bits, encode, mean_bits, slots};
+use crate::rpu::run_error;
+use crate::{Ciphertext, Client, RpuError};
+use num_complex::Complex64;
+use num_traits::ToPrimitive;
+use programs::{Bootstrap, Generated, Ledger, Options, ParameterSet, find_program, generate_defined};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use ring::bits;
+use runtime::{Keys, Runtime};
+use sim::Machine;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// -log2 of errors of complex slots.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bits {
+    /// Of the mean error.
+    pub mean: f64,
+    /// Of the largest error.
+    pub worst: f64,
+    /// The mean of -log2 of the errors of real and imaginary parts, as Lattigo prints it. For normal errors it is larger than
+    /// `mean` by 1.24.
+    pub of_parts: f64,
+}
+
+impl Bits {
+    fn of(found: &[Complex64], expected: &[Complex64]) -> Self {
+        let parts = found.iter().zip(expected).flat_map(|(a, b)| [a.re - b.re, a.im - b.im]);
+        let of_parts = parts.map(|part| -part.abs().log2()).sum::<f64>() / (2 * found.len()) as f64;
+        Self { mean: mean_bits(found, expected), worst: correct_bits(found, expected), of_parts }
+    }
+}
+
+impl fmt::Display for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:5.1} {:5.1}", self.mean, self.worst)
+    }
+}
+
+/// The bits that a stage keeps.
+#[derive(Clone, Copy, Debug)]
+pub struct StageBits {
+    /// The name.
+    pub name: &'static str,
+    /// Its result beside the float model of what it was given.
+    pub alone: Bits,
+    /// Its result beside the message.
+    pub left: Bits,
+    /// The float model of all stages so far beside the message.
+    pub model: Bits,
+}
+
+/// A bootstrap that ran.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The counts of the program.
+    pub ledger: Ledger,
+    /// The moduli of the result.
+    pub level: usize,
+    /// The largest multiple of q_0 after the mod-raise.
+    pub overflow: f64,
+    /// The stages in order, from the encryption on.
+    pub stages: Vec<StageBits>,
+}
+
+impl Outcome {
+    /// The last stage.
+    pub fn result(&self) -> &StageBits {
+        self.stages.last().expect("a bootstrap has stages")
+    }
+}
+
+/// A table of the stages: mean and worst bits of each alone, of what is left, and of the float model.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "bits of slots        alone        left         float model")?;
+        writeln!(f, "                     mean  worst  mean  worst  mean  worst")?;
+        for StageBits { name, alone, left, model } in &self.stages {
+            writeln!(f, "  {name:<18} {alone}  {left}  {model}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Encrypts a random message with slots in the unit square, bootstraps it on a machine, and decrypts it after each stage.
+/// `is_checked` asks for a comparison of all stages with the executor on big integers.
+///
+/// # Errors
+/// Returns an error if the set has no bootstrap, or the run fails.
+///
+/// # Panics
+/// Panics if a modulus of the set has no transform.
+pub fn run(
+    set: &ParameterSet,
+    options: &Options,
+    machine: &Machine,
+    is_checked: bool,
+) -> Result<Outcome, RpuError> {
+    let options = Options { intermediates: true, ..options.clone() };
+    let program = find_program("bootstrap").expect("a program");
+    let generated = generate_defined(&program, set, &options).map_err(RpuError::Program)?;
+    let mut client = Client::new(set.clone(), 1).expect("the moduli have transforms");
+    let message = message(set.degree().len() / 2);
+    let Some(settings) = set.bootstrap() else { unreachable!("the program is a bootstrap") };
+    let scale = f64::from(settings.scale_bits).exp2();
+    let ciphertext = client.encrypt(&encode(&message, scale)).map(|limbs| limbs[..1].to_vec());
+    let inputs = client.inputs(&generated, &[("ct", &ciphertext)]).map_err(RpuError::Input)?;
+    let runtime = Runtime::new(&generated.program, machine, Keys::Streamed).map_err(run_error)?;
+    let outputs = runtime.execute(&inputs).map_err(run_error)?;
+    if is_checked {
+        runtime.check(&inputs, &outputs).map_err(run_error)?;
+    }
+    let mut ciphertexts = BTreeMap::from([("ct", ciphertext)]);
+    for (group, limbs) in generated.program.outputs().iter().zip(outputs) {
+        let (name, component) = group.name.rsplit_once('.').expect("components of ciphertexts");
+        let ciphertext: &mut Ciphertext = ciphertexts.entry(name).or_default();
+        ciphertext[usize::from(component == "1")] = limbs;
+    }
+    let level = ciphertexts["boot"][0].len();
+    let run = Run { client: &client, generated: &generated, ciphertexts };
+    let (overflow, stages) = run.compare(settings, &message);
+    Ok(Outcome { ledger: generated.ledger.clone(), level, overflow, stages })
+}
+
+fn message(slots: usize) -> Vec<Complex64> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+    let mut part = || random.random_range(-1.0..1.0);
+    (0..slots).map(|_| Complex64::new(part(), part())).collect()
+}
+
+/// The ciphertexts of a run, by name without the component.
+struct Run<'r> {
+    client: &'r Client,
+    generated: &'r Generated,
+    ciphertexts: BTreeMap<&'r str, Ciphertext>,
+}
+
+impl Run<'_> {
+    /// The coefficients of a decrypted ciphertext over its scale.
+    fn coefficients(&self, name: &str, scale: f64) -> Vec<f64> {
+        let phase = self.client.phase(&self.ciphertexts[name]);
+        phase.iter().map(|x| x.to_f64().expect("a number below 2^1024") / scale).collect()
+    }
+
+    /// The slots of a decrypted output.
+    fn slots(&self, name: &str) -> Vec<Complex64> {
+        slots(self.coefficients(name, self.generated.scales[name].to_f64()).into_iter())
+    }
+
+    /// The largest multiple of q_0 after the mod-raise, and the stages.
+    fn compare(&self, settings: &Bootstrap, message: &[Complex64]) -> (f64, Vec<StageBits>) {
+        let set = self.client.set();
+        let sine = set.bootstrap_sine().expect("the set has a bootstrap");
+        let q0 = set.q()[0] as f64;
+        let scale = f64::from(settings.scale_bits).exp2();
+        // An integer brings the message next to q_0/2^r.
+        let ratio = q0 / scale;
+        let ratio = ratio / (ratio / f64::from(settings.message_ratio_bits).exp2()).round().max(1.0);
+        // Slots of coefficients over q_0: as they are, and without their multiples of q_0.
+        let finished = |t: &[f64]| slots(t.iter().map(|t| t * ratio));
+        let exact = |t: &[f64]| slots(t.iter().map(|t| (t - t.round()) * ratio));
+        let reduced = |t: &[f64]| slots(t.iter().map(|&t| sine.reduce(t) * ratio));
+
+        let encrypted = slots(self.coefficients("ct", scale).into_iter());
+        let raised = self.coefficients("raised", q0);
+        let range = f64::from(settings.range);
+        let part = |name| self.slots(name).iter().map(|slot| slot.re * range).collect();
+        let parts = in_order(["real", "imaginary"].map(part));
+        let (real, imaginary) = self.slots("reduced").iter().map(|slot| (slot.re, slot.im)).unzip();
+        let sines = in_order([real, imaginary]);
+
+        let unit = 60_f64.exp2();
+        let coefficients = encode(message, unit).into_iter().map(|x| x as f64 / unit / ratio);
+        let model: Vec<f64> = raised.iter().zip(coefficients).map(|(t, x)| (t - x).round() + x).collect();
+        let [before, after] = [exact(&model), reduced(&model)];
+        let stages = [
+            ("encryption", message.to_vec(), encrypted.clone(), &before),
+            ("mod-raise", encrypted, exact(&raised), &before),
+            ("coeff-to-slot", exact(&raised), exact(&parts), &before),
+            ("eval-mod", reduced(&parts), finished(&sines), &after),
+            ("slot-to-coeff", finished(&sines), self.slots("boot"), &after),
+        ];
+        let overflow = raised.iter().fold(0.0, |most: f64, t| most.max(t.round().abs()));
+        let bits = |(name, given, found, model): (_, Vec<_>, Vec<_>, &Vec<_>)| StageBits {
+            name,
+            alone: Bits::of(&found, &given),
+            left: Bits::of(&found, message),
+            model: Bits::of(model, message),
+        };
+        (overflow, stages.map(bits).to_vec())
+    }
+}
+
+/// The coefficients whose lower and upper halves are in slots, in bit-reversed order.
+fn in_order(halves: [Vec<f64>; 2]) -> Vec<f64> {
+    let slots = halves[0].len();
+    let mut coefficients = vec![0.0; 2 * slots];
+    for (half, values) in halves.into_iter().enumerate() {
+        for (slot, value) in values.into_iter().enumerate() {
+            coefficients[half * slots + bits::bit_reverse(slot, slots.ilog2())] = value;
+        }
+    }
+    coefficients
+}
