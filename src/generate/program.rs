@@ -169,6 +169,10 @@ fn failure(error: Error) -> Failure {
             let help = format!("choose a --level of at least {needed}");
             return Failure::Wrong { message: error.to_string(), help: Some(help) };
         }
+        Error::Slots { needed, .. } => {
+            let help = format!("choose a ring degree of at least {}", 2 * needed);
+            return Failure::Wrong { message: error.to_string(), help: Some(help) };
+        }
         Error::NeedsRescales { .. } => "choose --rescale merged or separate",
         Error::Scales { .. } => "the generator is wrong: report it",
         Error::OneRotation { .. } => "give one number, or use hoisted-rotations",

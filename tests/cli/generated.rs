@@ -35,7 +35,10 @@ fn each_program_runs_with_its_manifest_beside_it() {
     fs::write(folder.join("s.toml"), SET).unwrap();
     fs::write(folder.join("b.toml"), BOOTSTRAP).unwrap();
     for program in ::programs::PROGRAMS {
-        let set = if program.name == "bootstrap" { "b.toml" } else { "s.toml" };
+        let set = match program.name {
+            "bootstrap" | "digits" | "logistic-regression" => "b.toml",
+            _ => "s.toml",
+        };
         let rotations: &[&str] =
             if program.options.contains(&"rotations") { &["--rotations=-3"] } else { &[] };
         generate(folder, &[&[program.name, "--set", set, "--dataflow", "oct"], rotations].concat());
@@ -44,7 +47,7 @@ fn each_program_runs_with_its_manifest_beside_it() {
     }
     assert_eq!(names(folder), ["b.toml", "p.fhetch", "p.json", "s.toml"]);
     let text = fs::read_to_string(folder.join("p.fhetch")).unwrap();
-    assert!(text.starts_with("# bootstrap: "), "{text:.60}");
+    assert!(text.starts_with("# logistic-regression: "), "{text:.60}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What the inputs of a program are: data from which a client makes them.
 
-use crate::matrix::Diagonal;
+use crate::matrix::Slots;
 use crate::scale::Scale;
 use ring::Degree;
 use std::{fmt, iter};
@@ -38,7 +38,7 @@ pub enum Definition {
     /// The values of a plaintext.
     Plaintext {
         /// Its slots.
-        slots: Diagonal,
+        slots: Slots,
         /// Their scale.
         scale: Scale,
     },
