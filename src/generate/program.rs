@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// File to write, with a name that ends in .fhetch. The manifest gets the same name, ending in .json
     #[arg(short, long, value_name = "P.fhetch")]
     output: PathBuf,
-    /// Folder for the plaintexts of a bootstrap: NAME.npy of each input that needs no key, for `rpu run --inputs`
+    /// Folder for plaintexts: NAME.npy of each input that needs neither key nor message, for `rpu run --inputs`
     #[arg(long, value_name = "FOLDER")]
     plaintexts: Option<PathBuf>,
 }
@@ -101,22 +101,24 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
 
 /// Writes the inputs that anybody can make.
 fn write_plaintexts(folder: &Path, set: &ParameterSet, generated: &Generated) -> Result<(), Failure> {
-    let mut public = generated.inputs.iter().filter(|input| input.definition.is_public()).peekable();
+    let groups = generated.inputs.iter().zip(generated.program.inputs());
+    let mut public = groups.filter(|(input, _)| input.definition.is_public()).peekable();
     if public.peek().is_none() {
         let message =
             "`--plaintexts` has no effect: no input of the program is a plaintext with a definition";
-        return Err(Failure::wrong(message, "leave it out; bootstraps have such plaintexts"));
+        return Err(Failure::wrong(
+            message,
+            "leave it out; bootstraps and applications have such plaintexts",
+        ));
     }
     // They do not depend on the client's secret.
     let client = Client::new(set.clone(), 0).map_err(|error| Failure::wrong(error, None))?;
     let inputs = client.inputs(generated, &[])?;
     files::create_folder(folder)?;
-    for input in public {
-        let name = &input.name;
-        let group = generated.program.inputs().iter().find(|group| group.name == *name);
-        let limbs = group.expect("an input of the program").limbs.iter();
-        let limbs: Vec<Words> = limbs.map(|&limb| inputs.words(limb).expect("a definition")).collect();
-        files::write_limbs(&folder.join(format!("{name}.npy")), &generated.program, &limbs)?;
+    for (input, group) in public {
+        let limbs: Vec<Words> =
+            group.limbs.iter().map(|&limb| inputs.words(limb).expect("a definition")).collect();
+        files::write_limbs(&folder.join(format!("{}.npy", input.name)), &generated.program, &limbs)?;
     }
     Ok(())
 }
