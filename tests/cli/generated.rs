@@ -1,6 +1,9 @@
 //! Generated ring programs through the command line.
 
 use crate::common::{names, repository, succeed};
+use ::programs::{Options, ParameterSet, find_program, generate_defined};
+use client::Client;
+use ring_program::data::{Words, concat};
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
@@ -45,6 +48,35 @@ fn each_program_runs_with_its_manifest_beside_it() {
     assert_eq!(names(folder), ["b.toml", "p.fhetch", "p.json", "s.toml"]);
     let text = fs::read_to_string(folder.join("p.fhetch")).unwrap();
     assert!(text.starts_with("# logistic-regression: "), "{text:.60}");
+}
+
+#[test]
+fn a_folder_has_the_inputs_of_a_bootstrap() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("b.toml"), BOOTSTRAP).unwrap();
+    generate(folder, &["bootstrap", "--set", "b.toml", "--n", "64", "--plaintexts", "inputs"]);
+    let set = ParameterSet::parse("b", "b.toml", BOOTSTRAP, Some(64)).unwrap();
+    let program = find_program("bootstrap").unwrap();
+    let generated = generate_defined(&program, &set, &Options::default()).unwrap();
+    let mut client = Client::new(set, 1).unwrap();
+    let ciphertext = client.encrypt(&[1 << 20; 64]).map(|limbs| limbs[..1].to_vec());
+    let inputs = client.inputs(&generated, &[("ct", &ciphertext)]).unwrap();
+    for (input, group) in generated.inputs.iter().zip(generated.program.inputs()) {
+        let [array, data] =
+            ["npy", "bin"].map(|ending| folder.join(format!("inputs/{}.{ending}", input.name)));
+        assert_eq!(array.exists(), input.definition.is_public(), "{}", input.name);
+        if !array.exists() {
+            let limbs: Vec<Words> = group.limbs.iter().map(|&limb| inputs.words(limb).unwrap()).collect();
+            let bytes: Vec<u8> = concat(&limbs).into_iter().flat_map(u128::to_le_bytes).collect();
+            fs::write(data, bytes).unwrap();
+        }
+    }
+    let machine = ["-p", "isa.vector_length=64", "-p", "hple.count=64"];
+    let report = run(folder, &[&machine[..], &["--inputs", "inputs", "--output", "boot.1=out.bin"]].concat());
+    assert!(report["hbm"]["bytes_by_kind"]["keys"].as_u64() > Some(0), "keys are known by their names");
+    let expected = ring_program::execute(&inputs).unwrap();
+    assert_eq!(words(&folder.join("out.bin")), concat(&expected[1]));
 }
 
 #[test]

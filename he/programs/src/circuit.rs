@@ -230,10 +230,10 @@ impl<'s> Circuit<'s> {
             | SwitchingKey::Unnamed => (base.highest(), base.clone()),
         };
         let towers = whole.all();
-        let limbs = [(KeyPart::B, "b"), (KeyPart::A, "a")].map(|(part, letter)| {
+        let limbs = [KeyPart::B, KeyPart::A].map(|part| {
             let digit = |digit: usize| {
                 let definition = Definition::Key { key, part, digit };
-                let limbs = self.declare(format!("{name}.{letter}.{digit}"), &towers, definition);
+                let limbs = self.declare(format!("{name}.{part}.{digit}"), &towers, definition);
                 towers.iter().copied().zip(limbs).collect()
             };
             digits.digits().map(|index| index.0).map(digit).collect()
