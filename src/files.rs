@@ -5,6 +5,8 @@ use b512_asm::{Program, object};
 use diagnostic::input::{self, Content};
 use diagnostic::{one_line, printable};
 use lab_run::program::Axes;
+use ring_program::RingProgram;
+use ring_program::data::{Words, concat};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -40,6 +42,13 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     }
     lab_run::files::write(path, content)
         .map_err(|error| Failure::wrong(format_args!("cannot write `{}`: {error}", name(path)), None))
+}
+
+/// Creates a folder, if it does not exist.
+pub(crate) fn create_folder(path: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(path).map_err(|error| {
+        Failure::wrong(format_args!("cannot create the folder `{}`: {error}", name(path)), None)
+    })
 }
 
 /// The path of a file with another ending after its name; `None` if the path is `-` or a special file.
@@ -87,4 +96,10 @@ pub(crate) fn read_coefficients(path: &Path) -> Result<Vec<u128>, Failure> {
 /// Writes coefficients in the same forms.
 pub(crate) fn write_coefficients(path: &Path, words: &[u128], axes: Axes) -> Result<(), Failure> {
     write(path, &lab_run::program::coefficient_file(&name(path), words, axes))
+}
+
+/// Writes the limbs of an input or an output of a ring program in the same forms.
+pub(crate) fn write_limbs(path: &Path, program: &RingProgram, limbs: &[Words]) -> Result<(), Failure> {
+    let wide = program.moduli().iter().any(|(_, modulus)| modulus > u128::from(u64::MAX));
+    write_coefficients(path, &concat(limbs), Axes { limbs: Some(limbs.len()), wide })
 }

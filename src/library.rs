@@ -103,9 +103,7 @@ fn rebuild(args: &BuildArgs) -> Result<(), Failure> {
         return Err(Failure::Wrong { message: format!("unknown task `{unknown}`"), help });
     }
     // Before a search of minutes.
-    std::fs::create_dir_all(&args.output).map_err(|error| {
-        Failure::wrong(format_args!("cannot make the folder `{}`: {error}", args.output.display()), None)
-    })?;
+    files::create_folder(&args.output)?;
     let effort = Effort { budget: args.effort, ..Effort::FULL };
     let chosen = |task: &&Task| args.task.is_empty() || args.task.contains(&name(task));
     let start = Instant::now();

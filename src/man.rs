@@ -20,9 +20,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let Some(folder) = &args.output else {
         return files::print(&page(&command, "rpu")?);
     };
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Failure::wrong(format_args!("cannot create the folder `{}`: {error}", folder.display()), None)
-    })?;
+    files::create_folder(folder)?;
     for (name, command) in pages(&command, "rpu") {
         files::write(&folder.join(format!("{name}.1")), &page(command, &name)?)?;
     }

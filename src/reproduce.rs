@@ -36,9 +36,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         };
     }
     let measurements = Measurements::new()?;
-    std::fs::create_dir_all(&args.out).map_err(|error| {
-        Failure::wrong(format_args!("cannot make `{}`: {error}", args.out.display()), None)
-    })?;
+    files::create_folder(&args.out)?;
     for (name, content) in reproduction::files(&evaluated, Some(&measurements))? {
         files::write(&args.out.join(name), &content)?;
     }

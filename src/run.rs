@@ -227,7 +227,8 @@ impl Args {
             }
         }
         let random = self.seed.is_some();
-        for (option, given) in [("--input", !self.inputs.is_empty()), ("--seed", random)] {
+        let (named, folder) = (!self.inputs.is_empty(), self.ring.has_folder());
+        for (option, given) in [("--input", named), ("--inputs", folder), ("--seed", random)] {
             if given && self.timing_only {
                 let message = format!("`{option}` has no effect with `--timing-only`");
                 return Err(Failure::wrong(message, "timing does not depend on data: leave one of them out"));

@@ -206,8 +206,7 @@ fn slurm_shard() -> Result<Option<Shard>, Failure> {
 /// Writes the results in `folders` to `out` and prints the front. Fails if any point failed.
 pub(crate) fn write_results(folders: &[&Path], out: &Path) -> Result<(), Failure> {
     let results = Results::merge(folders)?;
-    std::fs::create_dir_all(out)
-        .map_err(|error| Failure::wrong(format_args!("cannot make `{}`: {error}", out.display()), None))?;
+    files::create_folder(out)?;
     let outputs = Outputs::new(&results);
     let names = outputs.write(out)?;
     files::print_text(&outputs.summary()?)?;

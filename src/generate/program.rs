@@ -6,11 +6,15 @@ use crate::numbers::degree;
 use crate::rows::{Rows, Table};
 use clap::Arg;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use client::Client;
 use diagnostic::input::Content;
 use diagnostic::nearest;
-use programs::{Error, Generator, OPTIONS, OptionKind, OptionSpec, Options, PROGRAMS, ParameterSet, SETS};
+use programs::{
+    Error, Generated, Generator, OPTIONS, OptionKind, OptionSpec, Options, PROGRAMS, ParameterSet, SETS,
+};
 use ring::Degree;
 use ring_program::Manifest;
+use ring_program::data::Words;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -28,6 +32,9 @@ pub(crate) struct Args {
     /// File to write, with a name that ends in .fhetch. The manifest gets the same name, ending in .json
     #[arg(short, long, value_name = "P.fhetch")]
     output: PathBuf,
+    /// Folder for plaintexts: NAME.npy of each input that needs neither key nor message, for `rpu run --inputs`
+    #[arg(long, value_name = "FOLDER")]
+    plaintexts: Option<PathBuf>,
 }
 
 /// The options of programs: a flag for each row of [`OPTIONS`].
@@ -79,6 +86,9 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let set = set(&args.set, args.n.map(Degree::get))?;
     let options = Options::parse(&args.options.given).map_err(|error| Failure::wrong(error, None))?;
     let generated = programs::generate_defined(&args.program, &set, &options).map_err(failure)?;
+    if let Some(folder) = &args.plaintexts {
+        write_plaintexts(folder, &set, &generated)?;
+    }
     let (program, ledger) = (generated.program, generated.ledger);
     let mut text = Vec::new();
     let comment = programs::comment(&args.program, &set, &options) + &ledger.to_string();
@@ -87,6 +97,30 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let mut manifest = Manifest::of(&program);
     manifest.title = Some(programs::title(&args.program, &set, &options));
     files::write(&args.output.with_extension("json"), manifest.to_json().as_bytes())
+}
+
+/// Writes the inputs that anybody can make.
+fn write_plaintexts(folder: &Path, set: &ParameterSet, generated: &Generated) -> Result<(), Failure> {
+    let groups = generated.inputs.iter().zip(generated.program.inputs());
+    let mut public = groups.filter(|(input, _)| input.definition.is_public()).peekable();
+    if public.peek().is_none() {
+        let message =
+            "`--plaintexts` has no effect: no input of the program is a plaintext with a definition";
+        return Err(Failure::wrong(
+            message,
+            "leave it out; bootstraps and applications have such plaintexts",
+        ));
+    }
+    // They do not depend on the client's secret.
+    let client = Client::new(set.clone(), 0).map_err(|error| Failure::wrong(error, None))?;
+    let inputs = client.inputs(generated, &[])?;
+    files::create_folder(folder)?;
+    for (input, group) in public {
+        let limbs: Vec<Words> =
+            group.limbs.iter().map(|&limb| inputs.words(limb).expect("a definition")).collect();
+        files::write_limbs(&folder.join(format!("{}.npy", input.name)), &generated.program, &limbs)?;
+    }
+    Ok(())
 }
 
 /// The names of the built-in sets.
@@ -135,6 +169,10 @@ fn failure(error: Error) -> Failure {
         }
         Error::NoRoom { needed, .. } => {
             let help = format!("choose a --level of at least {needed}");
+            return Failure::Wrong { message: error.to_string(), help: Some(help) };
+        }
+        Error::Slots { needed, .. } => {
+            let help = format!("choose a ring degree of at least {}", 2 * needed);
             return Failure::Wrong { message: error.to_string(), help: Some(help) };
         }
         Error::NeedsRescales { .. } => "choose --rescale merged or separate",

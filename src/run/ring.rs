@@ -8,10 +8,10 @@ use crate::format::{Format, json};
 use crate::numbers::degree;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use diagnostic::{Diagnostic, nearest};
-use lab_run::program::Axes;
 use lab_run::{ProgramFacts, RingFile, RunReport, ring_page, table};
+use programs::SwitchingKey;
 use ring::Degree;
-use ring_program::data::{Words, concat, write_data};
+use ring_program::data::{Words, concat};
 use ring_program::reduction::may_read_unreduced;
 use ring_program::{Group, Inputs, Limb, RingProgram, Shape, compression};
 use runtime::traffic::is_key;
@@ -32,7 +32,12 @@ pub(super) struct RingArgs {
     /// they are written; `%7` has the name `id7`
     #[arg(long, value_name = "N", value_parser = degree, conflicts_with = "manifest")]
     n: Option<Degree>,
-    /// Origin of a ring program's keys: inputs whose names contain `key` or `evk`, and the manifest's list `seeded`
+    /// Folder with the inputs of a ring program that no `--input` names: NAME.npy, NAME.bin or NAME.json, in the forms of
+    /// `--input`
+    #[arg(long = "inputs", value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Origin of a ring program's keys: inputs whose names contain `key` or `evk`, or end in `.b.J` or `.a.J`; and the
+    /// manifest's list `seeded`
     #[arg(long, value_parser = origins())]
     keys: Option<Keys>,
 }
@@ -45,9 +50,14 @@ fn origins() -> impl TypedValueParser<Value = Keys> {
 }
 
 impl RingArgs {
+    /// Whether there is a folder of inputs.
+    pub(super) fn has_folder(&self) -> bool {
+        self.folder.is_some()
+    }
+
     /// Whether an option is given.
     fn any(&self) -> bool {
-        self.manifest.is_some() || self.n.is_some() || self.keys.is_some()
+        self.manifest.is_some() || self.n.is_some() || self.has_folder() || self.keys.is_some()
     }
 }
 
@@ -58,8 +68,7 @@ pub(super) fn is_meant(args: &Args) -> Result<bool, Failure> {
     }
     if args.ring.any() {
         let message = format!("`{}` is not a ring program", args.file.display());
-        let help =
-            "`--manifest`, `--n` and `--keys` are for ring programs: `.fhetch`, `.fhetch.gz` or `.fhetch.xz`";
+        let help = "`--manifest`, `--n`, `--inputs` and `--keys` are for ring programs: `.fhetch`, `.fhetch.gz` or `.fhetch.xz`";
         return Err(Failure::wrong(message, help));
     }
     Ok(false)
@@ -139,8 +148,7 @@ fn check_keys(args: &Args, program: &RingProgram) -> Result<(), Failure> {
     if args.ring.keys.is_none() || has_keys {
         return Ok(());
     }
-    let help =
-        "keys are the inputs whose names in the manifest contain `key` or `evk`, and its list `seeded`";
+    let help = "keys are the inputs whose names in the manifest contain `key` or `evk`, or end in `.b.J` or `.a.J`; and its list `seeded`";
     Err(Failure::wrong("`--keys` has no effect: no input of the program is a key", help))
 }
 
@@ -188,7 +196,7 @@ fn read_program(args: &Args) -> Result<RingFile, Failure> {
 
 fn inputs<'p>(args: &Args, program: &'p RingProgram) -> Result<Inputs<'p>, Failure> {
     let mut inputs = Inputs::new(program);
-    for NamedFile { name, path } in &args.inputs {
+    for NamedFile { name, path } in args.inputs.iter().chain(&files_of_folder(args, program)?) {
         if is_array(path) {
             let words = files::read_coefficients(path)?;
             let limbs = words.chunks(program.degree().len()).map(Words::from);
@@ -201,12 +209,33 @@ fn inputs<'p>(args: &Args, program: &'p RingProgram) -> Result<Inputs<'p>, Failu
         inputs.fill(seed);
     }
     let first = inputs.missing().next();
-    first.map_or(Ok(inputs), |group| Err(missing(&group.name)))
+    first.map_or(Ok(inputs), |group| Err(missing(&group.name, program.degree())))
+}
+
+/// The files of inputs in the folder of `--inputs`.
+fn files_of_folder(args: &Args, program: &RingProgram) -> Result<Vec<NamedFile>, Failure> {
+    let Some(folder) = &args.ring.folder else { return Ok(Vec::new()) };
+    if !folder.is_dir() {
+        let message = format!("cannot read the inputs in `{}`: it is not a folder", files::name(folder));
+        return Err(Failure::wrong(
+            message,
+            "give a folder with a file NAME.npy, NAME.bin or NAME.json for each input",
+        ));
+    }
+    let names = program.inputs().iter().map(|group| &group.name);
+    let left = names.filter(|name| args.inputs.iter().all(|file| file.name != **name));
+    let file = |name: &String| {
+        let paths = ["npy", "bin", "json"].map(|ending| folder.join(format!("{name}.{ending}")));
+        let path = paths.into_iter().find(|path| path.exists())?;
+        Some(NamedFile { name: name.clone(), path })
+    };
+    Ok(left.filter_map(file).collect())
 }
 
 /// The seed of the inputs that have no file, if any may be drawn.
 fn seed(args: &Args) -> Option<u64> {
-    if args.inputs.is_empty() { Some(args.seed.unwrap_or(0)) } else { args.seed }
+    let has_files = !args.inputs.is_empty() || args.ring.has_folder();
+    args.seed.or((!has_files).then_some(0))
 }
 
 /// Whether a file of data is a JSON list or a NumPy array.
@@ -222,11 +251,15 @@ fn named<'o>(
     program.outputs().iter().map(|group| group.name.as_str()).zip(outputs.iter().map(Vec::as_slice))
 }
 
-fn missing(name: &str) -> Failure {
+fn missing(name: &str, degree: Degree) -> Failure {
+    let key = SwitchingKey::of_input(name).map(|(key, part, digit)| {
+        format!(": part {part} of digit {digit} of the key {}", key.purpose(degree))
+    });
     Failure::Wrong {
-        message: format!("the input `{name}` is missing"),
+        message: format!("the input `{name}` is missing{}", key.unwrap_or_default()),
         help: Some(format!(
-            "give --input {name}=FILE; or use --seed for random data, or --timing-only for none"
+            "give --input {name}=FILE, or a file {name}.npy in the folder of --inputs; or use --seed for random data, or \
+             --timing-only for none"
         )),
     }
 }
@@ -248,23 +281,15 @@ fn check_outputs<'f>(
 }
 
 fn write_outputs(program: &RingProgram, files: &[NamedFile], outputs: &[Vec<Words>]) -> Result<(), Failure> {
-    let wide = program.moduli().iter().any(|(_, modulus)| modulus > u128::from(u64::MAX));
     for NamedFile { name, path } in files {
         let Some((_, limbs)) = named(program, outputs).find(|(known, _)| known == name) else { continue };
-        if is_array(path) {
-            files::write_coefficients(path, &concat(limbs), Axes { limbs: Some(limbs.len()), wide })?;
-        } else {
-            let mut content = Vec::new();
-            write_data(limbs, &mut content).map_err(|error| Failure::Work(error.to_string()))?;
-            files::write(path, &content)?;
-        }
+        files::write_limbs(path, program, limbs)?;
     }
     Ok(())
 }
 
 fn failure(error: RunError, program: &Path) -> Failure {
     match (error.line(), error) {
-        (_, RunError::MissingInput { name }) => missing(&name),
         (_, error) if error.is_wrong_result() => Failure::Work(error.to_string()),
         (Some(line), error) => {
             let message = error.to_string().replacen(&format!("line {line}: "), "", 1);

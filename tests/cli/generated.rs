@@ -1,14 +1,16 @@
 //! Generated ring programs through the command line.
 
 use crate::common::{names, repository, succeed};
+use ::programs::{Options, ParameterSet, find_program, generate_defined};
+use client::Client;
+use ring_program::data::{Words, concat};
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
 /// A small set with a bootstrap: one matrix of CoeffToSlot, EvalMod of degree 2 with a double angle, one of SlotToCoeff.
-/// A matrix of so few slots takes few rotations.
-const BOOTSTRAP: &str = "n = 64\nq = [{ bits = 45, count = 7 }]\np = [{ bits = 60, count = 3 }]\n\
+const BOOTSTRAP: &str = "n = 512\nq = [{ bits = 45, count = 7 }]\np = [{ bits = 60, count = 3 }]\n\
     digits = 2\nsecurity = \"none\"\n[bootstrap]\nscale_bits = 30\nmessage_ratio_bits = 8\ncoeff_to_slot = 1\n\
     eval_mod = 3\nslot_to_coeff = 1\nrange = 4\ndegree = 2\ndouble_angles = 1\nephemeral_weight = 8\n\
     steps = \"lattigo\"\n";
@@ -33,19 +35,53 @@ fn each_program_runs_with_its_manifest_beside_it() {
     fs::write(folder.join("s.toml"), SET).unwrap();
     fs::write(folder.join("b.toml"), BOOTSTRAP).unwrap();
     for program in ::programs::PROGRAMS {
-        let (set, machine): (_, &[&str]) = match program.name {
-            "bootstrap" => ("b.toml", &["-p", "isa.vector_length=64", "-p", "hple.count=64"]),
-            _ => ("s.toml", &[]),
+        let set = match program.name {
+            "bootstrap" | "digits" | "logistic-regression" => "b.toml",
+            _ => "s.toml",
         };
         let rotations: &[&str] =
             if program.options.contains(&"rotations") { &["--rotations=-3"] } else { &[] };
-        generate(folder, &[&[program.name, "--set", set, "--dataflow", "oct"], rotations].concat());
+        // A matrix of few slots takes few rotations, which are kernels.
+        let (small, machine): (&[&str], &[&str]) = match program.name {
+            "bootstrap" => (&["--n", "64"], &["-p", "isa.vector_length=64", "-p", "hple.count=64"]),
+            _ => (&[], &[]),
+        };
+        generate(folder, &[&[program.name, "--set", set, "--dataflow", "oct"], rotations, small].concat());
         let report = run(folder, &[&["--check"], machine].concat());
         assert_eq!(report["checked"], true, "{}", program.name);
     }
     assert_eq!(names(folder), ["b.toml", "p.fhetch", "p.json", "s.toml"]);
     let text = fs::read_to_string(folder.join("p.fhetch")).unwrap();
-    assert!(text.starts_with("# bootstrap: "), "{text:.60}");
+    assert!(text.starts_with("# logistic-regression: "), "{text:.60}");
+}
+
+#[test]
+fn a_folder_has_the_inputs_of_a_bootstrap() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("b.toml"), BOOTSTRAP).unwrap();
+    generate(folder, &["bootstrap", "--set", "b.toml", "--n", "64", "--plaintexts", "inputs"]);
+    let set = ParameterSet::parse("b", "b.toml", BOOTSTRAP, Some(64)).unwrap();
+    let program = find_program("bootstrap").unwrap();
+    let generated = generate_defined(&program, &set, &Options::default()).unwrap();
+    let mut client = Client::new(set, 1).unwrap();
+    let ciphertext = client.encrypt(&[1 << 20; 64]).map(|limbs| limbs[..1].to_vec());
+    let inputs = client.inputs(&generated, &[("ct", &ciphertext)]).unwrap();
+    for (input, group) in generated.inputs.iter().zip(generated.program.inputs()) {
+        let [array, data] =
+            ["npy", "bin"].map(|ending| folder.join(format!("inputs/{}.{ending}", input.name)));
+        assert_eq!(array.exists(), input.definition.is_public(), "{}", input.name);
+        if !array.exists() {
+            let limbs: Vec<Words> = group.limbs.iter().map(|&limb| inputs.words(limb).unwrap()).collect();
+            let bytes: Vec<u8> = concat(&limbs).into_iter().flat_map(u128::to_le_bytes).collect();
+            fs::write(data, bytes).unwrap();
+        }
+    }
+    let machine = ["-p", "isa.vector_length=64", "-p", "hple.count=64"];
+    let report = run(folder, &[&machine[..], &["--inputs", "inputs", "--output", "boot.1=out.bin"]].concat());
+    assert!(report["hbm"]["bytes_by_kind"]["keys"].as_u64() > Some(0), "keys are known by their names");
+    let expected = ring_program::execute(&inputs).unwrap();
+    assert_eq!(words(&folder.join("out.bin")), concat(&expected[1]));
 }
 
 #[test]

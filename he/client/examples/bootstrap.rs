@@ -1,11 +1,11 @@
-//! A bootstrap of all slots on the simulated RPU, with Lattigo's chain N16QP1546.
+//! A bootstrap of all slots on the simulated RPU, with Lattigo's chain N16QP1546 or a set of a file.
 //!
 //! ```sh
 //! cargo run --release -p client --example bootstrap -- 2048
 //! ```
 //!
-//! The argument is the ring degree, from 512 to 65536; the set is secure at 65536 only. The exit status is 1 if the slots keep
-//! fewer than 24 bits in the mean, or fewer than the float model less 1 where that has less than 25.
+//! The argument is the ring degree, from 512 to 65536, or a TOML file; Lattigo's set is secure at 65536 only. The exit status is
+//! 1 if the slots keep fewer than 24 bits in the mean, or fewer than the float model less 1 where that has less than 25.
 
 use client::{NOT_SECURE, bootstrap};
 use programs::{Options, ParameterSet};
@@ -16,10 +16,14 @@ use std::process::ExitCode;
 const LEAST: f64 = 24.0;
 
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let n: u64 = std::env::args().nth(1).map_or(Ok(2048), |text| text.parse())?;
-    let set = ParameterSet::built_in("lattigo-n16qp1546", Some(n)).expect("a built-in set")?;
-    println!("{}, n = {n}: {NOT_SECURE}", set.name());
-    println!("{}", set.bootstrap_failure().expect("the set has a bootstrap"));
+    let argument = std::env::args().nth(1).unwrap_or_else(|| "2048".to_owned());
+    let set = if argument.ends_with(".toml") {
+        ParameterSet::parse("file", &argument, &std::fs::read_to_string(&argument)?, None)?
+    } else {
+        ParameterSet::built_in("lattigo-n16qp1546", Some(argument.parse()?)).expect("a built-in set")?
+    };
+    println!("{}, n = {}: {NOT_SECURE}", set.name(), set.degree().len());
+    println!("{}", set.bootstrap_failure().ok_or("the set has no bootstrap")?);
     let outcome = bootstrap::run(&set, &Options::default(), &Machine::rpu_128x128(), false)?;
     print!("{}", outcome.ledger);
     println!("{} moduli after it; the phase has up to {} times q_0", outcome.level, outcome.overflow);

@@ -67,14 +67,13 @@ impl Client {
             None => (0..n).map(|_| random.random_range(-1..=1)).collect(),
             Some(weight) => sparse(&mut random, n, weight),
         };
-        let tower = |q| -> Result<Tower, Error> {
-            let ring = Ring::with_smallest_root(set.degree(), q)?;
-            let (forward, inverse) = (Fast::for_ring(&ring)?, Ntt::for_ring(&ring)?);
+        let tower = |ring: &Ring| -> Result<Tower, Error> {
+            let (forward, inverse) = (Fast::for_ring(ring)?, Ntt::for_ring(ring)?);
             let mut tower = Tower { modulus: *ring.modulus(), forward, inverse, secret: [][..].into() };
             tower.secret = tower.values(secret.iter().copied());
             Ok(tower)
         };
-        let towers = [set.q(), set.p()].concat().into_iter().map(tower).collect::<Result<Vec<_>, _>>()?;
+        let towers = set.rings().iter().map(tower).collect::<Result<Vec<_>, _>>()?;
         let ephemeral = set.bootstrap().and_then(|bootstrap| bootstrap.ephemeral_weight);
         let ephemeral = ephemeral.map(|weight| sparse(&mut random, n, weight));
         Ok(Self { set, towers, seed, random, ephemeral })

@@ -7,12 +7,15 @@
 //!   generated programs, encrypts and decrypts.
 //! * [`ckks`] and [`bgv`] encode slots.
 //! * [`Rpu`] runs generated programs on a simulated machine.
-//! * [`scenario`] has two whole computations, [`bootstrap`] a bootstrap with the bits that each stage keeps.
+//! * [`scenario`] has two whole computations, [`bootstrap`] a bootstrap with the bits that each stage keeps;
+//!   [`digits`] and [`logistic_regression`] are two applications.
 
 pub mod bgv;
 pub mod bootstrap;
 pub mod ckks;
+pub mod digits;
 mod keys;
+pub mod logistic_regression;
 mod material;
 mod rpu;
 pub mod scenario;

@@ -2,6 +2,7 @@
 
 use crate::{Ciphertext, Client, ckks};
 use diagnostic::Diagnostic;
+use num_complex::Complex64;
 use programs::{Definition, Generated, Input};
 use ring_program::Inputs;
 use std::sync::OnceLock;
@@ -32,6 +33,19 @@ impl Client {
         Ok(inputs)
     }
 
+    /// Encrypts slots for the inputs `NAME.0` and `NAME.1` of a program, with their level and scale.
+    ///
+    /// # Panics
+    /// Panics if the program has no such inputs, or another number of slots.
+    pub fn encrypt_input(&mut self, generated: &Generated, name: &str, slots: &[Complex64]) -> Ciphertext {
+        let first = format!("{name}.0");
+        let input = generated.inputs.iter().find(|input| input.name == first);
+        let Some(Input { definition: Definition::Ciphertext { scale, .. }, moduli, .. }) = input else {
+            panic!("the program has no ciphertext `{name}`")
+        };
+        self.encrypt(&ckks::encode(slots, scale.to_f64())).map(|limbs| limbs[..moduli.len()].to_vec())
+    }
+
     fn make<'p>(&'p self, inputs: &mut Inputs<'p>, input: &'p Input) -> Result<(), Diagnostic> {
         let tower = |index: usize| self.tower(input.moduli[index]).expect("a modulus of the client's set");
         let values = move |coefficients: &[i128], index| self.values_in(coefficients, tower(index));
@@ -42,7 +56,7 @@ impl Client {
             }
             Definition::Plaintext { slots, scale } => {
                 let coefficients = OnceLock::new();
-                let encode = move || ckks::encode(&slots.slots(), scale.to_f64());
+                let encode = move || ckks::encode(&slots.values(), scale.to_f64());
                 inputs.make(&input.name, move |index| values(coefficients.get_or_init(encode), index))
             }
             &Definition::Monomial { exponent } => {

@@ -1,13 +1,14 @@
 //! Generated programs on a simulated machine.
 
-use crate::{Ciphertext, SwitchKey};
+use crate::{Ciphertext, Client, SwitchKey};
 use diagnostic::Diagnostic;
-use programs::{Error, Generator, Options, ParameterSet, generate};
-use ring_program::Inputs;
+use programs::{Error, Generated, Generator, Options, ParameterSet, generate};
 use ring_program::data::Words;
+use ring_program::{Inputs, RingProgram};
 use runtime::{Keys, Report, RunError, Runtime};
 use sim::Machine;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// A simulated machine.
 #[derive(Debug)]
@@ -31,6 +32,23 @@ impl Step {
     /// Panics if the program has no such outputs.
     pub fn ciphertext(&self, name: &str) -> Ciphertext {
         [0, 1].map(|component| self.outputs[&format!("{name}.{component}")].clone())
+    }
+}
+
+/// The time, the energy, the off-chip traffic, and the resource that limits most of the time.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { time_us, energy, hbm, binds, .. } = &self.report;
+        let bytes: u64 = hbm.bytes_by_kind.values().sum();
+        let most = binds.iter().max_by(|a, b| a.1.total_cmp(b.1));
+        write!(
+            f,
+            "simulated: {:.3} ms, {:.2} mJ, {:.1} MiB of off-chip traffic, limited by {}",
+            time_us / 1e3,
+            energy.total() / 1e3,
+            bytes as f64 / f64::from(1 << 20),
+            most.map_or("nothing", |(resource, _)| resource)
+        )
     }
 }
 
@@ -83,9 +101,31 @@ impl Rpu {
         for (name, limbs) in arguments.0.into_iter().filter(|(name, _)| has(name)) {
             inputs.set(&name, limbs).map_err(RpuError::Input)?;
         }
-        let runtime = Runtime::new(&program, &self.machine, Keys::Streamed).map_err(run_error)?;
-        let outputs = runtime.execute(&inputs).map_err(run_error)?;
-        runtime.check(&inputs, &outputs).map_err(run_error)?;
+        self.step(&program, &inputs, true)
+    }
+
+    /// Runs a generated program on data and in time, with the keys and plaintexts that it defines. `is_checked` asks for a
+    /// comparison with the executor on big integers.
+    ///
+    /// # Errors
+    /// Returns an error if a ciphertext is missing or does not fit, or the run fails.
+    pub fn run_generated(
+        &self,
+        client: &Client,
+        generated: &Generated,
+        ciphertexts: &[(&str, &Ciphertext)],
+        is_checked: bool,
+    ) -> Result<Step, RpuError> {
+        let inputs = client.inputs(generated, ciphertexts).map_err(RpuError::Input)?;
+        self.step(&generated.program, &inputs, is_checked)
+    }
+
+    fn step(&self, program: &RingProgram, inputs: &Inputs<'_>, is_checked: bool) -> Result<Step, RpuError> {
+        let runtime = Runtime::new(program, &self.machine, Keys::Streamed).map_err(run_error)?;
+        let outputs = runtime.execute(inputs).map_err(run_error)?;
+        if is_checked {
+            runtime.check(inputs, &outputs).map_err(run_error)?;
+        }
         let timeline = runtime.time(false).map_err(run_error)?;
         let names = program.outputs().iter().map(|group| group.name.clone());
         Ok(Step { outputs: names.zip(outputs).collect(), report: runtime.report(&timeline) })

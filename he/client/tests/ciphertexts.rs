@@ -91,6 +91,12 @@ fn key_switches_have_the_noise_of_the_formula() {
         // Errors of the key: P is about as large as a digit.
         ("q = [{ bits = 50, count = 4 }]\np = [{ bits = 50, count = 2 }]\ndigits = 2", 6.0),
         ("q = [{ bits = 50, count = 4 }]\np = [{ bits = 50, count = 4 }]\ndigits = 1", 7.0),
+        // Roots that are not the smallest ones.
+        (
+            "q = [\"0x1fffffffa401\", \"0x1fffffff9001\"]\np = [\"0x1fffffffffffd801\"]\ndigits = 2\n\
+            roots = [\"0x39037dde753\", \"0x150145e52495\", \"0x9d1083313b3d56b\"]",
+            3.0,
+        ),
         (
             "q = [{ bits = 50, count = 4 }]\np = [{ bits = 50, count = 2 }]\ndigits = 2\nplaintext_modulus = 65537",
             22.0,

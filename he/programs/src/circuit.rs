@@ -69,8 +69,8 @@ pub(crate) struct Circuit<'s> {
     keys: BTreeMap<SwitchingKey, Arc<KeyLimbs>>,
     inputs: Vec<Input>,
     scales: BTreeMap<String, Scale>,
-    /// The monomial X^(n/2), once it is declared.
-    imaginary: Option<Extended>,
+    /// By name.
+    plaintexts: BTreeMap<String, Plaintext>,
     ledger: Ledger,
 }
 
@@ -101,7 +101,7 @@ impl<'s> Circuit<'s> {
             keys: BTreeMap::new(),
             inputs: Vec::new(),
             scales: BTreeMap::new(),
-            imaginary: None,
+            plaintexts: BTreeMap::new(),
             ledger: Ledger::default(),
         })
     }
@@ -119,6 +119,22 @@ impl<'s> Circuit<'s> {
     /// The highest level of the program.
     pub(crate) fn level(&self) -> usize {
         self.emitter.base().level()
+    }
+
+    /// Refuses a level at which the program cannot use up `depth` moduli and leave some.
+    pub(crate) fn needs_levels(&self, depth: usize, left: usize) -> Result<(), Error> {
+        let (needed, level) = (depth + left, self.level());
+        if level >= needed {
+            return Ok(());
+        }
+        let set = self.set.name().to_owned();
+        Err(Error::NoRoom { set, program: self.program, needed, left, level })
+    }
+
+    /// The number of slots; an error if there are fewer than `needed`.
+    pub(crate) fn slots(&self, needed: usize) -> Result<usize, Error> {
+        let slots = self.set.degree().len() / 2;
+        if slots >= needed { Ok(slots) } else { Err(Error::Slots { program: self.program, needed, slots }) }
     }
 
     /// The modulus q with an index.
@@ -166,7 +182,8 @@ impl<'s> Circuit<'s> {
         Polynomial::Limbs(self.declare(name.to_owned(), &towers, Definition::Free))
     }
 
-    /// Declares the input of a plaintext, modulo P too if `extended`.
+    /// The input of a plaintext, modulo P too if `extended`. It is declared at its first use, at whose level or below it all
+    /// others are.
     pub(crate) fn plaintext(
         &mut self,
         name: String,
@@ -174,10 +191,17 @@ impl<'s> Circuit<'s> {
         scale: Scale,
         definition: Definition,
     ) -> Plaintext {
+        if let Some(known) = self.plaintexts.get(&name) {
+            let highest = Tower(level - 1);
+            assert!(known.scale == scale && known.limbs.contains_key(&highest), "one plaintext for one name");
+            return known.clone();
+        }
         let base = self.emitter.base().at(level);
         let towers = if extended { base.all() } else { base.q() };
-        let limbs = self.declare(name, &towers, definition);
-        Plaintext { limbs: towers.into_iter().zip(limbs).collect(), scale }
+        let limbs = self.declare(name.clone(), &towers, definition);
+        let plaintext = Plaintext { limbs: towers.into_iter().zip(limbs).collect(), scale };
+        self.plaintexts.insert(name, plaintext.clone());
+        plaintext
     }
 
     /// Declares the outputs `NAME.0` and `NAME.1`.
@@ -206,10 +230,10 @@ impl<'s> Circuit<'s> {
             | SwitchingKey::Unnamed => (base.highest(), base.clone()),
         };
         let towers = whole.all();
-        let limbs = [(KeyPart::B, "b"), (KeyPart::A, "a")].map(|(part, letter)| {
+        let limbs = [KeyPart::B, KeyPart::A].map(|part| {
             let digit = |digit: usize| {
                 let definition = Definition::Key { key, part, digit };
-                let limbs = self.declare(format!("{name}.{letter}.{digit}"), &towers, definition);
+                let limbs = self.declare(format!("{name}.{part}.{digit}"), &towers, definition);
                 towers.iter().copied().zip(limbs).collect()
             };
             digits.digits().map(|index| index.0).map(digit).collect()
@@ -317,6 +341,25 @@ impl<'s> Circuit<'s> {
         Ok(Ciphertext::new(components, scale))
     }
 
+    /// The sum of a ciphertext and a plaintext of one scale.
+    pub(crate) fn add_plaintext(
+        &mut self,
+        a: &Ciphertext,
+        plaintext: &Plaintext,
+    ) -> Result<Ciphertext, Error> {
+        if a.scale != plaintext.scale {
+            let scales = Box::new([a.scale.clone(), plaintext.scale.clone()]);
+            return Err(Error::Scales { program: self.program, operation: "sum with a plaintext", scales });
+        }
+        let e = &mut self.emitter;
+        let mut components: Vec<Vec<Limb>> = a.components.iter().map(|limbs| limbs.limbs(e)).collect();
+        for (tower, limb) in components[0].iter_mut().enumerate() {
+            let tower = Tower(tower);
+            *limb = e.add(*limb, plaintext.limbs[&tower], tower);
+        }
+        Ok(Ciphertext::new(components, a.scale.clone()))
+    }
+
     /// The product with an integer. The scale stays: what was m is m times the integer.
     pub(crate) fn multiply_integer(&mut self, a: &Ciphertext, factor: &BigInt) -> Ciphertext {
         let e = &mut self.emitter;
@@ -354,19 +397,11 @@ impl<'s> Circuit<'s> {
 
     /// The product with i in all slots: with X^(n/2), which is an input.
     pub(crate) fn multiply_i(&mut self, a: &Ciphertext) -> Result<Ciphertext, Error> {
-        let n = self.set.degree().get();
-        let limbs = match self.imaginary.take() {
-            Some(limbs) if limbs.len() >= a.level() => limbs,
-            _ => {
-                let (definition, level) = (Definition::Monomial { exponent: n / 2 }, a.level());
-                let name = format!("monomial.{}", n / 2);
-                self.plaintext(name, (level, false), Scale::one(), definition).limbs
-            }
-        };
-        let plaintext = Plaintext { limbs, scale: Scale::one() };
-        let product = self.multiply_add(None, a, &plaintext);
-        self.imaginary = Some(plaintext.limbs);
-        product
+        let exponent = self.set.degree().get() / 2;
+        let definition = Definition::Monomial { exponent };
+        let name = format!("monomial.{exponent}");
+        let plaintext = self.plaintext(name, (a.level(), false), Scale::one(), definition);
+        self.multiply_add(None, a, &plaintext)
     }
 
     /// The division by the last modulus, rounded. A product is relinearised first.

@@ -1,8 +1,9 @@
 //! What the inputs of a program are: data from which a client makes them.
 
-use crate::matrix::Diagonal;
+use crate::matrix::Slots;
 use crate::scale::Scale;
-use std::fmt;
+use ring::Degree;
+use std::{fmt, iter};
 
 /// One input of a program.
 #[derive(Clone, Debug)]
@@ -37,7 +38,7 @@ pub enum Definition {
     /// The values of a plaintext.
     Plaintext {
         /// Its slots.
-        slots: Diagonal,
+        slots: Slots,
         /// Their scale.
         scale: Scale,
     },
@@ -50,6 +51,16 @@ pub enum Definition {
     Free,
 }
 
+impl Definition {
+    /// Whether it needs no secret and no message, so that anybody can make it.
+    pub fn is_public(&self) -> bool {
+        match self {
+            Self::Plaintext { .. } | Self::Monomial { .. } => true,
+            Self::Ciphertext { .. } | Self::Key { .. } | Self::Free => false,
+        }
+    }
+}
+
 /// The parts of a key: b = -a s' + t e + F s for secrets s and s'.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum KeyPart {
@@ -57,6 +68,16 @@ pub enum KeyPart {
     B,
     /// a, uniform.
     A,
+}
+
+/// The letters in names of inputs.
+impl fmt::Display for KeyPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::B => "b",
+            Self::A => "a",
+        })
+    }
 }
 
 /// A key for key switches, by what it does.
@@ -72,6 +93,39 @@ pub enum SwitchingKey {
     SparseToDense,
     /// From a secret that the program does not name, to s.
     Unnamed,
+}
+
+impl SwitchingKey {
+    /// The key, its part and its digit, from the name `KEY.PART.DIGIT` of an input. `None` if it is not the name of a key's input.
+    pub fn of_input(name: &str) -> Option<(Self, KeyPart, usize)> {
+        let (name, digit) = name.rsplit_once('.')?;
+        let (name, part) = name.rsplit_once('.')?;
+        let part = [KeyPart::B, KeyPart::A].into_iter().find(|known| known.to_string() == part)?;
+        let galois = name.strip_prefix("galois.").and_then(|g| g.parse().ok()).map(Self::Galois);
+        let others = [Self::Relinearisation, Self::DenseToSparse, Self::SparseToDense, Self::Unnamed];
+        let key = galois.into_iter().chain(others).find(|key| key.to_string() == name)?;
+        Some((key, part, digit.parse().ok()?))
+    }
+
+    /// What the key does in rings of a degree, such as `from s to s(X^(1/5)), for a rotation by 1`.
+    pub fn purpose(self, degree: Degree) -> String {
+        match self {
+            Self::Relinearisation => "from s^2 to s, for products".to_owned(),
+            Self::Galois(g) => {
+                let (g, order) = (u64::from(g), 2 * degree.get());
+                let mut powers = iter::successors(Some(1), |power| Some(power * 5 % order));
+                let use_ = match powers.by_ref().take(degree.len() / 2).position(|power| power == g) {
+                    Some(rotation) => format!(", for a rotation by {rotation}"),
+                    None if g == order - 1 => ", for a conjugation".to_owned(),
+                    None => String::new(),
+                };
+                format!("from s to s(X^(1/{g})){use_}")
+            }
+            Self::DenseToSparse => "from s to the ephemeral secret".to_owned(),
+            Self::SparseToDense => "from the ephemeral secret to s".to_owned(),
+            Self::Unnamed => "for the key switch".to_owned(),
+        }
+    }
 }
 
 /// The names of inputs: `relin`, `galois.G`, `switch.dense-sparse`, `switch.sparse-dense`, `evk`.

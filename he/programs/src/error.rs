@@ -41,18 +41,32 @@ pub enum Error {
         /// The name of the set.
         set: String,
     },
-    /// Too few moduli for a bootstrap.
+    /// Too few moduli for a program.
     #[error(
-        "the set `{set}` has no room for a bootstrap at level {level}: it uses up {} moduli and must leave one",
-        needed - 1
+        "the set `{set}` has no room for `{program}` at level {level}: it uses up {} moduli and must leave {left}",
+        needed - left
     )]
     NoRoom {
         /// The name of the set.
         set: String,
+        /// The name of the program.
+        program: &'static str,
         /// The lowest level.
         needed: usize,
+        /// The moduli that must be left.
+        left: usize,
         /// The level.
         level: usize,
+    },
+    /// Too few slots for a program.
+    #[error("`{program}` needs {needed} slots, but n = {} has {slots}", 2 * slots)]
+    Slots {
+        /// The name of the program.
+        program: &'static str,
+        /// The least number of slots.
+        needed: usize,
+        /// The slots of the set.
+        slots: usize,
     },
     /// A program whose rescales cannot be left out.
     #[error("`{program}` needs its rescales")]

@@ -65,6 +65,43 @@ impl Matrix {
     }
 }
 
+/// The slots of a plaintext.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Slots {
+    /// Diagonals of a product of stages of the special FFT.
+    Diagonal(Diagonal),
+    /// Real numbers with a period.
+    Periodic(Periodic),
+}
+
+impl Slots {
+    /// Their values.
+    pub fn values(&self) -> Vec<Complex64> {
+        match self {
+            Self::Diagonal(diagonal) => diagonal.slots(),
+            Self::Periodic(periodic) => periodic.slots(),
+        }
+    }
+}
+
+/// Real numbers in turn, again and again, each in several slots.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Periodic {
+    pub(crate) values: Vec<f64>,
+    /// The slots of a number in turn.
+    pub(crate) run: usize,
+    /// The number of slots.
+    pub(crate) slots: usize,
+}
+
+impl Periodic {
+    fn slots(&self) -> Vec<Complex64> {
+        let runs =
+            self.values.iter().flat_map(|&value| std::iter::repeat_n(Complex64::from(value), self.run));
+        runs.cycle().take(self.slots).collect()
+    }
+}
+
 /// Diagonals of a matrix, added and rotated: the slots of one plaintext.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Diagonal {
@@ -76,8 +113,7 @@ pub struct Diagonal {
 }
 
 impl Diagonal {
-    /// The values of the slots.
-    pub fn slots(&self) -> Vec<Complex64> {
+    fn slots(&self) -> Vec<Complex64> {
         let Matrix { slots, stages, factor, .. } = &*self.matrix;
         let root = |&stage: &u32| {
             let order = 8_u64 << stage;

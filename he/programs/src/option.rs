@@ -32,6 +32,8 @@ pub struct Options {
     pub intermediates: bool,
     /// The layers of a program with layers; by default as many as the moduli allow.
     pub layers: Option<usize>,
+    /// The iterations of a program that trains.
+    pub iterations: Option<usize>,
 }
 
 impl Default for Options {
@@ -46,6 +48,7 @@ impl Default for Options {
             rescale: None,
             intermediates: false,
             layers: None,
+            iterations: None,
         }
     }
 }
@@ -150,6 +153,16 @@ pub const OPTIONS: &[OptionSpec] = &[
         is_common: false,
         given: |options| options.layers.is_some(),
         set: |options, text| count(text).map(|layers| options.layers = Some(layers.get())),
+    },
+    OptionSpec {
+        name: "iterations",
+        kind: OptionKind::Count,
+        doc: "Iterations of the program, with a bootstrap between two of them",
+        default: "1",
+        changes_results: true,
+        is_common: false,
+        given: |options| options.iterations.is_some(),
+        set: |options, text| count(text).map(|iterations| options.iterations = Some(iterations.get())),
     },
     OptionSpec {
         name: "rescale",

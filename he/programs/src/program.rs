@@ -1,11 +1,13 @@
 //! Programs, and their generation.
 
 mod bootstrap;
+mod digits;
 mod hmult;
 mod hoisted_rotations;
 mod hrot;
 mod keyswitch;
 mod layers;
+mod logistic_regression;
 mod rescale;
 
 use crate::circuit::{Circuit, Generated};
@@ -53,6 +55,8 @@ pub const PROGRAMS: &[Generator] = &[
     hoisted_rotations::HOISTED_ROTATIONS,
     layers::LAYERS,
     bootstrap::BOOTSTRAP,
+    digits::DIGITS,
+    logistic_regression::LOGISTIC_REGRESSION,
 ];
 
 /// The program with this name.

@@ -9,7 +9,7 @@ use crate::sine::Sine;
 use crate::{Error, Security};
 use diagnostic::Diagnostics;
 use diagnostic::document::Schema;
-use ring::{Basis, Degree};
+use ring::{Basis, Degree, Ring};
 use ring_program::Parameters;
 
 macro_rules! sets {
@@ -20,7 +20,7 @@ macro_rules! sets {
 }
 
 sets! {
-    "ark" "bts1" "bts2" "bts3" "dprive" "lattigo-n15qp768" "lattigo-n16qp1546" "lattigo-n16qp1547" "lattigo-n16qp1767" "openfhe-n14-33"
+    "ark" "bts1" "bts2" "bts3" "digits" "dprive" "dprive-n17-128" "dprive-n17-64" "lattigo-n15qp768" "lattigo-n16qp1546" "lattigo-n16qp1547" "lattigo-n16qp1767" "openfhe-n14-33"
 }
 
 /// The parameters of ciphertexts and of their key switch.
@@ -98,6 +98,11 @@ impl ParameterSet {
     /// The number L of moduli of a ciphertext at the highest level.
     pub fn levels(&self) -> usize {
         self.levels
+    }
+
+    /// The rings modulo q, then p, with the roots of unity of evaluation forms.
+    pub fn rings(&self) -> &[Ring] {
+        self.basis.rings()
     }
 
     /// The moduli of ciphertexts, q_0 first.

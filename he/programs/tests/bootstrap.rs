@@ -93,7 +93,7 @@ fn every_input_has_a_definition_with_the_moduli_of_its_limbs() {
     for (group, input) in program.inputs().iter().zip(&inputs) {
         assert_eq!((&group.name, group.limbs.len()), (&input.name, input.moduli.len()));
         if let Definition::Plaintext { slots, .. } = &input.definition {
-            assert!(slots.slots().iter().any(|slot| slot.norm() > 0.0), "{}", input.name);
+            assert!(slots.values().iter().any(|slot| slot.norm() > 0.0), "{}", input.name);
         }
     }
     for name in ["relin.b.0", "galois.4095.a.4", "switch.dense-sparse.b.0", "switch.sparse-dense.a.4"] {
@@ -119,7 +119,7 @@ fn a_bootstrap_needs_a_set_with_room_for_it() {
     let error = generated(&built_in("lattigo-n16qp1546", Some(512)), &options).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the set `lattigo-n16qp1546` has no room for a bootstrap at level 15: it uses up 15 moduli and must leave one"
+        "the set `lattigo-n16qp1546` has no room for `bootstrap` at level 15: it uses up 15 moduli and must leave 1"
     );
     let lowest = Options { level: Some(16), ..Options::default() };
     let lowest = generated(&built_in("lattigo-n16qp1546", Some(512)), &lowest).unwrap();

@@ -103,10 +103,14 @@ impl IndexMut<Kind> for Traffic {
     }
 }
 
-/// Whether an input holds keys: its name contains `key` or `evk`.
+/// Whether an input holds keys: its name contains `key` or `evk`, or ends in `.b.J` or `.a.J` for a digit J, such as
+/// `galois.5.b.0`.
 pub fn is_key(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    name.contains("key") || name.contains("evk")
+    let is_part = |(part, digit): (&str, &str)| {
+        (part.ends_with(".b") || part.ends_with(".a")) && digit.parse::<usize>().is_ok()
+    };
+    name.contains("key") || name.contains("evk") || name.rsplit_once('.').is_some_and(is_part)
 }
 
 /// The halves of a key's bytes that the off-chip memory has if the rest is expanded from a seed.

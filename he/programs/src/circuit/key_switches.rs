@@ -104,6 +104,29 @@ impl Circuit<'_> {
         Ok(exponent as u32)
     }
 
+    /// A ciphertext with slots rotated to the left.
+    pub(crate) fn rotate(&mut self, a: &Ciphertext, rotation: i64) -> Result<Ciphertext, Error> {
+        let exponent = self.exponent(rotation)?;
+        Ok(self.automorphisms(a, &[exponent]).pop().expect("a switch has a result for each key"))
+    }
+
+    /// The sum of a ciphertext's rotations by all multiples of `step` below `end`, which is `step` times a power of two. A
+    /// negative step rotates to the right.
+    pub(crate) fn sum_of_rotations(
+        &mut self,
+        a: &Ciphertext,
+        step: i64,
+        end: i64,
+    ) -> Result<Ciphertext, Error> {
+        let mut sum = a.clone();
+        let steps = std::iter::successors(Some(step), |step| Some(2 * step));
+        for step in steps.take_while(|step| step.abs() < end) {
+            let rotated = self.rotate(&sum, step)?;
+            sum = self.add(&sum, &rotated)?;
+        }
+        Ok(sum)
+    }
+
     /// A ciphertext with conjugated slots.
     pub(crate) fn conjugate(&mut self, a: &Ciphertext) -> Ciphertext {
         let g = 2 * self.set.degree().get() - 1;

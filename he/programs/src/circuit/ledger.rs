@@ -4,11 +4,13 @@ use crate::definition::SwitchingKey;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// The stages of a program, in order.
+/// The stages of a program, in order. Stages of one name count as one.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Ledger {
     stages: Vec<Stage>,
-    /// The transforms at the begin of the last stage.
+    /// The index of the stage under construction.
+    current: usize,
+    /// The transforms at its begin.
     transforms: usize,
 }
 
@@ -17,7 +19,7 @@ pub struct Ledger {
 pub struct Stage {
     /// The name.
     pub name: &'static str,
-    /// The level of the ciphertext at its begin.
+    /// The level of the ciphertext at its begin, the first time.
     pub level: usize,
     /// Forward and inverse transforms of one limb.
     pub transforms: usize,
@@ -70,12 +72,15 @@ impl Ledger {
 
     pub(super) fn begin(&mut self, name: &'static str, level: usize, transforms: usize) {
         self.finish(transforms);
-        self.stages.push(Stage { name, level, ..Stage::default() });
+        self.current = self.stages.iter().position(|stage| stage.name == name).unwrap_or(self.stages.len());
+        if self.current == self.stages.len() {
+            self.stages.push(Stage { name, level, ..Stage::default() });
+        }
     }
 
     pub(super) fn finish(&mut self, transforms: usize) {
-        if let Some(stage) = self.stages.last_mut() {
-            stage.transforms = transforms - self.transforms;
+        if let Some(stage) = self.stages.get_mut(self.current) {
+            stage.transforms += transforms - self.transforms;
         }
         self.transforms = transforms;
     }
@@ -85,7 +90,7 @@ impl Ledger {
         if self.stages.is_empty() {
             self.stages.push(Stage { name: "all", ..Stage::default() });
         }
-        self.stages.last_mut().expect("a stage")
+        &mut self.stages[self.current]
     }
 }
 

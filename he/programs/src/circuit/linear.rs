@@ -12,14 +12,14 @@ use crate::Error;
 use crate::base::Tower;
 use crate::dataflow::dc;
 use crate::definition::{Definition, SwitchingKey};
-use crate::matrix::Diagonal;
+use crate::matrix::Slots;
 use crate::polynomial::Polynomial;
 use crate::scale::Scale;
 use crate::switch::{Extended, Switch};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The giant steps of a linear transform: rotations in slots, from 0.
-pub(crate) type Plan = Vec<(usize, Vec<(usize, Diagonal)>)>;
+pub(crate) type Plan = Vec<(usize, Vec<(usize, Slots)>)>;
 
 /// When the first component of a giant step's sum is divided by P.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -155,15 +155,14 @@ impl Circuit<'_> {
     fn weighted_sums(
         &mut self,
         babies: &BTreeMap<usize, [Extended; 2]>,
-        terms: &[(usize, Diagonal)],
+        terms: &[(usize, Slots)],
         (step, level): (usize, usize),
         transform: &LinearTransform<'_>,
     ) -> [Extended; 2] {
         let mut sums = [Extended::new(), Extended::new()];
-        for (baby, diagonal) in terms {
+        for (baby, slots) in terms {
             let name = format!("{}.{step}.{baby}", transform.name);
-            let definition =
-                Definition::Plaintext { slots: diagonal.clone(), scale: transform.scale.clone() };
+            let definition = Definition::Plaintext { slots: slots.clone(), scale: transform.scale.clone() };
             let Plaintext { limbs, .. } =
                 self.plaintext(name, (level, true), transform.scale.clone(), definition);
             for (sum, component) in sums.iter_mut().zip(&babies[baby]) {

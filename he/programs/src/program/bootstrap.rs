@@ -17,7 +17,7 @@ use crate::circuit::{Ciphertext, Circuit, LinearTransform, ModDowns};
 use crate::matrix::Matrix;
 use crate::scale::Scale;
 use crate::sine::Sine;
-use crate::{Error, Rescale};
+use crate::{Error, ParameterSet, Rescale};
 use std::sync::Arc;
 
 /// A bootstrap of all slots.
@@ -30,19 +30,28 @@ pub(super) const BOOTSTRAP: Generator = Generator {
 };
 
 fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
-    let set = c.set;
-    let Some(settings) = set.bootstrap() else {
-        return Err(Error::NoBootstrap { set: set.name().to_owned() });
-    };
-    let (needed, level) = (settings.depth() + 1, c.level());
-    if level < needed {
-        return Err(Error::NoRoom { set: set.name().to_owned(), needed, level });
-    }
+    let settings = settings(c.set)?;
+    c.needs_levels(settings.depth(), 1)?;
     if c.options.rescale == Some(Rescale::None) {
         return Err(Error::NeedsRescales { program: BOOTSTRAP.name });
     }
+    let ciphertext = c.input_at("ct", 1, Scale::power_of_two(settings.scale_bits));
+    let result = bootstrap(c, &ciphertext)?;
+    c.output("boot", &result);
+    Ok(())
+}
+
+/// The parameters of a set's bootstrap.
+pub(super) fn settings(set: &ParameterSet) -> Result<&Bootstrap, Error> {
+    set.bootstrap().ok_or_else(|| Error::NoBootstrap { set: set.name().to_owned() })
+}
+
+/// A ciphertext with the message of one of one modulus, and all moduli of the program that a bootstrap leaves. Its scale is next
+/// to the set's scale of messages.
+pub(super) fn bootstrap(c: &mut Circuit<'_>, ciphertext: &Ciphertext) -> Result<Ciphertext, Error> {
+    let settings = settings(c.set)?;
     let merged = c.options.rescale == Some(Rescale::Merged);
-    Bootstrapping { settings, merged, scale: Scale::power_of_two(settings.scale_bits) }.emit(c)
+    Bootstrapping { settings, merged, scale: Scale::power_of_two(settings.scale_bits) }.emit(c, ciphertext)
 }
 
 struct Bootstrapping<'b> {
@@ -54,12 +63,11 @@ struct Bootstrapping<'b> {
 }
 
 impl Bootstrapping<'_> {
-    fn emit(&self, c: &mut Circuit<'_>) -> Result<(), Error> {
+    fn emit(&self, c: &mut Circuit<'_>, ciphertext: &Ciphertext) -> Result<Ciphertext, Error> {
         let Bootstrap { ephemeral_weight, message_ratio_bits, .. } = *self.settings;
         let q0 = Scale::integer(c.modulus(0));
         c.stage("mod-raise", 1);
-        let ciphertext = c.input_at("ct", 1, self.scale.clone());
-        let scaled = c.scale_up(&ciphertext, &q0.over(&Scale::power_of_two(message_ratio_bits)));
+        let scaled = c.scale_up(ciphertext, &q0.over(&Scale::power_of_two(message_ratio_bits)));
         let message = scaled.scale.clone();
         let raised = match ephemeral_weight {
             Some(_) => {
@@ -86,9 +94,7 @@ impl Bootstrapping<'_> {
         let scale = reduced.scale.times(&message).over(&q0);
         let reduced = reduced.with_scale(scale);
         c.stage("slot-to-coeff", reduced.level());
-        let result = self.slot_to_coeff(c, &reduced)?;
-        c.output("boot", &result);
-        Ok(())
+        self.slot_to_coeff(c, &reduced)
     }
 
     fn rescale(&self, c: &mut Circuit<'_>, a: &Ciphertext) -> Result<Ciphertext, Error> {

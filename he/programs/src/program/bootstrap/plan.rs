@@ -2,7 +2,7 @@
 
 use crate::bootstrap::Steps;
 use crate::circuit::Plan;
-use crate::matrix::{Diagonal, Matrix};
+use crate::matrix::{Diagonal, Matrix, Slots};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -55,11 +55,11 @@ fn lattigo(matrix: &Arc<Matrix>) -> Plan {
         diagonals.entry(offset.rem_euclid(slots as i64) as usize).or_default().push(offset);
     }
     let size = babies(&diagonals.keys().copied().collect(), slots);
-    let mut giants: BTreeMap<usize, Vec<(usize, Diagonal)>> = BTreeMap::new();
+    let mut giants: BTreeMap<usize, Vec<(usize, Slots)>> = BTreeMap::new();
     for (place, offsets) in diagonals {
         let (giant, baby) = (place / size * size, place % size);
         let diagonal = Diagonal { matrix: matrix.clone(), offsets, rotation: giant };
-        giants.entry(giant).or_default().push((baby, diagonal));
+        giants.entry(giant).or_default().push((baby, Slots::Diagonal(diagonal)));
     }
     giants.into_iter().collect()
 }
@@ -96,7 +96,7 @@ fn openfhe(matrix: &Arc<Matrix>) -> Plan {
         let term = |baby: i64| {
             let offset = stride * (first + baby + babies * giant);
             let diagonal = Diagonal { matrix: matrix.clone(), offsets: vec![offset], rotation };
-            (place(stride * (first + baby)), diagonal)
+            (place(stride * (first + baby)), Slots::Diagonal(diagonal))
         };
         let last = (diagonals - babies * giant).min(babies);
         (rotation, (0..last).map(term).collect())

@@ -1,0 +1,40 @@
+//! Logistic regression, trained on encrypted data on the simulated RPU, with a bootstrap between two iterations.
+//!
+//! ```sh
+//! cargo run --release -p client --example logistic_regression -- 16384 10
+//! ```
+//!
+//! The arguments are the ring degree, from 512 to 16384, and the iterations; the chain is Lattigo's N16QP1546, which is secure
+//! at 65536 only.
+
+use client::logistic_regression::{accuracy, samples, train};
+use client::{Client, NOT_SECURE, Rpu};
+use programs::ParameterSet;
+use sim::Machine;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let n: u64 = arguments.next().map_or(Ok(16384), |text| text.parse())?;
+    let iterations: usize = arguments.next().map_or(Ok(10), |text| text.parse())?;
+    let set = ParameterSet::built_in("lattigo-n16qp1546", Some(n)).expect("a built-in set")?;
+    println!("{}, n = {n}: {NOT_SECURE}", set.name());
+    println!("{}", set.bootstrap_failure().expect("the set has a bootstrap"));
+
+    let samples = samples();
+    let mut client = Client::new(set, 1)?;
+    let rpu = Rpu::new(Machine::rpu_128x128());
+    let outcome = train(&mut client, &rpu, &samples, iterations)?;
+    print!("{}", outcome.generated.ledger);
+    let rows = n as usize / 32;
+    for (name, weights) in [("encrypted", &outcome.found), ("in the clear", &outcome.expected)] {
+        println!(
+            "{name}: {:.2}% of the {rows} training samples are right, {:.2}% of all {}",
+            100.0 * accuracy(weights, &samples[..rows]),
+            100.0 * accuracy(weights, &samples),
+            samples.len()
+        );
+    }
+    println!("the largest error of a weight is {:.1e}", outcome.error());
+    println!("{}", outcome.step);
+    Ok(())
+}

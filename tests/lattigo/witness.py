@@ -1,0 +1,214 @@
+"""A foreign witness of the bootstrap: Lattigo makes keys and encrypts, the simulated RPU bootstraps, Lattigo decrypts.
+
+    python witness.py RPU EXAMPLE
+
+RPU is the binary `rpu`, EXAMPLE the example `bootstrap` of the crate `client`, whose precision on the same set is the measure.
+`check.sh` installs what the imports need. The chapter "Keys of other libraries" of the book describes names and forms.
+"""
+
+import itertools
+import json
+import math
+import random
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from lattigo import ckks, rlwe
+from sympy import isprime, primefactors
+
+LOG_N = 11
+N = 1 << LOG_N
+SCALE_BITS = 40
+WEIGHT = 192
+# Bits of the moduli: those after a bootstrap, then the defaults of Lattigo's bootstrapping package from SlotToCoeff on.
+RESIDUAL = [60, 40, 40]
+CIRCUIT = [39] * 3 + [60] * 8 + [56] * 4
+SPECIAL = [61] * 5
+BOOTSTRAP = """
+[bootstrap]
+scale_bits = 40
+message_ratio_bits = 8
+coeff_to_slot = 4
+eval_mod = 8
+slot_to_coeff = 3
+range = 16
+degree = 30
+double_angles = 3
+ephemeral_weight = 32
+steps = "lattigo"
+"""
+
+
+def alternating(bits):
+    """Primes that are 1 mod 2n, above and below 2^bits, as Lattigo's `NextAlternatingPrime` finds them."""
+    candidates = itertools.count((1 << bits) + 1, 2 * N), itertools.count((1 << bits) + 1 - 2 * N, -2 * N)
+    while True:
+        for direction in candidates:
+            if isprime(prime := next(direction)):
+                yield prime
+                break
+
+
+def root(q):
+    """Lattigo's primitive 2n-th root of unity: a power of the smallest generator from 3 on."""
+    cofactors = [(q - 1) // factor for factor in primefactors(q - 1)]
+    generator = next(g for g in itertools.count(3) if all(pow(g, cofactor, q) != 1 for cofactor in cofactors))
+    return pow(generator, (q - 1) // (2 * N), q)
+
+
+class Reader:
+    """Lattigo's binary form: counts of 8 bytes before vectors, words of 8 bytes, all little-endian."""
+
+    def __init__(self, data):
+        self.data, self.position = data, 0
+
+    def number(self, form="Q"):
+        (value,) = struct.unpack_from("<" + form, self.data, self.position)
+        self.position += struct.calcsize(form)
+        return value
+
+    def vector(self, item):
+        return [item() for _ in range(self.number())]
+
+    def limb(self):
+        n = self.number()
+        self.position += 8 * n
+        return np.frombuffer(self.data, "<u8", n, self.position - 8 * n)
+
+    def polynomial(self):
+        return self.vector(self.limb)
+
+    def key(self):
+        """The digits, each with b and a, each with the limbs modulo q and then p."""
+        assert self.number() == 0, "a decomposition by powers of two"
+        pair = lambda: self.vector(lambda: self.polynomial() + self.polynomial())
+        return [pair for (pair,) in self.vector(lambda: self.vector(pair))]
+
+    def bootstrapping_keys(self):
+        """The keys under the names of a program's inputs."""
+        keys = {}
+        # Four keys between rings, which this ring does not need.
+        for name in (None, None, None, None, "switch.dense-sparse", "switch.sparse-dense"):
+            if self.number("B"):
+                keys[name] = self.key()
+        assert None not in keys and self.number("B") and self.number("B")
+        keys["relin"] = self.key()
+        assert self.number("B")
+        for _ in range(self.number("I")):
+            exponent, _, _ = self.number(), self.number(), self.number()
+            keys[f"galois.{exponent}"] = self.key()
+        assert self.position == len(self.data)
+        return keys
+
+
+def ciphertext_parts(ciphertext):
+    """Lattigo's metadata, and the limbs of both components."""
+    data = ciphertext.marshal_binary()
+    _, end = json.JSONDecoder().raw_decode(data[1:].decode("latin-1"))
+    reader = Reader(data)
+    reader.position = 1 + end
+    return data[: 1 + end], reader.vector(reader.polynomial)
+
+
+def ciphertext_of(metadata, components):
+    counts = lambda count, parts: struct.pack("<Q", count) + b"".join(parts)
+    limb = lambda words: counts(len(words), [words.astype("<u8").tobytes()])
+    polynomials = [counts(len(limbs), map(limb, limbs)) for limbs in components]
+    return rlwe.Ciphertext.unmarshal_binary(metadata + counts(len(polynomials), polynomials))
+
+
+def times(words, factors, q):
+    return (words.astype(object) * factors % q).astype(np.uint64)
+
+
+def times_i(components, moduli, roots, sign=1):
+    """Ciphertexts times X^(n/2), or its inverse: i in each slot, since 5^j is 1 mod 4."""
+
+    def limb(words, q, psi):
+        i = pow(psi, sign * N // 2, q)
+        return times(words, np.repeat(np.array([i, q - i], object), N // 2), q)
+
+    return [[limb(*limbs) for limbs in zip(component, moduli, roots)] for component in components]
+
+
+def added(left, right, moduli):
+    return [[(x + y) % np.uint64(q) for x, y, q in zip(*limbs, moduli)] for limbs in zip(left, right)]
+
+
+def main(rpu, example):
+    parameters = ckks.Parameters(LOG_N, RESIDUAL, [61], SCALE_BITS, "standard", h=WEIGHT)
+    generator = rlwe.KeyGenerator(parameters)
+    secret = generator.gen_secret_key()
+    encryptor = rlwe.Encryptor(parameters, generator.gen_public_key(secret))
+    decryptor, encoder = rlwe.Decryptor(parameters, secret), ckks.Encoder(parameters)
+    bootstrap = rlwe.BootstrapParams(parameters, logn=LOG_N, logp=SPECIAL, h=WEIGHT, log_slots=LOG_N - 1)
+    _, keys = bootstrap.gen_eval_keys(secret)
+    keys = Reader(keys.marshal_binary()).bootstrapping_keys()
+
+    residual = parameters.moduli_chain()
+    primes = {bits: (q for q in alternating(bits) if q not in residual) for bits in CIRCUIT + SPECIAL}
+    q, p = residual + [next(primes[bits]) for bits in CIRCUIT], [next(primes[bits]) for bits in SPECIAL]
+    roots = [root(modulus) for modulus in q + p]
+
+    def encrypt(slots, level):
+        return encryptor.encrypt_new(encoder.encode(slots, level, 1 << SCALE_BITS))
+
+    def decrypt(ciphertext):
+        return np.array(encoder.decode(decryptor.decrypt_new(ciphertext), N // 2))
+
+    # The package has real slots only.
+    real, imaginary = ([random.uniform(-1, 1) for _ in range(N // 2)] for _ in range(2))
+    (_, left), (_, right) = (ciphertext_parts(encrypt(slots, 0)) for slots in (real, imaginary))
+    message = added(left, times_i(right, q, roots), q)
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        inputs = folder / "inputs"
+        texts = lambda numbers: json.dumps([hex(number) for number in numbers])
+        (folder / "set.toml").write_text(
+            f"n = {N}\nq = {texts(q)}\np = {texts(p)}\nroots = {texts(roots)}\n"
+            f'digits = {len(keys["relin"])}\nhamming_weight = {WEIGHT}\nsecurity = "none"\n{BOOTSTRAP}'
+        )
+        run = lambda *command: subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+        run(rpu, "gen", "program", "bootstrap", "--set", "set.toml", "-o", "boot.fhetch", "--plaintexts", "inputs")
+        for component in range(2):
+            np.save(inputs / f"ct.{component}.npy", np.array(message[component]))
+        for key, digits in keys.items():
+            moduli = (q[:1] + p[:1]) if key == "switch.dense-sparse" else q + p
+            inverses = [pow(1 << 64, -1, modulus) for modulus in moduli]
+            for digit, pair in enumerate(digits):
+                for part, limbs in zip("ba", pair, strict=True):
+                    limbs = [times(*limb) for limb in zip(limbs, inverses, moduli, strict=True)]
+                    np.save(inputs / f"{key}.{part}.{digit}.npy", np.array(limbs))
+        named = json.loads((folder / "boot.json").read_text())["inputs"]
+        rotations = lambda names: {name.split(".")[1] for name in names if name.startswith("galois.")}
+        assert rotations(named) == rotations(keys), "Lattigo's bootstrap has other rotations"
+
+        outputs = [f"boot.{component}" for component in range(2)]
+        arguments = [text for name in outputs for text in ("--output", f"{name}={name}.npy")]
+        run(rpu, "run", "boot.fhetch", "--inputs", "inputs", *arguments)
+        result = [list(np.load(folder / f"{name}.npy")) for name in outputs]
+        own = run(example, "set.toml")
+
+    metadata, _ = ciphertext_parts(encrypt(real, len(residual) - 1))
+    found_real = decrypt(ciphertext_of(metadata, result))
+    found_imaginary = decrypt(ciphertext_of(metadata, times_i(result, q, roots, -1)))
+    errors = np.abs(found_real - real + 1j * (found_imaginary - imaginary))
+    bits = -math.log2(errors.mean())
+    # The table of stages: mean and worst bits of a stage alone, then those that are left.
+    own_bits = float(re.search(r"slot-to-coeff +\S+ +\S+ +(\S+) +\S+ +\S+ +\S+\n", own)[1])
+    print(
+        f"n = {N}, {len(q)} + {len(p)} moduli, {len(keys)} keys of Lattigo: Lattigo decrypts {bits:.1f} bits of slots in the mean, "
+        f"{-math.log2(errors.max()):.1f} in the worst slot; with our client's keys they are {own_bits:.1f} in the mean"
+    )
+    if bits < own_bits - 1:
+        sys.exit("Lattigo loses more than a bit against our client")
+
+
+if __name__ == "__main__":
+    main(*(str(Path(path).resolve(strict=True)) for path in sys.argv[1:]))
