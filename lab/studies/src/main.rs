@@ -2,6 +2,7 @@
 //!
 //! A study is a file of this folder and a row of [`STUDIES`]. Its prose is a template beside it, `NAME.md`.
 
+mod applications;
 mod automorphism;
 mod best_machine;
 mod budget;
@@ -42,6 +43,7 @@ enum Time {
 
 #[rustfmt::skip]
 const STUDIES: &[Study] = &[
+    study("applications", Time::Long, &["reports/he/applications.md"], applications::files),
     study("automorphism", Time::Long, &["reports/automorphism.md", "reports/automorphism.svg"], automorphism::files),
     study("best-machine", Time::Long, &["reports/best-machine.md", "reports/best-machine.svg", "reports/best-machine-parallel.svg"], best_machine::transform),
     study("best-machine-hmult", Time::Long, &["reports/best-machine-hmult.md", "reports/best-machine-hmult.svg", "reports/best-machine-hmult-parallel.svg"], best_machine::product),
