@@ -136,7 +136,7 @@ fn percentile(values: &[f64], percent: usize) -> f64 {
 #[test]
 fn time_is_near_that_of_the_busier_side() {
     let mut ratios: Vec<(f64, f64, String)> = Vec::new();
-    for Case { name, timeline, least_ns } in timelines(cases("RUNTIME_CASES", 10)) {
+    for Case { name, timeline, least_ns } in timelines(cases("RUNTIME_CASES", 5)) {
         let [total, compute, channel] = [timeline.total_ns, timeline.compute_ns, timeline.channel_ns];
         assert!(total >= compute && total >= channel && total >= least_ns, "{name}: {total} and {least_ns}");
         for (kernel, cost) in &timeline.costs {
