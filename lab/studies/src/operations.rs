@@ -28,8 +28,14 @@ const DATAFLOWS: [&str; 3] = ["oc", "oct", "ocs"];
 const OPERATIONS: [&str; 3] = ["keyswitch", "hmult", "hrot"];
 
 pub(crate) fn machine(name: &str) -> Result<Machine, Fault> {
+    changed_machine(name, &[])
+}
+
+/// A machine of the table with more changes.
+pub(crate) fn changed_machine(name: &str, more: &[&str]) -> Result<Machine, Fault> {
     let (_, changes) = MACHINES.iter().find(|(known, _)| *known == name).expect("a machine of the table");
-    let changes = changes.iter().map(|text| Override::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let changes =
+        changes.iter().chain(more).map(|text| Override::parse(text)).collect::<Result<Vec<_>, _>>()?;
     Ok(MachineBase::built_in("rpu-128x128")?.machine(&changes)?)
 }
 
