@@ -14,6 +14,8 @@ from __future__ import annotations
 from ._api import (
     Machine,
     Program,
+    RingProgram,
+    RingRun,
     Run,
     Sweep,
     assemble,
@@ -21,6 +23,8 @@ from ._api import (
     load,
     operations,
     read_coefficients,
+    ring_program,
+    ring_programs,
     run,
     sweep,
 )
@@ -31,6 +35,8 @@ __all__ = [
     "Diagnostic",
     "Machine",
     "Program",
+    "RingProgram",
+    "RingRun",
     "RpuError",
     "Run",
     "Sweep",
@@ -40,6 +46,8 @@ __all__ = [
     "load",
     "operations",
     "read_coefficients",
+    "ring_program",
+    "ring_programs",
     "run",
     "sweep",
 ]

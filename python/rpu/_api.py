@@ -241,7 +241,7 @@ def assemble(text: str, name: str = "<text>") -> Program:
 
 
 def load(path: str | os.PathLike[str]) -> Program:
-    """Reads assembly text or an object file."""
+    """Reads assembly text or an object file. `RingProgram.load` reads `.fhetch` text."""
     return Program(_rpu.Program.load(Path(path)))
 
 
@@ -264,16 +264,43 @@ def operations() -> dict[str, str]:
     return dict(_rpu.operations())
 
 
-class Run:
-    """The result of `run`."""
+class _Run:
+    """What all runs have."""
 
-    def __init__(self, run: _rpu.Run) -> None:
+    def __init__(self, run: Any) -> None:
         self._run = run
 
     @functools.cached_property
     def report(self) -> dict[str, Any]:
         """The document of the run, as `rpu run --format json` prints it."""
         return json.loads(self._run.report)
+
+    @property
+    def time_us(self) -> float:
+        """The time: of a kernel, of its cycles at the machine's clock; of a ring program, with all transfers."""
+        return self.report["time_us"]
+
+    @property
+    def area_mm2(self) -> float:
+        """The area of the machine, with what the run uses beside it."""
+        return self.report["area_mm2"]
+
+    @property
+    def energy_uj(self) -> float:
+        """The energy of the run."""
+        return self.report["energy_uj"]
+
+    @property
+    def checked(self) -> bool:
+        """Whether every output was compared with big integers and agreed."""
+        return self.report["checked"]
+
+    def __str__(self) -> str:
+        return self._run.table
+
+
+class Run(_Run):
+    """The result of `run`."""
 
     @functools.cached_property
     def outputs(self) -> dict[str, list[int]]:
@@ -284,26 +311,6 @@ class Run:
     def cycles(self) -> int:
         """Cycles from the start command to the last completion."""
         return self.report["cycles"]
-
-    @property
-    def time_us(self) -> float:
-        """The time of these cycles at the machine's clock."""
-        return self.report["time_us"]
-
-    @property
-    def area_mm2(self) -> float:
-        """The area of the machine."""
-        return self.report["area_mm2"]
-
-    @property
-    def energy_uj(self) -> float:
-        """The energy of the run."""
-        return self.report["energy_uj"]
-
-    @property
-    def checked(self) -> bool:
-        """Whether every output agreed with the golden model."""
-        return self.report["checked"]
 
     @property
     def stalls(self) -> dict[str, int]:
@@ -322,9 +329,6 @@ class Run:
     def save_page(self, path: str | os.PathLike[str]) -> None:
         """Writes a page with causes, pipeline timeline, area and energy: one HTML file."""
         Path(path).write_text(self._run.page, encoding="utf-8")
-
-    def __str__(self) -> str:
-        return self._run.table
 
     def __repr__(self) -> str:
         cycles = f"{self.cycles} cycles, {self.time_us:.3f} us" if self.report.get("cycles") is not None else "not timed"
@@ -354,6 +358,130 @@ def run(
         raise TypeError(f"{message}: `assemble` makes one of text, `load` of a file")
     words = {name: _words(name, values) for name, values in inputs.items()}
     return Run(_rpu.run(program._program, _machine(machine), words, seed, check, execute, timing, stream, lenient))
+
+
+class RingProgram:
+    """A program of homomorphic encryption: one operation on one residue polynomial, a limb, per line. `ring_program`
+    generates one."""
+
+    def __init__(self, program: _rpu.RingProgram) -> None:
+        self._program = program
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        manifest: str | os.PathLike[str] | None = None,
+        n: int | None = None,
+    ) -> RingProgram:
+        """Reads `.fhetch` text with its manifest, by default the file beside it that ends in `.json`, or for the degree `n`."""
+        return cls(_rpu.RingProgram.load(Path(path), None if manifest is None else Path(manifest), n))
+
+    @property
+    def title(self) -> str:
+        """What the program computes, with its parameters."""
+        return self._program.title
+
+    @property
+    def summary(self) -> str:
+        """Transforms, key switches and keys by stage; empty for a program from a file."""
+        return self._program.summary
+
+    @property
+    def n(self) -> int:
+        """The ring degree."""
+        return self._program.n
+
+    @property
+    def text(self) -> str:
+        """The program as `.fhetch` text."""
+        return self._program.text
+
+    @property
+    def inputs(self) -> dict[str, list[int]]:
+        """The modulus of each limb of each input; 0 if no operation reads it."""
+        return dict(self._program.inputs)
+
+    @property
+    def outputs(self) -> dict[str, int]:
+        """The number of limbs of each output."""
+        return dict(self._program.outputs)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the text, and the manifest beside it: the file of the same name that ends in `.json`."""
+        path = Path(path)
+        if path.suffix != ".fhetch":
+            raise ValueError(f"invalid file name `{path}` of a ring program: it must end in `.fhetch`")
+        path.write_text(self.text, encoding="utf-8")
+        path.with_suffix(".json").write_text(self._program.manifest, encoding="utf-8")
+
+    def run(
+        self,
+        machine: MachineLike = None,
+        *,
+        inputs: Mapping[str, Iterable[Iterable[int]]] = {},
+        keys: str = "streamed",
+        seed: int = 0,
+        check: bool = False,
+        execute: bool = True,
+        page: str | os.PathLike[str] | None = None,
+    ) -> RingRun:
+        """Runs the program on a machine, in time and, unless `execute` is false, on data.
+
+        An input is a sequence of limbs, such as an array of as many rows; those that are not given are drawn from `seed`.
+        `keys` are `streamed`, `seeded` or `resident`. With `check`, every output is compared with an executor on big
+        integers: `CheckError` if one differs. `page` is a file for a page of the run.
+        """
+        if check and not execute:
+            raise ValueError("a check needs execution")
+        words = {name: [_words(name, limb) for limb in limbs] for name, limbs in inputs.items()}
+        path = None if page is None else Path(page)
+        return RingRun(self._program.run(_machine(machine), words, keys, seed, check, execute, path))
+
+    def __len__(self) -> int:
+        return self._program.operations
+
+    def __repr__(self) -> str:
+        return f"<RingProgram {self.title}: {len(self)} operations>"
+
+
+def ring_program(name: str, set: str | os.PathLike[str], n: int | None = None, **options: Any) -> RingProgram:
+    """Generates a ring program for a parameter set: a built-in name, or a TOML file. `ring_programs()` lists the names.
+
+    The options are those of `rpu gen program`, such as `dataflow="ocs"` or `rotations=[1, 2]`; `n` replaces the set's
+    degree.
+    """
+    given = [(option.replace("_", "-"), _text(value)) for option, value in options.items() if value is not None]
+    return RingProgram(_rpu.RingProgram.generate(name, os.fspath(set), n, given))
+
+
+def ring_programs() -> dict[str, str]:
+    """The programs that `ring_program` knows, with their definitions."""
+    return dict(_rpu.ring_programs())
+
+
+class RingRun(_Run):
+    """The result of `RingProgram.run`."""
+
+    @functools.cached_property
+    def outputs(self) -> dict[str, list[list[int]]]:
+        """The limbs of each output; empty without execution."""
+        return self._run.outputs
+
+    @property
+    def power_w(self) -> float:
+        """The energy by the time."""
+        return self.report["power_w"]
+
+    @property
+    def binds(self) -> dict[str, float]:
+        """The share of the time that each resource limits."""
+        return self.report["binds"]
+
+    def __repr__(self) -> str:
+        checked = ", checked" if self.checked else ""
+        return f"<RingRun {self.report['program']}: {self.time_us:.3f} us{checked}>"
 
 
 def read_coefficients(path: str | os.PathLike[str]) -> list[int]:

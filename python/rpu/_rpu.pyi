@@ -84,6 +84,46 @@ class Run:
     @property
     def timeline(self) -> list[tuple[str, str, int, int, int, int, str | None]]: ...
 
+@final
+class RingProgram:
+    title: str
+    summary: str
+    @staticmethod
+    def generate(name: str, set: str, n: int | None, options: Sequence[tuple[str, str]]) -> RingProgram: ...
+    @staticmethod
+    def load(
+        path: str | PathLike[str], manifest: str | PathLike[str] | None, n: int | None
+    ) -> RingProgram: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def operations(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def manifest(self) -> str: ...
+    @property
+    def inputs(self) -> list[tuple[str, list[int]]]: ...
+    @property
+    def outputs(self) -> list[tuple[str, int]]: ...
+    def run(
+        self,
+        machine: Machine,
+        inputs: Mapping[str, list[list[int]]],
+        keys: str,
+        seed: int,
+        check: bool,
+        execute: bool,
+        page: str | PathLike[str] | None,
+    ) -> RingRun: ...
+
+@final
+class RingRun:
+    report: str
+    outputs: dict[str, list[list[int]]]
+    table: str
+
+def ring_programs() -> list[tuple[str, str]]: ...
 def generate(operation: str, parameters: Sequence[tuple[str, str]], machine: Machine) -> Program: ...
 def operations() -> list[tuple[str, str]]: ...
 def run(

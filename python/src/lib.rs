@@ -7,6 +7,7 @@ mod error;
 mod kernel;
 mod machine;
 mod program;
+mod ring;
 mod run;
 mod sweep;
 
@@ -25,8 +26,11 @@ fn _rpu(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<machine::PyMachine>()?;
     module.add_class::<program::PyProgram>()?;
     module.add_class::<run::PyRun>()?;
+    module.add_class::<ring::PyRingProgram>()?;
+    module.add_class::<ring::PyRingRun>()?;
     module.add_function(wrap_pyfunction!(kernel::generate, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::operations, module)?)?;
+    module.add_function(wrap_pyfunction!(ring::ring_programs, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::read_coefficients, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)

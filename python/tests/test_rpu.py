@@ -76,6 +76,51 @@ class Programs(unittest.TestCase):
         self.assertTrue(program.origin)
 
 
+class RingPrograms(unittest.TestCase):
+    def test_a_product_is_generated_saved_read_and_checked(self):
+        product = rpu.ring_program("hmult", "ark", n=1024, level=4, dataflow="ocs")
+        self.assertEqual((product.n, len(product.inputs["ct1.0"]), product.outputs["prod.0"]), (1024, 4, 3))
+        self.assertIn("ntt", product.text)
+        bootstrap = rpu.ring_program("bootstrap", "lattigo-n15qp768", n=512)
+        self.assertIn("coeff-to-slot", bootstrap.summary)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "product.fhetch"
+            product.save(path)
+            again = rpu.RingProgram.load(path)
+            self.assertEqual((again.text, again.title), (product.text, product.title))
+            page = Path(folder) / "product.html"
+            run = again.run(check=True, page=page)
+            self.assertIn("</html>", page.read_text())
+        self.assertTrue(run.checked)
+        self.assertGreater(run.time_us, 0)
+        self.assertAlmostEqual(sum(run.binds.values()), 1, places=6)
+        timed = product.run(rpu.Machine(set={"hbm.gb_per_s": 64}), execute=False)
+        self.assertGreater(timed.time_us, run.time_us)
+        self.assertEqual(timed.outputs, {})
+
+    def test_given_limbs_are_the_inputs(self):
+        rescale = rpu.ring_program("rescale", "ark", n=1024, level=2)
+        [q0, q1] = rescale.inputs["ct.0"]
+        # A constant of q1 is 1 after a division by q1.
+        given = {name: [Array([q1 % q0] * 1024), [0] * 1024] for name in ("ct.0", "ct.1")}
+        run = rescale.run(inputs=given, check=True)
+        self.assertEqual(run.outputs, {"rescaled.0": [[1] * 1024], "rescaled.1": [[1] * 1024]})
+
+    def test_errors_say_what_would_be_right(self):
+        for call, text in [
+            (lambda: rpu.ring_program("hmul", "ark"), "did you mean `hmult`?"),
+            (lambda: rpu.ring_program("hmult", "arc"), "did you mean `ark`?"),
+            (lambda: rpu.ring_program("hmult", "ark", n=1024, level=99), "levels 1 to"),
+            (lambda: rpu.ring_program("hmult", "ark", n=1000), "1000"),
+            (lambda: rpu.ring_program("rescale", "ark", n=1024).run(keys="stream"), "did you mean `streamed`?"),
+            (lambda: rpu.ring_program("rescale", "ark", n=1024).run(inputs={"ct.2": [[0]]}), "ct.2"),
+            (lambda: rpu.RingProgram.load("none.fhetch"), "none.fhetch"),
+        ]:
+            with self.assertRaises(rpu.RpuError) as caught:
+                call()
+            self.assertIn(text, str(caught.exception))
+
+
 class Runs(unittest.TestCase):
     def test_a_run_is_its_document(self):
         run = rpu.run(rpu.assemble(SCALE), inputs={"x": range(512)}, check=True)

@@ -124,11 +124,6 @@ impl Area {
         ]
     }
 
-    /// The components that a run uses beside the machine.
-    pub fn beside_the_machine(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        [("keys", self.keys), ("hbm_phy", self.hbm_phy)].into_iter().filter(|(_, area)| *area > 0.0)
-    }
-
     /// The sum of the components.
     pub fn total(&self) -> f64 {
         self.components().iter().map(|(_, area)| area).sum()

@@ -8,18 +8,15 @@ use crate::format::{Format, json};
 use crate::numbers::degree;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use diagnostic::{Diagnostic, nearest};
-use lab_run::{ProgramFacts, RingFile, RunReport, ring_page, table};
+use lab_run::{RingData, RingFile, RingRun, ring_page, table, writes_outputs};
 use programs::SwitchingKey;
 use ring::Degree;
 use ring_program::data::{Words, concat};
-use ring_program::reduction::may_read_unreduced;
-use ring_program::{Group, Inputs, Limb, RingProgram, Shape, compression};
+use ring_program::{Group, Inputs, RingProgram, compression};
 use runtime::traffic::is_key;
-use runtime::{Keys, RunError, Runtime};
-use std::collections::HashSet;
+use runtime::{Keys, RunError};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// The options of ring programs.
 #[derive(clap::Args)]
@@ -84,41 +81,23 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         check_checkable(&program)?;
     }
     let expected = super::expected(args)?;
-    let inputs = if args.timing_only { None } else { Some(inputs(args, &program)?) };
+    let data = match (args.timing_only, args.check) {
+        (true, _) => RingData::None,
+        (false, false) => RingData::Execute(inputs(args, &program)?),
+        (false, true) => RingData::Check(inputs(args, &program)?, args.seed.unwrap_or(0)),
+    };
 
-    let begin = Instant::now();
-    let failure = |error| failure(error, &args.file);
-    let runtime = Runtime::new(&program, &machine, args.ring.keys.unwrap_or_default()).map_err(failure)?;
     let record = !args.traces.is_empty() || args.page.is_some();
-    let timeline = runtime.time(record).map_err(failure)?;
-    let timing_wall_s = begin.elapsed().as_secs_f64();
-    let facts = ProgramFacts::of_ring(&title, &program, &runtime);
-    let mut report = RunReport::new(&facts, &machine).of_ring(runtime.report(&timeline));
-    report.simulator.timing_wall_s = Some(timing_wall_s);
-    let mut outputs = Vec::new();
-    if let Some(inputs) = &inputs {
-        let begin = Instant::now();
-        outputs = runtime.execute(inputs).map_err(failure)?;
-        report.simulator.functional_wall_s = Some(begin.elapsed().as_secs_f64());
+    let on = (&machine, args.ring.keys.unwrap_or_default());
+    let run =
+        RingRun::new(&program, &title, on, &data, record).map_err(|error| failure(*error, &args.file))?;
+    let RingRun { runtime, timeline, mut report, outputs } = run;
+    if !args.timing_only {
         report.seed = seed(args);
-        if args.check {
-            runtime.check(inputs, &outputs).map_err(failure)?;
-            runtime.check_on_edges(args.seed.unwrap_or(0)).map_err(failure)?;
-        } else {
-            runtime.check_reduced(inputs).map_err(failure)?;
-        }
         let is_expected = |group: &Group| args.expected.iter().any(|file| file.name == group.name);
-        report.checked = args.check || writes_outputs(&program) && program.outputs().iter().all(is_expected);
+        report.checked |= writes_outputs(&program) && program.outputs().iter().all(is_expected);
         report.expected = args.expected.iter().map(|file| file.name.clone()).collect();
-    } else {
-        // A timing touches no data, but refuses what an execution does.
-        let mut inputs = Inputs::new(&program);
-        if may_read_unreduced(&program) {
-            inputs.fill(0);
-            runtime.check_reduced(&inputs).map_err(failure)?;
-        }
     }
-    report.simulator.wall_s = Some(begin.elapsed().as_secs_f64());
     for (name, words) in named(&program, &outputs) {
         for (file, expected) in expected.iter().filter(|(file, _)| file.name == name) {
             file.compare(&concat(words), expected)?;
@@ -159,12 +138,6 @@ fn check_checkable(program: &RingProgram) -> Result<(), Failure> {
     }
     let message = "there is nothing to check: no line of the program writes an output";
     Err(Failure::wrong(message, "name the results as `outputs` in the manifest"))
-}
-
-/// Whether any line of a program writes an output.
-fn writes_outputs(program: &RingProgram) -> bool {
-    let written: HashSet<Limb> = program.operations().iter().map(Shape::destination).collect();
-    program.outputs().iter().flat_map(|group| &group.limbs).any(|limb| written.contains(limb))
 }
 
 /// Refuses the options that are for single kernels.

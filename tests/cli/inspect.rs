@@ -151,7 +151,7 @@ fn the_program_works_without_its_checkout() {
         "run k.o --machine rpu-128x128 --check",
         "run k.o -p technology=scaled-7nm --timing-only",
         "tune ntt --n 1024 -p vdm.mapping=xor --effort 1 --no-cache -o plan.toml",
-        "library ntt",
+        "library ntt --n 1K",
         "machine list vdm",
         "machine diff rpu-128x128 rpu-128x128-xor",
         "machine schema sweep",

@@ -4,7 +4,7 @@ use crate::code::{BufferId, Code, ConstantId, Inst, InstId, Tower, TowerId};
 use crate::number::{Expression, Number as Known};
 use b512_asm::{Direction, LaneMap, Op, OperandKind, Pipe, Role};
 use ring::modular::Modulus;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use thiserror::Error;
 
@@ -58,9 +58,9 @@ pub(super) enum Owner {
 /// The terms of the vector code.
 #[derive(Default)]
 pub(super) struct Terms {
-    gathered: HashMap<Rc<[Word]>, Term>,
-    pub(super) applied: HashMap<Applied, Term>,
-    numbers: HashMap<u128, Number>,
+    gathered: FxHashMap<Rc<[Word]>, Term>,
+    pub(super) applied: FxHashMap<Applied, Term>,
+    numbers: FxHashMap<u128, Number>,
     owners: Vec<Owner>,
     /// The words of each term that was gathered from words.
     words: Vec<Option<Rc<[Word]>>>,

@@ -1,12 +1,13 @@
 //! The checkers accept generated kernels.
 
 use b512_asm::{AReg, Code, Instr, Isa, Offset, Op, Program, Role, VReg};
-use codegen::library::BUILT_IN;
+use codegen::library::{BUILT_IN, Task};
 use codegen::plan::derive::derive;
 use codegen::plan::{Algorithm, Plan, Shape};
 use codegen::schedule::Tuning;
 use codegen::{Kernel, Order, Parameters, PlanChoice, Recipe, Request, check, compile, generate};
 use golden::Operation;
+use rayon::prelude::*;
 use ring::Degree;
 use sim::machine::BankMapping;
 use sim::{Machine, lint};
@@ -113,17 +114,16 @@ fn other_plans_are_proved_both_ways() {
 
 #[test]
 fn the_library_is_proved_and_computes_nothing_in_vain() {
-    for task in BUILT_IN.tasks() {
-        let request = task.request().unwrap();
-        for entry in &task.entries {
-            let machine = entry.targets[0].machine.machine();
-            let kernel = compile(&request, &entry.recipe, &machine).unwrap();
-            prove(&kernel.code, &kernel.program, &task.file_name());
-            let warnings = lint::warnings(&kernel.program, &machine);
-            let unused = warnings.iter().find(|warning| warning.code == Code::Unused);
-            assert!(unused.is_none(), "{} on {machine:?}: {unused:?}", task.file_name());
-        }
-    }
+    let entries = |task: &'static Task| task.entries.iter().map(move |entry| (task, entry));
+    let programs: Vec<_> = BUILT_IN.tasks().flat_map(entries).collect();
+    programs.par_iter().for_each(|(task, entry)| {
+        let machine = entry.targets[0].machine.machine();
+        let kernel = compile(&task.request().unwrap(), &entry.recipe, &machine).unwrap();
+        prove(&kernel.code, &kernel.program, &task.file_name());
+        let warnings = lint::warnings(&kernel.program, &machine);
+        let unused = warnings.iter().find(|warning| warning.code == Code::Unused);
+        assert!(unused.is_none(), "{} on {machine:?}: {unused:?}", task.file_name());
+    });
 }
 
 #[test]

@@ -4,8 +4,8 @@
 //! cargo run --release -p client --example logistic_regression -- 16384 10
 //! ```
 //!
-//! The arguments are the ring degree, from 512 to 16384, and the iterations; the chain is Lattigo's N16QP1546, which is secure
-//! at 65536 only.
+//! The arguments are the ring degree, from 512 to 16384, the iterations, and a parameter set with a bootstrap: by default Lattigo's
+//! N16QP1546, which is secure at 65536 only.
 
 use client::logistic_regression::{accuracy, samples, train};
 use client::{Client, NOT_SECURE, Rpu};
@@ -16,9 +16,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let n: u64 = arguments.next().map_or(Ok(16384), |text| text.parse())?;
     let iterations: usize = arguments.next().map_or(Ok(10), |text| text.parse())?;
-    let set = ParameterSet::built_in("lattigo-n16qp1546", Some(n)).expect("a built-in set")?;
+    let name = arguments.next().unwrap_or_else(|| "lattigo-n16qp1546".to_owned());
+    let set = ParameterSet::built_in(&name, Some(n)).ok_or("no built-in set has this name")??;
     println!("{}, n = {n}: {NOT_SECURE}", set.name());
-    println!("{}", set.bootstrap_failure().expect("the set has a bootstrap"));
+    println!("{}", set.bootstrap_failure().ok_or("the set has no bootstrap")?);
 
     let samples = samples();
     let mut client = Client::new(set, 1)?;

@@ -92,11 +92,6 @@ impl LimbTable {
         }
         limb
     }
-
-    /// The smallest id above all ids of the table.
-    pub fn fresh_id(&self) -> LimbId {
-        self.ids.iter().max().map_or(LimbId(1), |id| LimbId(id.0.saturating_add(1)))
-    }
 }
 
 impl PartialEq for LimbTable {

@@ -30,9 +30,9 @@
 //!   another has read its results.
 //! * A movement of words is a launch of its own.
 //!
-//! Limbs of fewer than 16 vectors are *short*. Their lines come in windows of twice as many lines as the VDM has limbs,
-//! from 64 to 1,024: in a window, elementwise lines come first, then the operations and movements that need them, then the
-//! elementwise lines that need those, and so on, each in the order of the program. So limbs meet those with the same work.
+//! Limbs of fewer than 16 vectors are *short*. Their lines come in windows of 32 lines, or of 512 if a limb is one vector: in a
+//! window, elementwise lines come first, then the operations and movements that need them, then the elementwise lines that
+//! need those, and so on, each in the order of the program. So limbs meet those with the same work.
 //!
 //! | limit | short limbs | long limbs |
 //! |---|---|---|
@@ -218,12 +218,14 @@ impl Limits {
     /// The limits for polynomials of degree `n` on a machine.
     ///
     /// A short transform leaves the pipes idle, so several limbs share a launch. Larger groups of short
-    /// limbs are hardly faster, but seldom have the same shape. A larger window saves launches, but its
-    /// limbs do not fit the VDM. Long limbs gain nothing from stages, and keep the order of the program.
+    /// limbs are hardly faster, but seldom have the same shape. A larger window saves launches, but each of
+    /// them waits for more transfers; limbs of one vector need most of all a full launch. The window does not
+    /// depend on the VDM, so a larger VDM seldom costs time. Long limbs gain nothing from stages, and keep the
+    /// order of the program.
     pub fn for_degree(n: u64, machine: &Machine) -> Self {
         let vectors = (n / u64::from(machine.isa.vector_length)).max(1);
         let limbs = u64::from(machine.vdm_words()) / n;
-        let window = (2 * limbs).clamp(64, 1024) as usize;
+        let window = if vectors == 1 { 512 } else { 32 };
         let is_short = vectors < VECTORS;
         Self {
             operands: if is_short { 32.min(limbs as usize).max(3) } else { Self::REGISTERS },

@@ -1,7 +1,7 @@
 //! Which RPU multiplies ciphertexts fastest within 30 mm2 and 10 W, by the width of its primes: `reports/budget.md`.
 
+use crate::design::Design;
 use crate::page::{Fault, Files, fill, lines, records_of, text};
-use lab_run::RunReport;
 
 /// The limits of the RPU without its off-chip memory.
 const AREA_MM2: f64 = 30.0;
@@ -11,98 +11,72 @@ const WORDS: [u32; 4] = [28, 36, 54, 60];
 const BANDWIDTHS: [f64; 2] = [512.0, 1000.0];
 
 /// A product with its rescale on one machine.
-struct Design {
-    word_bits: u32,
-    gb_per_s: f64,
-    time_us: f64,
-    /// The chip, without and with the interface of the off-chip memory.
-    area_mm2: [f64; 2],
-    /// Without and with the off-chip memory and its interface.
-    power_w: [f64; 2],
-    /// The machine, in words.
-    machine: String,
-    /// The resource that limits most of the time, and its share.
-    binds: (String, f64),
+struct Product<'r> {
+    design: Design<'r>,
+    dataflow: String,
 }
 
-impl Design {
-    fn of(report: &RunReport, dataflow: &str) -> Self {
-        let machine = &report.machine;
-        let time_us = report.time_us.expect("a run in time");
-        let kernels = report.energy_kernels_uj + report.energy_static_uj;
-        let binds = report.binds.iter().flatten().max_by(|a, b| a.1.total_cmp(b.1));
-        let (name, share) = binds.expect("something limits a ring program");
-        Self {
-            word_bits: machine.isa.word_bits,
-            gb_per_s: machine.hbm.gb_per_s,
-            time_us,
-            area_mm2: [report.area_mm2 - report.area_breakdown_mm2.hbm_phy, report.area_mm2],
-            power_w: [kernels, report.energy_uj].map(|uj| uj / time_us),
-            machine: format!(
-                "{} | {} | {} | {dataflow}",
-                machine.hple.count, machine.vdm.banks, machine.vdm.size_mib
-            ),
-            binds: (name.clone(), *share),
-        }
-    }
-
-    fn fits(&self, whole: usize) -> bool {
-        self.area_mm2[whole] <= AREA_MM2 && self.power_w[whole] <= POWER_W
+impl Product<'_> {
+    fn fits(&self, whole: bool) -> bool {
+        self.design.area_mm2(whole) <= AREA_MM2 && self.design.power_w(whole) <= POWER_W
     }
 
     fn row(&self) -> String {
-        let Self { word_bits, gb_per_s, time_us, area_mm2, power_w, machine, binds } = self;
+        let Self { design, dataflow } = self;
+        let machine = design.machine();
         format!(
-            "| {word_bits} | {gb_per_s} | {machine} | {time_us:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {} {:.0}% |",
-            area_mm2[0],
-            area_mm2[1],
-            power_w[0],
-            power_w[1],
-            binds.0,
-            100.0 * binds.1
+            "| {} | {} | {} | {} | {} | {dataflow} | {:.1} | {} |",
+            machine.isa.word_bits,
+            machine.hbm.gb_per_s,
+            machine.hple.count,
+            machine.vdm.banks,
+            machine.vdm.size_mib,
+            design.time_us(),
+            design.costs()
         )
     }
 }
 
 pub(crate) fn files() -> Files {
     let records = records_of("configs/sweeps/budget.toml")?;
-    let designs: Vec<Design> = records
-        .iter()
-        .filter_map(|record| {
-            let report = record.report.as_ref()?;
-            let dataflow = record.point.get("dataflow").and_then(|value| value.as_str()).unwrap_or_default();
-            Some(Design::of(report, dataflow))
-        })
+    let products: Vec<Product<'_>> = Design::all(&records)
+        .map(|design| Product { dataflow: design.text("dataflow").to_owned(), design })
         .collect();
-    let fastest = |word_bits: u32, gb_per_s: f64| {
-        let these =
-            designs.iter().filter(|design| (design.word_bits, design.gb_per_s) == (word_bits, gb_per_s));
-        these.filter(|design| design.fits(0)).min_by(|a, b| a.time_us.total_cmp(&b.time_us))
+    let word_bits = |product: &Product<'_>| product.design.machine().isa.word_bits;
+    let gb_per_s = |product: &Product<'_>| product.design.machine().hbm.gb_per_s;
+    let fastest = |bits: u32, bandwidth: f64| {
+        let these = products.iter().filter(|of| (word_bits(of), gb_per_s(of)) == (bits, bandwidth));
+        these
+            .filter(|product| product.fits(false))
+            .min_by(|a, b| a.design.time_us().total_cmp(&b.design.time_us()))
     };
-    let pairs = BANDWIDTHS.iter().flat_map(|&gb_per_s| WORDS.map(|word_bits| (word_bits, gb_per_s)));
-    let best: Vec<&Design> = pairs.filter_map(|(word_bits, gb_per_s)| fastest(word_bits, gb_per_s)).collect();
-    let answer = |gb_per_s: f64| -> Result<String, Fault> {
-        let mut these: Vec<&&Design> = best.iter().filter(|design| design.gb_per_s == gb_per_s).collect();
-        these.sort_by(|a, b| a.time_us.total_cmp(&b.time_us));
+    let pairs = BANDWIDTHS.iter().flat_map(|&bandwidth| WORDS.map(|bits| (bits, bandwidth)));
+    let best: Vec<&Product<'_>> = pairs.filter_map(|(bits, bandwidth)| fastest(bits, bandwidth)).collect();
+    let answer = |bandwidth: f64| -> Result<String, Fault> {
+        let mut these: Vec<&&Product<'_>> = best.iter().filter(|of| gb_per_s(of) == bandwidth).collect();
+        these.sort_by(|a, b| a.design.time_us().total_cmp(&b.design.time_us()));
         let [first, second, ..] = these[..] else {
             return Err("two widths with a design within the limits".into());
         };
         Ok(format!(
             "**{} bits, in {:.1} us**, then {} bits, in {:.1} us",
-            first.word_bits, first.time_us, second.word_bits, second.time_us
+            word_bits(first),
+            first.design.time_us(),
+            word_bits(second),
+            second.design.time_us()
         ))
     };
-    let whole = designs.iter().filter(|design| design.fits(1)).count();
+    let whole = products.iter().filter(|product| product.fits(true)).count();
     let page = fill(
         include_str!("budget.md"),
         &[
             ("points", &records.len()),
-            ("failed", &(records.len() - designs.len())),
+            ("failed", &(records.len() - products.len())),
             ("area", &AREA_MM2),
             ("power", &POWER_W),
             ("first", &answer(BANDWIDTHS[0])?),
             ("second", &answer(BANDWIDTHS[1])?),
-            ("fastest", &lines(best.iter().map(|design| design.row()))),
+            ("fastest", &lines(best.iter().map(|product| product.row()))),
             ("whole", &whole),
         ],
     );

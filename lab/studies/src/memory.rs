@@ -6,7 +6,7 @@ mod sram;
 use crate::page::{Fault, Files, fill, lines, repository, text};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use sim::{Area, Energy, Events, Machine, MachineFile, Override};
+use sim::{Area, Clock, Energy, Events, Machine, MachineFile, Override};
 
 /// A printed number.
 #[derive(Deserialize)]
@@ -99,6 +99,14 @@ fn vbar_pj_per_bit_mm() -> f64 {
     element / f64::from(machine.isa.word_bits) / (Area::of(&machine).total().sqrt() / 2.0)
 }
 
+/// The share of the accesses of the paper's banks that the busy channel takes.
+fn share_of_banks() -> f64 {
+    let machine = Machine::rpu_128x128();
+    let bytes_per_cycle = machine.hbm.gb_per_s * machine.hbm.efficiency / Clock::of(&machine).ghz();
+    let bytes_of_banks = machine.instruction_set().bytes(u64::from(machine.vdm.banks * machine.vdm.ports));
+    bytes_per_cycle / bytes_of_banks as f64
+}
+
 pub(crate) fn files() -> Files {
     let printed: Vec<Printed> = table("printed.csv")?;
     let hbm = &Machine::rpu_128x128().hbm;
@@ -123,6 +131,7 @@ pub(crate) fn files() -> Files {
             ("interface", &hbm.phy_pj_per_bit),
             ("stacks", &hbm.stacks()),
             ("stacks_mm2", &format!("{:.0}", hbm.stacks() * hbm.phy_mm2_per_stack)),
+            ("bank_share", &format!("{:.0}", 100.0 * share_of_banks())),
             ("machine_mm2", &format!("{:.1}", Area::of(&Machine::rpu_128x128()).total())),
         ],
     );

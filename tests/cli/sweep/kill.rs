@@ -23,7 +23,7 @@ sbar.latency_cycles = [1, 2]
 
 /// Number of runs that must be killed before they end; `RPU_KILLS` sets another.
 fn kills() -> usize {
-    std::env::var("RPU_KILLS").map_or(15, |kills| kills.parse().expect("a number"))
+    std::env::var("RPU_KILLS").map_or(8, |kills| kills.parse().expect("a number"))
 }
 
 /// The command to kill.

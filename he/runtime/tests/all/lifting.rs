@@ -408,7 +408,7 @@ fn model(program: &RingProgram, limits: Limits) -> Model {
 /// The limits of the table.
 fn limits(n: u64, machine: &Machine) -> Limits {
     let (vectors, limbs) = (n / u64::from(machine.isa.vector_length), u64::from(machine.vdm_words()) / n);
-    let window = (2 * limbs).clamp(64, 1024) as usize;
+    let window = if n <= u64::from(machine.isa.vector_length) { 512 } else { 32 };
     let constants = vectors >= 4;
     match vectors < 16 {
         true => Limits {

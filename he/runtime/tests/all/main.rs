@@ -2,6 +2,7 @@
 
 mod lifting;
 mod measures;
+mod monotony;
 mod orders;
 mod random;
 mod streams;

@@ -19,7 +19,7 @@ pub(crate) fn cases(variable: &str, default: u32) -> u32 {
 }
 
 /// A random key switch, product or rotation, and its name.
-fn program(rng: &mut Random) -> (RingProgram, String) {
+pub(crate) fn program(rng: &mut Random) -> (RingProgram, String) {
     let log2 = rng.random_range(11..=14);
     let (levels, special) = (rng.random_range(2..=12), rng.random_range(1..=4));
     let bits = rng.random_range(40..=60);
@@ -42,7 +42,7 @@ fn program(rng: &mut Random) -> (RingProgram, String) {
 }
 
 /// A random machine.
-fn machine(rng: &mut Random) -> Machine {
+pub(crate) fn machine(rng: &mut Random) -> Machine {
     let mut machine = Machine::rpu_128x128();
     machine
         .edit(|values| {
@@ -136,7 +136,7 @@ fn percentile(values: &[f64], percent: usize) -> f64 {
 #[test]
 fn time_is_near_that_of_the_busier_side() {
     let mut ratios: Vec<(f64, f64, String)> = Vec::new();
-    for Case { name, timeline, least_ns } in timelines(cases("RUNTIME_CASES", 10)) {
+    for Case { name, timeline, least_ns } in timelines(cases("RUNTIME_CASES", 5)) {
         let [total, compute, channel] = [timeline.total_ns, timeline.compute_ns, timeline.channel_ns];
         assert!(total >= compute && total >= channel && total >= least_ns, "{name}: {total} and {least_ns}");
         for (kernel, cost) in &timeline.costs {

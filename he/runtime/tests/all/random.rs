@@ -1,5 +1,6 @@
 //! Random programs give the results of the executor on big integers.
 
+use crate::measures::cases;
 use proptest::prelude::*;
 use rand::RngExt;
 use ring_program::shape::{
@@ -142,7 +143,7 @@ fn programs() -> BoxedStrategy<RingProgram> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(cases("PROGRAM_CASES", 32)))]
 
     #[test]
     fn results_are_those_of_big_integers(program in programs(), seed: u64, operands in 3..40usize, steps in 1..80usize, rings in 1..5usize, window in 1..200usize, reach in 0..200usize, unrelated: bool, constants: bool) {

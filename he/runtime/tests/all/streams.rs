@@ -24,7 +24,7 @@ fn transforms(n: u64, bits: u32, count: u64) -> RingProgram {
 #[test]
 fn a_stream_takes_the_time_of_a_ring_program() {
     let mut rng = Random::seed_from_u64(1);
-    for _ in 0..cases("STREAM_CASES", 12) {
+    for _ in 0..cases("STREAM_CASES", 6) {
         let (log2, bits, count) =
             (rng.random_range(10..16), rng.random_range(30..120), rng.random_range(1..17));
         let mut machine = Machine::rpu_128x128();

@@ -120,9 +120,11 @@ pub(crate) fn for_each_record(
         let wrong =
             |number: usize, reason: String| JournalError::Line { path: path.clone(), line: number, reason };
         loop {
+            let part = block.len();
             let read = (&mut file).take(BLOCK).read_to_end(&mut block).map_err(io_error(path))?;
             // What follows the last end of a line is a part of a record.
-            let whole = block.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+            let newline = block[part..].iter().rposition(|&byte| byte == b'\n');
+            let whole = newline.map_or(0, |newline| part + newline + 1);
             if block.len() - whole > MAX_LINE {
                 return Err(wrong(first, format!("it has more than {MAX_LINE} bytes")));
             }

@@ -155,7 +155,7 @@ fn constraints_hold_on_the_front_and_small_spaces_are_exhausted() {
 /// Sweeps time ring programs as `rpu run` does, and split their energy.
 #[test]
 fn a_ring_program_is_a_point_like_others() {
-    let text = "kernel = 'hmult'\nset = 'ark'\nn = 2048\nlevel = 3\n[zip]\ndataflow = ['oc', 'mp']\nvdm.size_mib = [1, 4]";
+    let text = "kernel = 'hmult'\nset = 'ark'\nn = 1024\nlevel = 3\n[zip]\ndataflow = ['oc', 'mp']\nvdm.size_mib = [1, 4]";
     let plan = Plan::new(&Definition::parse("ring.toml", text).unwrap()).unwrap();
     let found = records(&plan, &generate);
     let task = |point: usize| match plan.point(point).task {
@@ -204,12 +204,12 @@ fn a_ring_program_is_a_point_like_others() {
             .contains("own.toml:1:11: D004: cannot read `other.fhetch`")
     );
 
-    let space = "kernel = 'hmult'\nset = 'ark'\nn = 2048\nlevel = 2\n[grid]\nhple.count = [64, 128]";
+    let space = "kernel = 'hmult'\nset = 'ark'\nn = 1024\nlevel = 2\n[grid]\nhple.count = [64, 128]";
     assert_eq!(run(folder.path(), space, Shard::WHOLE, 8, 0).evaluations, 2);
     let results = Results::merge(&[folder.path()]).unwrap();
     Outputs::new(&results).write(folder.path()).unwrap();
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
-    assert!(page.contains("hmult of the parameter set ark, n = 2048"));
+    assert!(page.contains("hmult of the parameter set ark, n = 1024"));
 
     let error = |text: &str| Plan::new(&Definition::parse("s.toml", text).unwrap()).unwrap_err().to_string();
     assert!(error("kernel = 'hmul'\nset = 'ark'").contains("did you mean \"hmult\"?"));

@@ -10,10 +10,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use sim::{Machine, MachineBase, Override};
 
-/// The number of points.
-const POINTS: usize = 200;
-/// Those that are replayed.
-const REPLAYED: usize = 40;
+/// The number of points; `RPU_POINTS` sets another.
+fn number() -> usize {
+    std::env::var("RPU_POINTS").map_or(80, |points| points.parse().expect("a number"))
+}
 
 /// A random kernel on a random machine.
 struct Point {
@@ -101,14 +101,14 @@ impl Point {
 #[test]
 fn a_point_has_the_same_cycles_by_a_run_a_sweep_and_a_replay() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(39);
-    let points: Vec<Point> = (0..POINTS).map(|_| Point::draw(&mut random)).collect();
+    let points: Vec<Point> = (0..number()).map(|_| Point::draw(&mut random)).collect();
     let rows: String = points.iter().map(Point::row).collect();
     let plan = Plan::new(&Definition::parse("points.toml", &rows).unwrap()).unwrap();
-    assert_eq!(plan.len(), POINTS);
+    assert_eq!(plan.len(), points.len());
 
     let folder = tempfile::tempdir().unwrap();
     let part = Part { shard: Shard::WHOLE, retry_failed: false, stop: Default::default() };
-    assert_eq!(run(&plan, folder.path(), &part, &|_, _| ()).unwrap(), POINTS);
+    assert_eq!(run(&plan, folder.path(), &part, &|_, _| ()).unwrap(), points.len());
     let records = Results::merge(&[folder.path()]).unwrap().records().unwrap();
     let cycles = |record: &Record| record.report.as_ref()?.cycles;
     let differing: Vec<String> = points
@@ -123,10 +123,11 @@ fn a_point_has_the_same_cycles_by_a_run_a_sweep_and_a_replay() {
         })
         .collect();
     assert!(differing.is_empty(), "{}", differing.join("\n"));
-    assert!(records.iter().filter(|record| cycles(record).is_some()).count() > POINTS / 2);
+    assert!(records.iter().filter(|record| cycles(record).is_some()).count() > points.len() / 2);
 
-    let verified = verify(folder.path(), Some(REPLAYED), 0, &generate, &|_, _| ()).unwrap();
-    assert_eq!((verified.verified, verified.differing.len()), (REPLAYED, 0), "{:?}", verified.differing);
+    let replayed = points.len() / 5;
+    let verified = verify(folder.path(), Some(replayed), 0, &generate, &|_, _| ()).unwrap();
+    assert_eq!((verified.verified, verified.differing.len()), (replayed, 0), "{:?}", verified.differing);
 }
 
 /// Beside a machine that dominates it, a machine has the program that it has alone.

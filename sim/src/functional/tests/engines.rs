@@ -200,7 +200,7 @@ impl Pair {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
     #[test]
     fn the_executor_does_what_a_slow_engine_does(
         code in proptest::collection::vec(instruction(), 3..16),

@@ -353,7 +353,7 @@ fn an_instruction_issues_in_the_first_cycle_without_a_conflict() {
             let beside = |from| engine.earliest_issue_beside(op, from, &expected);
             let at = beside(from);
             // The first cycles of a long wait, and the last ones.
-            let cycles = (from.0..at.0).take(200).chain(at.0.saturating_sub(200).max(from.0)..at.0);
+            let cycles = (from.0..at.0).take(64).chain(at.0.saturating_sub(64).max(from.0)..at.0);
             if let Some(early) = cycles.map(Cycle).find(|&cycle| beside(cycle) != at) {
                 return Err(format!("{number}: {at} from {from}, but {} from {early}", beside(early)));
             }

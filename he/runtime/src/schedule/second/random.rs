@@ -153,6 +153,7 @@ fn both_models_agree_on_every_launch_and_every_transfer() {
         assert_eq!(transfers, expected, "case {case}");
         let end = model.transfers.iter().map(|transfer| transfer.3).max().unwrap_or(0).max(model.ended);
         assert_eq!(timeline.total_ns, Time(end).ns(), "case {case}");
+        assert!(timeline.compute_ns.max(timeline.channel_ns) <= timeline.total_ns, "case {case}");
         for &kind in Kind::ALL {
             let bytes: u64 = model.transfers.iter().filter(|t| t.0 == kind).map(|transfer| transfer.1).sum();
             assert_eq!(timeline.traffic[kind], bytes, "case {case}");

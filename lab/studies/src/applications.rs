@@ -1,0 +1,171 @@
+//! Whole applications on machines: counts, keys, times, and what binds; and their results on data.
+
+use crate::operations::{binding, changed_machine, machines};
+use crate::page::{Fault, Files, fill, lines, repository, text};
+use programs::{
+    Definition, Generated, Options, ParameterSet, Stage, find_program, generate, generate_defined,
+};
+use rayon::prelude::*;
+use ring_program::Inputs;
+use runtime::{Keys, Report, Runtime};
+use sim::Machine;
+use std::collections::BTreeMap;
+
+/// A program of a set, and the machines that run it.
+struct Application {
+    name: &'static str,
+    program: &'static str,
+    set: &'static str,
+    iterations: Option<usize>,
+    machines: &'static [&'static str],
+}
+
+const MACHINES: [&str; 3] = ["paper", "fast", "narrow"];
+
+/// The size of the off-chip memory: keys and plaintexts of a bootstrap at n = 131,072 need it.
+const OFF_CHIP: &str = "hbm.size_mib=131072";
+
+const APPLICATIONS: [Application; 4] = [
+    Application {
+        name: "digits",
+        program: "digits",
+        set: "digits",
+        iterations: None,
+        machines: &["paper", "narrow"],
+    },
+    training("training, N16QP1546", "lattigo-n16qp1546", &["paper", "narrow"]),
+    training("training, 128 bits", "dprive-n17-128", &["paper", "fast"]),
+    training("training, 64 bits", "dprive-n17-64", &["narrow"]),
+];
+
+const fn training(name: &'static str, set: &'static str, machines: &'static [&'static str]) -> Application {
+    Application { name, program: "logistic-regression", set, iterations: Some(10), machines }
+}
+
+pub(crate) fn files() -> Files {
+    let rows = APPLICATIONS.par_iter().map(rows).collect::<Result<Vec<_>, Fault>>()?;
+    let column = |index: usize| lines(rows.iter().map(|rows| rows[index].clone()));
+    let page = fill(
+        include_str!("applications.md"),
+        &[
+            ("sets", &column(0)),
+            ("stages", &column(1)),
+            ("machines", &machines(&MACHINES)?),
+            ("times", &column(2)),
+            ("digits", &output("digits")?),
+            ("training", &output("logistic-regression")?),
+        ],
+    );
+    Ok(vec![text("reports/he/applications.md", page)])
+}
+
+/// The rows of an application: its set, its counts, its times.
+fn rows(application: &Application) -> Result<[String; 3], Fault> {
+    let name = application.name;
+    let set = ParameterSet::built_in(application.set, None).expect("a built-in set")?;
+    let options = Options { iterations: application.iterations, ..Options::default() };
+    let program = find_program(application.program).expect("a program");
+    let generated = generate_defined(&program, &set, &options)?;
+    let of_set = format!(
+        "| {name} | `{}` | `{}` | {} | {} | {} | {} |",
+        application.program,
+        set.name(),
+        set.degree().get(),
+        set.levels(),
+        set.parameters().log2_qp,
+        set.security(),
+    );
+    let total = generated.ledger.total();
+    let stages = generated.ledger.stages().iter().chain([&total]);
+    let stages = lines(stages.map(|stage| stage_row(name, stage, &generated, set.degree().get())));
+    let time = |machine_name: &&str| -> Result<String, Fault> {
+        let machine = changed_machine(machine_name, &[OFF_CHIP])?;
+        // A memory may be too small.
+        let cells = cells(&generated, &set, &machine, total.transforms)
+            .unwrap_or_else(|error| format!(" | | {error} | | | | | | | | |"));
+        Ok(format!("| {name} | {machine_name} |{cells}"))
+    };
+    let times = application.machines.par_iter().map(time).collect::<Result<Vec<_>, Fault>>()?;
+    Ok([of_set, stages, lines(times)])
+}
+
+/// What an example printed.
+fn output(name: &str) -> Result<String, Fault> {
+    Ok(std::fs::read_to_string(repository(format!("reports/he/{name}.txt")))?.trim_end().to_owned())
+}
+
+/// The counts of a stage, and the bytes of its keys in words of 8 or 16 bytes, each key once.
+fn stage_row(name: &str, stage: &Stage, generated: &Generated, n: u64) -> String {
+    let inputs = Inputs::new(&generated.program);
+    let groups: BTreeMap<&str, &ring_program::Group> =
+        generated.program.inputs().iter().map(|group| (group.name.as_str(), group)).collect();
+    let mut bytes = 0;
+    for input in &generated.inputs {
+        if let Definition::Key { key, .. } = input.definition
+            && stage.keys.contains(&key)
+        {
+            let limbs = groups[input.name.as_str()].limbs.iter().zip(&input.moduli);
+            let needed = limbs.filter(|(limb, _)| inputs.is_needed(**limb));
+            bytes += needed.map(|(_, modulus)| n * if modulus.ilog2() < 64 { 8 } else { 16 }).sum::<u64>();
+        }
+    }
+    format!(
+        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} |",
+        stage.name,
+        stage.level,
+        stage.transforms,
+        stage.products,
+        stage.plaintext_products,
+        stage.relinearisations,
+        stage.automorphisms,
+        stage.secret_switches,
+        stage.keys.len(),
+        bytes as f64 / f64::from(1 << 20),
+    )
+}
+
+/// The time of transforms among the kernels of a run, and their number.
+fn transforms(report: &Report) -> (f64, u64) {
+    let costs = report.costs.iter().filter(|(name, _)| name.contains("ntt"));
+    costs.fold((0.0, 0), |(time, count), (_, cost)| (time + cost.time_us, count + cost.operations))
+}
+
+fn report(program: &ring_program::RingProgram, machine: &Machine) -> Result<Report, Fault> {
+    let runtime = Runtime::new(program, machine, Keys::Streamed)?;
+    Ok(runtime.report(&runtime.time(false)?))
+}
+
+/// The time of a transform of one limb, from a rescale.
+fn transform_us(set: &ParameterSet, machine: &Machine) -> Result<f64, Fault> {
+    let program = generate(&find_program("rescale").expect("a program"), set, &Options::default())?;
+    let (time, count) = transforms(&report(&program, machine)?);
+    Ok(time / count as f64)
+}
+
+/// The time on a machine beside the predicted one, that of all transforms one by one.
+fn cells(
+    generated: &Generated,
+    set: &ParameterSet,
+    machine: &Machine,
+    count: usize,
+) -> Result<String, Fault> {
+    let transform = transform_us(set, machine)?;
+    let report = report(&generated.program, machine)?;
+    let (of_transforms, _) = transforms(&report);
+    let kernels: f64 = report.costs.values().map(|cost| cost.time_us).sum();
+    let Report { time_us, energy, hbm, .. } = &report;
+    let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+    Ok(format!(
+        " {} | {transform:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.1} | {:.1} | {:.1} | {} |",
+        generated.program.operations().len(),
+        count as f64 * transform / 1e3,
+        of_transforms / 1e3,
+        (kernels - of_transforms) / 1e3,
+        hbm.busy * time_us / 1e3,
+        time_us / 1e3,
+        energy.total() / 1e3,
+        gib(hbm.bytes_by_kind.values().sum()),
+        gib(hbm.needed_bytes),
+        binding(&report),
+    ))
+}

@@ -1,0 +1,193 @@
+//! Ring programs.
+
+use crate::error::{CheckError, raise, wrong};
+use crate::machine::PyMachine;
+use diagnostic::Diagnostic;
+use diagnostic::input::{self, Content};
+use lab_run::{RingData, RingFile, RingRun, ring_page, table, writes_outputs};
+use programs::{Options, PROGRAMS, ParameterSet, SETS, find_program, generate_defined};
+use pyo3::prelude::*;
+use ring_program::data::Words;
+use ring_program::{Group, Inputs, Manifest, RingProgram};
+use runtime::{Keys, RunError};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A ring program.
+#[pyclass(frozen, name = "RingProgram", module = "rpu._rpu")]
+pub(crate) struct PyRingProgram {
+    program: RingProgram,
+    #[pyo3(get)]
+    title: String,
+    /// What its generator says of it: levels, transforms, key switches and keys by stage.
+    #[pyo3(get)]
+    summary: String,
+}
+
+#[pymethods]
+impl PyRingProgram {
+    /// Generates a program for the parameter set with this built-in name, or in this file. The options are names and texts.
+    #[staticmethod]
+    fn generate(
+        py: Python<'_>,
+        name: &str,
+        set: &str,
+        n: Option<u64>,
+        options: Vec<(String, String)>,
+    ) -> PyResult<Self> {
+        let Some(generator) = find_program(name) else {
+            return Err(unknown("program", name, PROGRAMS.iter().map(|program| program.name)));
+        };
+        let set = parameter_set(set, n)?;
+        let options = Options::parse(&options).map_err(wrong)?;
+        py.detach(|| {
+            let generated = generate_defined(&generator, &set, &options).map_err(wrong)?;
+            let title = programs::title(&generator, &set, &options);
+            Ok(Self { program: generated.program, title, summary: generated.ledger.to_string() })
+        })
+    }
+
+    /// Reads a program with its manifest, by default the file beside it that ends in `.json`, or with a degree.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf, manifest: Option<PathBuf>, n: Option<u64>) -> PyResult<Self> {
+        let file = py.detach(|| RingFile::read(&path, manifest.as_deref(), n)).map_err(raise)?;
+        Ok(Self { program: file.program, title: file.title, summary: String::new() })
+    }
+
+    #[getter]
+    fn n(&self) -> u64 {
+        self.program.degree().get()
+    }
+
+    #[getter]
+    fn operations(&self) -> usize {
+        self.program.operations().len()
+    }
+
+    #[getter]
+    fn text(&self) -> String {
+        self.program.to_text()
+    }
+
+    #[getter]
+    fn manifest(&self) -> String {
+        let mut manifest = Manifest::of(&self.program);
+        manifest.title = Some(self.title.clone());
+        manifest.to_json()
+    }
+
+    /// The moduli of each input's limbs; 0 for a limb that no operation reads.
+    #[getter]
+    fn inputs(&self) -> Vec<(String, Vec<u128>)> {
+        let inputs = Inputs::new(&self.program);
+        let moduli = |group: &Group| {
+            let modulus =
+                |&limb| inputs.modulus(limb).map_or(0, |of| self.program.moduli().value(of.modulus()));
+            group.limbs.iter().map(modulus).collect()
+        };
+        self.program.inputs().iter().map(|group| (group.name.clone(), moduli(group))).collect()
+    }
+
+    /// The number of each output's limbs.
+    #[getter]
+    fn outputs(&self) -> Vec<(String, usize)> {
+        self.program.outputs().iter().map(|group| (group.name.clone(), group.limbs.len())).collect()
+    }
+
+    /// Runs the program. Inputs have a list of limbs; those without one are drawn from the seed. A page is written to
+    /// `page`.
+    #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
+    fn run(
+        &self,
+        py: Python<'_>,
+        machine: &PyMachine,
+        inputs: BTreeMap<String, Vec<Vec<u128>>>,
+        keys: &str,
+        seed: u64,
+        check: bool,
+        execute: bool,
+        page: Option<PathBuf>,
+    ) -> PyResult<PyRingRun> {
+        let Some(keys) = Keys::ALL.into_iter().find(|known| known.name() == keys) else {
+            return Err(unknown("origin of keys", keys, Keys::ALL.map(Keys::name)));
+        };
+        if check && !writes_outputs(&self.program) {
+            return Err(wrong("there is nothing to check: no line of the program writes an output"));
+        }
+        let mut data = Inputs::new(&self.program);
+        for (name, limbs) in &inputs {
+            let limbs = limbs.iter().map(|limb| Words::from(limb.as_slice()));
+            data.set(name, limbs).map_err(raise)?;
+        }
+        data.fill(seed);
+        let data = match (execute, check) {
+            (false, _) => RingData::None,
+            (true, false) => RingData::Execute(data),
+            (true, true) => RingData::Check(data, seed),
+        };
+        let on = (&machine.machine, keys);
+        let run = py.detach(|| RingRun::new(&self.program, &self.title, on, &data, page.is_some()));
+        let run = run.map_err(|error| failure(&error))?;
+        if let Some(path) = page {
+            let content = ring_page(&run.report, &run.runtime, &run.timeline);
+            lab_run::files::write(&path, content.as_bytes()).map_err(wrong)?;
+        }
+        let mut report = run.report;
+        report.seed = execute.then_some(seed);
+        let names = self.program.outputs().iter().map(|group| group.name.clone());
+        let words = run.outputs.iter().map(|limbs| limbs.iter().map(Words::to_vec).collect());
+        Ok(PyRingRun {
+            table: table(&report),
+            report: serde_json::to_string(&report).map_err(wrong)?,
+            outputs: names.zip(words).collect(),
+        })
+    }
+}
+
+/// A finished run of a ring program.
+#[pyclass(frozen, get_all, name = "RingRun", module = "rpu._rpu")]
+pub(crate) struct PyRingRun {
+    /// The document of the run, one JSON object.
+    report: String,
+    /// The limbs of each output.
+    outputs: BTreeMap<String, Vec<Vec<u128>>>,
+    /// The report as a terminal shows it.
+    table: String,
+}
+
+/// The programs that can be generated, with their definitions.
+#[pyfunction]
+pub(crate) fn ring_programs() -> Vec<(&'static str, &'static str)> {
+    PROGRAMS.iter().map(|program| (program.name, program.definition)).collect()
+}
+
+/// The built-in set with this name, or the set in this file.
+fn parameter_set(name: &str, n: Option<u64>) -> PyResult<ParameterSet> {
+    if let Some(set) = ParameterSet::built_in(name, n) {
+        return set.map_err(raise);
+    }
+    let path = Path::new(name);
+    if path.extension().is_none_or(|extension| extension != "toml") {
+        return Err(unknown("parameter set", name, SETS.iter().map(|(known, _)| *known)));
+    }
+    let cannot_read =
+        |error: &dyn std::fmt::Display| raise(Diagnostic::new(format!("cannot read `{name}`: {error}")));
+    let bytes = input::read(path, Content::Document).map_err(|error| cannot_read(&error))?;
+    let text = input::text(bytes).map_err(|error| cannot_read(&error))?;
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    ParameterSet::parse(&stem, name, &text, n).map_err(raise)
+}
+
+/// The error of a name that no table has.
+fn unknown(what: &str, name: &str, known: impl IntoIterator<Item = &'static str>) -> PyErr {
+    let known: Vec<&str> = known.into_iter().collect();
+    let help = match diagnostic::nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", known.join(", ")),
+    };
+    raise(Diagnostic::new(format!("unknown {what} `{name}`")).with_help(help))
+}
+
+fn failure(error: &RunError) -> PyErr {
+    if error.is_wrong_result() { CheckError::new_err(error.to_string()) } else { wrong(error) }
+}
