@@ -175,6 +175,7 @@ fn failure(error: Error) -> Failure {
             let help = format!("choose a ring degree of at least {}", 2 * needed);
             return Failure::Wrong { message: error.to_string(), help: Some(help) };
         }
+        Error::PackedSlots { .. } => "choose other --slots",
         Error::NeedsRescales { .. } => "choose --rescale merged or separate",
         Error::Scales { .. } => "the generator is wrong: report it",
         Error::OneRotation { .. } => "give one number, or use hoisted-rotations",

@@ -7,7 +7,8 @@
 //! The argument is the ring degree, from 512 to 65536, or a TOML file; Lattigo's set is secure at 65536 only. The exit status is
 //! 1 if the slots keep fewer than 24 bits in the mean, or fewer than the float model less 1 where that has less than 25.
 
-use client::{NOT_SECURE, bootstrap};
+use client::NOT_SECURE;
+use client::bootstrap::{self, Engine};
 use programs::{Options, ParameterSet};
 use sim::Machine;
 use std::process::ExitCode;
@@ -24,7 +25,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     };
     println!("{}, n = {}: {NOT_SECURE}", set.name(), set.degree().len());
     println!("{}", set.bootstrap_failure().ok_or("the set has no bootstrap")?);
-    let outcome = bootstrap::run(&set, &Options::default(), &Machine::rpu_128x128(), false)?;
+    let outcome = bootstrap::run(&set, &Options::default(), Engine::Rpu(&Machine::rpu_128x128()))?;
     print!("{}", outcome.ledger);
     println!("{} moduli after it; the phase has up to {} times q_0", outcome.level, outcome.overflow);
     print!("{outcome}");

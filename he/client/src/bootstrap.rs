@@ -3,7 +3,7 @@
 //! An error after a stage is that of the slots which the other stages would give without errors, so that all stages have
 //! one unit.
 
-use crate::ckks::{correct_bits, encode, mean_bits, slots};
+use crate::ckks::{correct_bits, encode, mean_bits, repeated, slots};
 use crate::rpu::run_error;
 use crate::{Ciphertext, Client, RpuError};
 use num_complex::Complex64;
@@ -12,6 +12,7 @@ use programs::{Bootstrap, Generated, Ledger, Options, ParameterSet, find_program
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ring::bits;
+use ring_program::execute;
 use runtime::{Keys, Runtime};
 use sim::Machine;
 use std::collections::BTreeMap;
@@ -88,34 +89,47 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Encrypts a random message with slots in the unit square, bootstraps it on a machine, and decrypts it after each stage.
-/// `is_checked` asks for a comparison of all stages with the executor on big integers.
+/// What executes a bootstrap.
+#[derive(Clone, Copy, Debug)]
+pub enum Engine<'m> {
+    /// A machine.
+    Rpu(&'m Machine),
+    /// A machine, whose results are compared with those on big integers.
+    Checked(&'m Machine),
+    /// The executor on big integers.
+    BigIntegers,
+}
+
+/// Encrypts a random message with slots in the unit square, bootstraps it, and decrypts it after each stage.
 ///
 /// # Errors
 /// Returns an error if the set has no bootstrap, or the run fails.
 ///
 /// # Panics
 /// Panics if a modulus of the set has no transform.
-pub fn run(
-    set: &ParameterSet,
-    options: &Options,
-    machine: &Machine,
-    is_checked: bool,
-) -> Result<Outcome, RpuError> {
+pub fn run(set: &ParameterSet, options: &Options, engine: Engine<'_>) -> Result<Outcome, RpuError> {
     let options = Options { intermediates: true, ..options.clone() };
     let program = find_program("bootstrap").expect("a program");
     let generated = generate_defined(&program, set, &options).map_err(RpuError::Program)?;
     let mut client = Client::new(set.clone(), 1).expect("the moduli have transforms");
-    let message = message(set.degree().len() / 2);
+    let half = set.degree().len() / 2;
+    let message = message(options.slots.unwrap_or(half));
     let Some(settings) = set.bootstrap() else { unreachable!("the program is a bootstrap") };
     let scale = f64::from(settings.scale_bits).exp2();
-    let ciphertext = client.encrypt(&encode(&message, scale)).map(|limbs| limbs[..1].to_vec());
+    let ciphertext =
+        client.encrypt(&encode(&repeated(&message, half), scale)).map(|limbs| limbs[..1].to_vec());
     let inputs = client.inputs(&generated, &[("ct", &ciphertext)]).map_err(RpuError::Input)?;
-    let runtime = Runtime::new(&generated.program, machine, Keys::Streamed).map_err(run_error)?;
-    let outputs = runtime.execute(&inputs).map_err(run_error)?;
-    if is_checked {
-        runtime.check(&inputs, &outputs).map_err(run_error)?;
-    }
+    let outputs = match engine {
+        Engine::BigIntegers => execute(&inputs).expect("all inputs have words below their moduli"),
+        Engine::Rpu(machine) | Engine::Checked(machine) => {
+            let runtime = Runtime::new(&generated.program, machine, Keys::Streamed).map_err(run_error)?;
+            let outputs = runtime.execute(&inputs).map_err(run_error)?;
+            if matches!(engine, Engine::Checked(_)) {
+                runtime.check(&inputs, &outputs).map_err(run_error)?;
+            }
+            outputs
+        }
+    };
     let mut ciphertexts = BTreeMap::from([("ct", ciphertext)]);
     for (group, limbs) in generated.program.outputs().iter().zip(outputs) {
         let (name, component) = group.name.rsplit_once('.').expect("components of ciphertexts");
@@ -123,7 +137,8 @@ pub fn run(
         ciphertext[usize::from(component == "1")] = limbs;
     }
     let level = ciphertexts["boot"][0].len();
-    let run = Run { client: &client, generated: &generated, ciphertexts };
+    let gap = half / message.len();
+    let run = Run { client: &client, generated: &generated, ciphertexts, gap };
     let (overflow, stages) = run.compare(settings, &message);
     Ok(Outcome { ledger: generated.ledger.clone(), level, overflow, stages })
 }
@@ -139,18 +154,20 @@ struct Run<'r> {
     client: &'r Client,
     generated: &'r Generated,
     ciphertexts: BTreeMap<&'r str, Ciphertext>,
+    /// The message has only powers of X that are multiples of it.
+    gap: usize,
 }
 
 impl Run<'_> {
-    /// The coefficients of a decrypted ciphertext over its scale.
-    fn coefficients(&self, name: &str, scale: f64) -> Vec<f64> {
+    /// The coefficients of a decrypted ciphertext over its scale, of the powers of X that are multiples of `gap`.
+    fn coefficients(&self, name: &str, scale: f64, gap: usize) -> Vec<f64> {
         let phase = self.client.phase(&self.ciphertexts[name]);
-        phase.iter().map(|x| x.to_f64().expect("a number below 2^1024") / scale).collect()
+        phase.iter().step_by(gap).map(|x| x.to_f64().expect("a number below 2^1024") / scale).collect()
     }
 
-    /// The slots of a decrypted output.
-    fn slots(&self, name: &str) -> Vec<Complex64> {
-        slots(self.coefficients(name, self.generated.scales[name].to_f64()).into_iter())
+    /// The slots of a decrypted output, of which there may be more than the message has.
+    fn slots(&self, name: &str, gap: usize) -> Vec<Complex64> {
+        slots(self.coefficients(name, self.generated.scales[name].to_f64(), gap).into_iter())
     }
 
     /// The largest multiple of q_0 after the mod-raise, and the stages.
@@ -167,13 +184,20 @@ impl Run<'_> {
         let exact = |t: &[f64]| slots(t.iter().map(|t| (t - t.round()) * ratio));
         let reduced = |t: &[f64]| slots(t.iter().map(|&t| sine.reduce(t) * ratio));
 
-        let encrypted = slots(self.coefficients("ct", scale).into_iter());
-        let raised = self.coefficients("raised", q0);
+        let encrypted = slots(self.coefficients("ct", scale, self.gap).into_iter());
+        let raised = self.coefficients("raised", q0, self.gap);
         let range = f64::from(settings.range);
-        let part = |name| self.slots(name).iter().map(|slot| slot.re * range).collect();
-        let parts = in_order(["real", "imaginary"].map(part));
-        let (real, imaginary) = self.slots("reduced").iter().map(|slot| (slot.re, slot.im)).unzip();
-        let sines = in_order([real, imaginary]);
+        let part = |name| self.slots(name, 1).iter().map(|slot| slot.re * range).collect();
+        let (parts, sines) = if self.gap > 1 {
+            let halves = |slots: Vec<f64>| {
+                let (real, imaginary) = slots[..2 * message.len()].split_at(message.len());
+                in_order([real.to_vec(), imaginary.to_vec()])
+            };
+            (halves(part("packed")), halves(self.slots("reduced", 1).iter().map(|slot| slot.re).collect()))
+        } else {
+            let (real, imaginary) = self.slots("reduced", 1).iter().map(|slot| (slot.re, slot.im)).unzip();
+            (in_order(["real", "imaginary"].map(part)), in_order([real, imaginary]))
+        };
 
         let unit = 60_f64.exp2();
         let coefficients = encode(message, unit).into_iter().map(|x| x as f64 / unit / ratio);
@@ -184,7 +208,7 @@ impl Run<'_> {
             ("mod-raise", encrypted, exact(&raised), &before),
             ("coeff-to-slot", exact(&raised), exact(&parts), &before),
             ("eval-mod", reduced(&parts), finished(&sines), &after),
-            ("slot-to-coeff", finished(&sines), self.slots("boot"), &after),
+            ("slot-to-coeff", finished(&sines), self.slots("boot", self.gap), &after),
         ];
         let overflow = raised.iter().fold(0.0, |most: f64, t| most.max(t.round().abs()));
         let bits = |(name, given, found, model): (_, Vec<_>, Vec<_>, &Vec<_>)| StageBits {

@@ -19,6 +19,12 @@ pub fn encode(slots: &[Complex64], scale: f64) -> Vec<i128> {
     sums[..n].iter().map(|sum| (2.0 / n as f64 * sum.re * scale).round() as i128).collect()
 }
 
+/// `count` slots that repeat fewer: those of a polynomial in a power of X, whose coefficients are those of the polynomial with
+/// the fewer slots.
+pub fn repeated(slots: &[Complex64], count: usize) -> Vec<Complex64> {
+    slots.iter().copied().cycle().take(count).collect()
+}
+
 /// The slots of a polynomial, divided by `scale`.
 pub fn decode(coefficients: &[BigInt], scale: f64) -> Vec<Complex64> {
     let number = |x: &BigInt| x.to_f64().expect("a number below 2^1024") / scale;

@@ -56,7 +56,8 @@ impl Client {
             }
             Definition::Plaintext { slots, scale } => {
                 let coefficients = OnceLock::new();
-                let encode = move || ckks::encode(&slots.values(), scale.to_f64());
+                let half = self.set().degree().len() / 2;
+                let encode = move || ckks::encode(&ckks::repeated(&slots.values(), half), scale.to_f64());
                 inputs.make(&input.name, move |index| values(coefficients.get_or_init(encode), index))
             }
             &Definition::Monomial { exponent } => {

@@ -1,14 +1,14 @@
 //! Bootstraps, stage by stage, beside a float model.
 
-use client::bootstrap::{self, Outcome};
+use client::bootstrap::{self, Engine, Outcome};
 use programs::{Options, ParameterSet};
 use sim::Machine;
 
 /// Bootstraps a random message of a set at a degree. Each stage by itself keeps `least` bits of the slots in the mean, and the
 /// result nearly what the float model keeps.
-fn bootstrapped(set: &str, n: u64, options: &Options, least: f64, is_checked: bool) -> Outcome {
+fn bootstrapped(set: &str, n: u64, options: &Options, least: f64, engine: Engine<'_>) -> Outcome {
     let set = ParameterSet::built_in(set, Some(n)).unwrap().unwrap();
-    let outcome = bootstrap::run(&set, options, &Machine::rpu_128x128(), is_checked).unwrap();
+    let outcome = bootstrap::run(&set, options, engine).unwrap();
     println!("{outcome}");
     assert_eq!(outcome.level, set.levels() - set.bootstrap().unwrap().depth());
     assert!(outcome.overflow > 2.0, "a mod-raise without multiples of q_0 tests nothing");
@@ -20,21 +20,51 @@ fn bootstrapped(set: &str, n: u64, options: &Options, least: f64, is_checked: bo
     outcome
 }
 
+fn options(values: &[(&str, &str)]) -> Options {
+    let values = values.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+    Options::parse(&values.collect::<Vec<_>>()).unwrap()
+}
+
 #[test]
 fn all_stages_equal_those_of_the_executor_on_big_integers() {
     // The sine allows 23.3.
-    let outcome = bootstrapped("lattigo-n16qp1546", 2048, &Options::default(), 28.0, true);
+    let engine = Engine::Checked(&Machine::rpu_128x128());
+    let outcome = bootstrapped("lattigo-n16qp1546", 2048, &Options::default(), 28.0, engine);
     assert!(outcome.result().left.mean > 22.8);
 }
 
 #[test]
 fn a_bootstrap_of_lattigos_chain_keeps_24_bits() {
-    let outcome = bootstrapped("lattigo-n16qp1546", 8192, &Options::default(), 28.0, false);
+    let engine = Engine::Rpu(&Machine::rpu_128x128());
+    let outcome = bootstrapped("lattigo-n16qp1546", 8192, &Options::default(), 28.0, engine);
     assert!(outcome.result().left.mean > 24.0);
 }
 
 #[test]
 fn an_arcsine_keeps_more() {
-    let outcome = bootstrapped("lattigo-n16qp1547", 2048, &Options::default(), 33.0, false);
+    let engine = Engine::Rpu(&Machine::rpu_128x128());
+    let outcome = bootstrapped("lattigo-n16qp1547", 2048, &Options::default(), 33.0, engine);
     assert!(outcome.result().left.mean > 32.0);
+}
+
+#[test]
+fn fewer_slots_with_nested_giant_steps_and_merged_rescales_run_on_the_machine() {
+    let options = options(&[("slots", "256"), ("hoisting", "horner"), ("rescale", "merged")]);
+    bootstrapped("lattigo-n16qp1546", 2048, &options, 28.0, Engine::Checked(&Machine::rpu_128x128()));
+}
+
+#[test]
+fn every_setting_bootstraps() {
+    for values in [
+        &[("hoisting", "single")][..],
+        &[("hoisting", "none")],
+        &[("hoisting", "horner")],
+        &[("hoisting", "min-ks")],
+        &[("slots", "64")],
+        &[("slots", "16"), ("hoisting", "min-ks")],
+        &[("slots", "128"), ("rescale", "merged")],
+    ] {
+        println!("{values:?}");
+        bootstrapped("lattigo-n16qp1546", 512, &options(values), 28.0, Engine::BigIntegers);
+    }
 }

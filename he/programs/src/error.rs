@@ -58,6 +58,18 @@ pub enum Error {
         /// The level.
         level: usize,
     },
+    /// Slots that a bootstrap cannot have.
+    #[error(
+        "invalid number of slots {slots}: the bootstrap of this set takes a power of two from {least} to {most}"
+    )]
+    PackedSlots {
+        /// The slots.
+        slots: usize,
+        /// The fewest, so that each matrix has a stage.
+        least: usize,
+        /// n/2.
+        most: usize,
+    },
     /// Too few slots for a program.
     #[error("`{program}` needs {needed} slots, but n = {} has {slots}", 2 * slots)]
     Slots {

@@ -24,6 +24,20 @@ pub(crate) struct Matrix {
     pub(crate) inverse: bool,
     /// What the product is multiplied by.
     pub(crate) factor: f64,
+    /// What else it does.
+    pub(crate) packing: Packing,
+}
+
+/// How real and imaginary parts are put into twice as many slots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Packing {
+    /// They are not.
+    None,
+    /// The result has twice as many slots: M x, then -i M x. Their real parts are those of M x, and its imaginary ones.
+    Split,
+    /// The operand has twice as many slots, of which the upper half is multiplied by i. The sum of the result, which has
+    /// twice as many too, and its rotation by half of them is M (x_lo + i x_hi).
+    Join,
 }
 
 impl Matrix {
@@ -75,7 +89,7 @@ pub enum Slots {
 }
 
 impl Slots {
-    /// Their values.
+    /// Their values, which the slots of a ciphertext repeat if they are fewer.
     pub fn values(&self) -> Vec<Complex64> {
         match self {
             Self::Diagonal(diagonal) => diagonal.slots(),
@@ -109,12 +123,14 @@ pub struct Diagonal {
     /// The offsets whose diagonals are added: those that are equal modulo the slots.
     pub(crate) offsets: Vec<i64>,
     /// The slots to rotate to the right by.
-    pub(crate) rotation: usize,
+    pub(crate) rotation: i64,
+    /// The slots by which the vector to multiply is rotated to the left, before that rotation.
+    pub(crate) column: i64,
 }
 
 impl Diagonal {
     fn slots(&self) -> Vec<Complex64> {
-        let Matrix { slots, stages, factor, .. } = &*self.matrix;
+        let Matrix { slots, stages, factor, packing, .. } = &*self.matrix;
         let root = |&stage: &u32| {
             let order = 8_u64 << stage;
             let powers = std::iter::successors(Some(1), |power| Some(power * 5 % order));
@@ -132,6 +148,21 @@ impl Diagonal {
             self.matrix.visit(&roots, row, (0, Complex64::from(*factor)), &mut add);
             sum
         };
-        (0..*slots).map(|slot| entry((slot + slots - self.rotation % slots) % slots)).collect()
+        let mut values: Vec<Complex64> = (0..*slots).map(entry).collect();
+        let doubled = |factor: &dyn Fn(usize) -> Complex64| {
+            (0..2 * slots).map(|row| values[row % slots] * factor(row)).collect()
+        };
+        let (one, i) = (Complex64::ONE, Complex64::i());
+        values = match packing {
+            Packing::None => values,
+            Packing::Split => doubled(&|row| if row < *slots { one } else { -i }),
+            Packing::Join => doubled(&|row| {
+                let column = (row as i64 + self.column).rem_euclid(2 * *slots as i64);
+                if column < *slots as i64 { one } else { i }
+            }),
+        };
+        let length = values.len() as i64;
+        values.rotate_right(self.rotation.rem_euclid(length) as usize);
+        values
     }
 }

@@ -15,6 +15,34 @@ pub enum Rescale {
     None,
 }
 
+/// How the rotations of a linear transform share work and keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Hoisting {
+    /// Digits are raised once for all baby steps, and sums over giant steps are divided by P once.
+    #[default]
+    Double,
+    /// Digits are raised once for all baby steps.
+    Single,
+    /// Each rotation by itself.
+    None,
+    /// As [`Double`](Self::Double), with giant steps inside each other: one key for those of a matrix.
+    Horner,
+    /// Baby steps one after the other, giant steps inside each other: two keys for a matrix.
+    MinKs,
+}
+
+impl Hoisting {
+    /// Whether each giant step rotates the sum of all later ones.
+    pub(crate) fn is_nested(self) -> bool {
+        matches!(self, Self::Horner | Self::MinKs)
+    }
+
+    /// Whether sums stay modulo Q and P.
+    pub(crate) fn is_extended(self) -> bool {
+        matches!(self, Self::Double | Self::Horner)
+    }
+}
+
 /// The options of programs.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -28,6 +56,10 @@ pub struct Options {
     pub rotations: Option<Vec<i64>>,
     /// The rescale of products.
     pub rescale: Option<Rescale>,
+    /// The rotations of linear transforms.
+    pub hoisting: Option<Hoisting>,
+    /// The slots of the message, a power of two; n/2 by default.
+    pub slots: Option<usize>,
     /// Whether ciphertexts between the stages of a program are outputs too.
     pub intermediates: bool,
     /// The layers of a program with layers; by default as many as the moduli allow.
@@ -46,6 +78,8 @@ impl Default for Options {
             tile: None,
             rotations: None,
             rescale: None,
+            hoisting: None,
+            slots: None,
             intermediates: false,
             layers: None,
             iterations: None,
@@ -189,13 +223,54 @@ pub const OPTIONS: &[OptionSpec] = &[
         },
     },
     OptionSpec {
+        name: "hoisting",
+        kind: OptionKind::Choice(|| {
+            vec![
+                ("double", "Digits are raised once for all baby steps, and sums are divided by P once"),
+                ("single", "Digits are raised once for all baby steps"),
+                ("none", "Each rotation by itself"),
+                ("horner", "As double, with giant steps inside each other: one key for those of a matrix"),
+                (
+                    "min-ks",
+                    "Baby steps one after the other, giant steps inside each other: two keys for a matrix",
+                ),
+            ]
+        }),
+        doc: "Rotations of linear transforms",
+        default: "double",
+        changes_results: true,
+        is_common: false,
+        given: |options| options.hoisting.is_some(),
+        set: |options, text| {
+            options.hoisting = Some(match text {
+                "double" => Hoisting::Double,
+                "single" => Hoisting::Single,
+                "none" => Hoisting::None,
+                "horner" => Hoisting::Horner,
+                "min-ks" => Hoisting::MinKs,
+                _ => return Err(format!("unknown hoisting `{text}`")),
+            });
+            Ok(())
+        },
+    },
+    OptionSpec {
+        name: "slots",
+        kind: OptionKind::Count,
+        doc: "Slots of the message, a power of two",
+        default: "half the ring degree",
+        changes_results: true,
+        is_common: false,
+        given: |options| options.slots.is_some(),
+        set: |options, text| count(text).map(|slots| options.slots = Some(slots.get())),
+    },
+    OptionSpec {
         name: "intermediates",
         kind: OptionKind::Choice(|| {
             vec![
                 ("none", "The result is the only output"),
                 (
                     "outputs",
-                    "The ciphertexts raised, real, imaginary and reduced of the stages are outputs too",
+                    "The ciphertexts raised, real and imaginary, or packed, and reduced of the stages are outputs too",
                 ),
             ]
         }),

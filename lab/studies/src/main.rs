@@ -5,6 +5,7 @@
 mod applications;
 mod automorphism;
 mod best_machine;
+mod bootstrap;
 mod bootstrap_designs;
 mod budget;
 mod dataflows;
@@ -49,6 +50,7 @@ const STUDIES: &[Study] = &[
     study("automorphism", Time::Long, &["reports/automorphism.md", "reports/automorphism.svg"], automorphism::files),
     study("best-machine", Time::Long, &["reports/best-machine.md", "reports/best-machine.svg", "reports/best-machine-parallel.svg"], best_machine::transform),
     study("best-machine-hmult", Time::Long, &["reports/best-machine-hmult.md", "reports/best-machine-hmult.svg", "reports/best-machine-hmult-parallel.svg"], best_machine::product),
+    study("bootstrap", Time::Long, &["reports/he/bootstrap.md"], bootstrap::files),
     study("bootstrap-designs", Time::Long, &["reports/bootstrap-designs.md"], bootstrap_designs::files),
     study("budget", Time::Long, &["reports/budget.md"], budget::files),
     study("dataflows", Time::Long, &["reports/dataflows.md", "reports/dataflows.svg"], dataflows::files),

@@ -1,11 +1,11 @@
-//! Linear transforms of slots, with baby and giant steps and double hoisting.
+//! Linear transforms of slots, with baby and giant steps.
 //!
 //! ```text
 //! M x = sum_G rot_G( sum_b rot_(-G)(diag_(G+b)) rot_b(x) )
 //! ```
 //!
-//! Digits of c_1 are raised once for all baby rotations b, whose sums stay modulo Q and P. So do the sums over the giant
-//! rotations G, which are divided by P once, at the end.
+//! With double hoisting, digits of c_1 are raised once for all baby rotations b, whose sums stay modulo Q and P. So do the sums over
+//! the giant rotations G, which are divided by P once, at the end. Giant steps may also be inside each other, by Horner's rule.
 
 use super::{Ciphertext, Circuit, Plaintext};
 use crate::Error;
@@ -13,6 +13,7 @@ use crate::base::Tower;
 use crate::dataflow::dc;
 use crate::definition::{Definition, SwitchingKey};
 use crate::matrix::Slots;
+use crate::option::Hoisting;
 use crate::polynomial::Polynomial;
 use crate::scale::Scale;
 use crate::switch::{Extended, Switch};
@@ -39,8 +40,41 @@ pub(crate) struct LinearTransform<'p> {
     /// The scale of its plaintexts.
     pub(crate) scale: Scale,
     pub(crate) mod_downs: ModDowns,
+    pub(crate) hoisting: Hoisting,
     /// Whether the division by P is also one by the last modulus.
     pub(crate) rescales: bool,
+}
+
+/// A giant step in the order of evaluation.
+struct GiantStep<'p> {
+    /// The index in the plan.
+    step: usize,
+    /// The rotation of its sum.
+    rotation: usize,
+    terms: &'p [(usize, Slots)],
+}
+
+impl LinearTransform<'_> {
+    /// The baby rotations.
+    fn babies(&self) -> BTreeSet<usize> {
+        self.plan.iter().flat_map(|(_, terms)| terms.iter().map(|(baby, _)| *baby)).collect()
+    }
+
+    /// The giant steps, the last one first if each rotates the sum of those before it.
+    fn giant_steps(&self) -> Vec<GiantStep<'_>> {
+        let mut steps: Vec<GiantStep<'_>> = Vec::new();
+        for (step, (giant, terms)) in self.plan.iter().enumerate() {
+            let before = match step.checked_sub(1).filter(|_| self.hoisting.is_nested()) {
+                Some(before) => self.plan[before].0,
+                None => 0,
+            };
+            steps.push(GiantStep { step, rotation: giant - before, terms });
+        }
+        if self.hoisting.is_nested() {
+            steps.reverse();
+        }
+        steps
+    }
 }
 
 impl Circuit<'_> {
@@ -54,18 +88,95 @@ impl Circuit<'_> {
         if transform.rescales && x.level() == 1 {
             return Err(Error::NothingToDrop { program: self.program });
         }
+        if transform.hoisting.is_extended() {
+            self.transform_extended(&x, transform)
+        } else {
+            self.transform_plain(&x, transform)
+        }
+    }
+
+    /// Sums stay modulo Q until they are rotated.
+    fn transform_plain(
+        &mut self,
+        x: &Ciphertext,
+        transform: &LinearTransform<'_>,
+    ) -> Result<Ciphertext, Error> {
+        let babies = self.plain_babies(x, transform)?;
+        let mut sum: Option<Ciphertext> = None;
+        for GiantStep { step, rotation, terms } in transform.giant_steps() {
+            let mut inner = if transform.hoisting.is_nested() { sum.take() } else { None };
+            for (baby, slots) in terms {
+                let plaintext = self.diagonal(transform, (step, *baby), (x.level(), false), slots);
+                inner = Some(self.multiply_add(inner, &babies[baby], &plaintext)?);
+            }
+            let rotated = self.rotated(inner.expect("a giant step has a diagonal"), rotation as i64)?;
+            sum = Some(match sum {
+                None => rotated,
+                Some(sum) => self.add(&sum, &rotated)?,
+            });
+        }
+        Ok(sum.expect("a matrix has a diagonal"))
+    }
+
+    /// Rotations of a ciphertext: with digits that are raised once, each by itself, or each from the one before.
+    fn plain_babies(
+        &mut self,
+        x: &Ciphertext,
+        transform: &LinearTransform<'_>,
+    ) -> Result<BTreeMap<usize, Ciphertext>, Error> {
+        let rotations: Vec<usize> = transform.babies().into_iter().filter(|&baby| baby > 0).collect();
+        let rotated = match transform.hoisting {
+            Hoisting::Single => {
+                let exponents = rotations.iter().map(|&rotation| self.exponent(rotation as i64));
+                let exponents = exponents.collect::<Result<Vec<_>, _>>()?;
+                self.automorphisms(x, &exponents)
+            }
+            Hoisting::MinKs => {
+                let (mut last, mut before, mut all) = (x.clone(), 0, Vec::new());
+                for &rotation in &rotations {
+                    last = self.rotated(last, (rotation - before) as i64)?;
+                    before = rotation;
+                    all.push(last.clone());
+                }
+                all
+            }
+            Hoisting::None | Hoisting::Double | Hoisting::Horner => {
+                let rotated = rotations.iter().map(|&rotation| self.rotated(x.clone(), rotation as i64));
+                rotated.collect::<Result<_, _>>()?
+            }
+        };
+        Ok(rotations.into_iter().zip(rotated).chain([(0, x.clone())]).collect())
+    }
+
+    /// A ciphertext with slots rotated to the left.
+    pub(crate) fn rotated(&mut self, x: Ciphertext, rotation: i64) -> Result<Ciphertext, Error> {
+        if rotation == 0 {
+            return Ok(x);
+        }
+        let exponent = self.exponent(rotation)?;
+        Ok(self.automorphisms(&x, &[exponent]).pop().expect("a switch has a result for each key"))
+    }
+
+    /// Sums stay modulo Q and P until the end.
+    fn transform_extended(
+        &mut self,
+        x: &Ciphertext,
+        transform: &LinearTransform<'_>,
+    ) -> Result<Ciphertext, Error> {
         let base = self.emitter.base().at(x.level());
-        let rotations: BTreeSet<usize> =
-            transform.plan.iter().flat_map(|(_, terms)| terms.iter().map(|(baby, _)| *baby)).collect();
-        let babies = self.babies(&x, &rotations)?;
+        let babies = self.babies(x, &transform.babies())?;
         let mut sums: [Option<Extended>; 2] = [None, None];
         // What is divided by P already.
         let mut divided = None;
-        for (step, (giant, terms)) in transform.plan.iter().enumerate() {
-            let [mut inner0, inner1] = self.weighted_sums(&babies, terms, (step, x.level()), transform);
-            let exponent = match giant {
+        for giant_step in transform.giant_steps() {
+            let [mut inner0, mut inner1] = self.weighted_sums(&babies, &giant_step, x.level(), transform);
+            if transform.hoisting.is_nested() {
+                [inner0, inner1] =
+                    [(0, inner0), (1, inner1)].map(|(c, inner)| self.sum_of(sums[c].take(), inner));
+            }
+            let exponent = match giant_step.rotation {
                 0 => None,
-                &giant => Some(self.exponent(giant as i64)?),
+                rotation => Some(self.exponent(rotation as i64)?),
             };
             if transform.mod_downs == ModDowns::EachStep {
                 let lowered = self.divided_by_p(x.level(), std::mem::take(&mut inner0));
@@ -151,20 +262,30 @@ impl Circuit<'_> {
         Ok(babies)
     }
 
+    /// The plaintext of a diagonal, modulo P too if `extended`.
+    fn diagonal(
+        &mut self,
+        transform: &LinearTransform<'_>,
+        (step, baby): (usize, usize),
+        (level, extended): (usize, bool),
+        slots: &Slots,
+    ) -> Plaintext {
+        let (name, scale) = (format!("{}.{step}.{baby}", transform.name), transform.scale.clone());
+        let definition = Definition::Plaintext { slots: slots.clone(), scale: scale.clone() };
+        self.plaintext(name, (level, extended), scale, definition)
+    }
+
     /// The sums of the products of plaintexts and rotations, in both components.
     fn weighted_sums(
         &mut self,
         babies: &BTreeMap<usize, [Extended; 2]>,
-        terms: &[(usize, Slots)],
-        (step, level): (usize, usize),
+        &GiantStep { step, terms, .. }: &GiantStep<'_>,
+        level: usize,
         transform: &LinearTransform<'_>,
     ) -> [Extended; 2] {
         let mut sums = [Extended::new(), Extended::new()];
         for (baby, slots) in terms {
-            let name = format!("{}.{step}.{baby}", transform.name);
-            let definition = Definition::Plaintext { slots: slots.clone(), scale: transform.scale.clone() };
-            let Plaintext { limbs, .. } =
-                self.plaintext(name, (level, true), transform.scale.clone(), definition);
+            let Plaintext { limbs, .. } = self.diagonal(transform, (step, *baby), (level, true), slots);
             for (sum, component) in sums.iter_mut().zip(&babies[baby]) {
                 for (&tower, &limb) in component {
                     let product = self.emitter.multiply(limb, limbs[&tower], tower);

@@ -12,11 +12,11 @@
 //! Squares are between them.
 
 use super::Generator;
-use crate::Error;
 use crate::circuit::{Ciphertext, Circuit, LinearTransform, ModDowns, Plan};
 use crate::definition::Definition;
 use crate::matrix::{Periodic, Slots};
 use crate::network::{CHANNELS, HIDDEN, Network, PIXELS, SIDE, TAPS};
+use crate::{Error, Hoisting};
 use std::collections::BTreeMap;
 
 /// A network on encrypted images.
@@ -117,8 +117,8 @@ impl Layers {
     ) -> Result<Ciphertext, Error> {
         let scale = c.last_modulus(x.level());
         let name = name.to_owned();
-        let mod_downs = ModDowns::Once;
-        c.transform(x, &LinearTransform { name, plan, scale, mod_downs, rescales: true })
+        let (mod_downs, hoisting) = (ModDowns::Once, Hoisting::Double);
+        c.transform(x, &LinearTransform { name, plan, scale, mod_downs, hoisting, rescales: true })
     }
 
     fn with_bias(

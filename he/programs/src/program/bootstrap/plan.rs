@@ -47,18 +47,45 @@ pub(super) fn steps(steps: Steps, matrix: &Arc<Matrix>) -> Plan {
     }
 }
 
+/// Steps for giant steps inside each other: babies from 0 on, giants at multiples of their number, all in one direction from the
+/// first diagonal. The rotation by that diagonal is left to do, after the rotation `left` that is left of the matrices before.
+pub(super) fn nested(matrix: &Arc<Matrix>, left: i64) -> (Plan, i64) {
+    let diagonals = diagonals(matrix);
+    let (stride, count) = (matrix.stride(), diagonals.len());
+    let is_circle = stride * count as i64 == matrix.slots as i64;
+    let first = if is_circle { 0 } else { *matrix.offsets().first().expect("a matrix has diagonals") };
+    let left = left + first;
+    let babies = 1 << count.next_power_of_two().ilog2().div_ceil(2);
+    let mut giants: BTreeMap<usize, Vec<(usize, Slots)>> = BTreeMap::new();
+    for index in 0..count {
+        let (giant, baby) = (index / babies * babies * stride as usize, index % babies * stride as usize);
+        let column = first + index as i64 * stride;
+        let offsets = diagonals[&(column.rem_euclid(matrix.slots as i64) as usize)].clone();
+        let diagonal = Diagonal { matrix: matrix.clone(), offsets, rotation: giant as i64 + left, column };
+        giants.entry(giant).or_default().push((baby, Slots::Diagonal(diagonal)));
+    }
+    (giants.into_iter().collect(), left)
+}
+
+/// The offsets of each diagonal, by its place modulo the slots.
+fn diagonals(matrix: &Matrix) -> BTreeMap<usize, Vec<i64>> {
+    let mut diagonals: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
+    for offset in matrix.offsets() {
+        diagonals.entry(offset.rem_euclid(matrix.slots as i64) as usize).or_default().push(offset);
+    }
+    diagonals
+}
+
 /// Babies below a power of two, giants at its multiples.
 fn lattigo(matrix: &Arc<Matrix>) -> Plan {
     let slots = matrix.slots;
-    let mut diagonals: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
-    for offset in matrix.offsets() {
-        diagonals.entry(offset.rem_euclid(slots as i64) as usize).or_default().push(offset);
-    }
+    let diagonals = diagonals(matrix);
     let size = babies(&diagonals.keys().copied().collect(), slots);
     let mut giants: BTreeMap<usize, Vec<(usize, Slots)>> = BTreeMap::new();
     for (place, offsets) in diagonals {
         let (giant, baby) = (place / size * size, place % size);
-        let diagonal = Diagonal { matrix: matrix.clone(), offsets, rotation: giant };
+        let (rotation, column) = (giant as i64, place as i64);
+        let diagonal = Diagonal { matrix: matrix.clone(), offsets, rotation, column };
         giants.entry(giant).or_default().push((baby, Slots::Diagonal(diagonal)));
     }
     giants.into_iter().collect()
@@ -95,8 +122,10 @@ fn openfhe(matrix: &Arc<Matrix>) -> Plan {
         let rotation = place(stride * babies * giant);
         let term = |baby: i64| {
             let offset = stride * (first + baby + babies * giant);
-            let diagonal = Diagonal { matrix: matrix.clone(), offsets: vec![offset], rotation };
-            (place(stride * (first + baby)), Slots::Diagonal(diagonal))
+            let baby = place(stride * (first + baby));
+            let (column, rotation) = ((baby + rotation) as i64, rotation as i64);
+            let diagonal = Diagonal { matrix: matrix.clone(), offsets: vec![offset], rotation, column };
+            (baby, Slots::Diagonal(diagonal))
         };
         let last = (diagonals - babies * giant).min(babies);
         (rotation, (0..last).map(term).collect())
