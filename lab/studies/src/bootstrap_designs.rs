@@ -83,6 +83,7 @@ pub(crate) fn files() -> Files {
             ("best", &lines(best)),
             ("published", &lines(published)),
             ("fastest", &format!("{:.2}", first.time_us() / 1e3)),
+            ("rpus", &(first.time_us() / 1e3).ceil()),
             ("over", &format!("{:.2}", first.time_us() / 1e3 / PUBLISHED[0].1)),
             ("compute", &format!("{:.0}", 100.0 * first.compute_share())),
             ("channel", &format!("{:.0}", 100.0 * first.channel_share())),
