@@ -133,6 +133,51 @@ pub enum OptionKind {
     Choice(fn() -> Vec<(&'static str, &'static str)>),
 }
 
+/// The names of a choice, with their definitions and values.
+type Names<T> = [(&'static str, &'static str, T)];
+
+const RESCALES: &Names<Rescale> = &[
+    ("merged", "Together with the key switch's special moduli", Rescale::Merged),
+    ("separate", "After the key switch; the product before it is an output too", Rescale::Separate),
+    ("none", "None", Rescale::None),
+];
+
+const HOISTINGS: &Names<Hoisting> = &[
+    ("double", "Digits are raised once for all baby steps, and sums are divided by P once", Hoisting::Double),
+    ("single", "Digits are raised once for all baby steps", Hoisting::Single),
+    ("none", "Each rotation by itself", Hoisting::None),
+    (
+        "horner",
+        "As double, with giant steps inside each other: one key for those of a matrix",
+        Hoisting::Horner,
+    ),
+    (
+        "min-ks",
+        "Baby steps one after the other, giant steps inside each other: two keys for a matrix",
+        Hoisting::MinKs,
+    ),
+];
+
+const INTERMEDIATES: &Names<bool> = &[
+    ("none", "The result is the only output", false),
+    (
+        "outputs",
+        "The ciphertexts raised, real and imaginary, or packed, and reduced of the stages are outputs too",
+        true,
+    ),
+];
+
+/// The names with their definitions.
+fn definitions<T>(names: &Names<T>) -> Vec<(&'static str, &'static str)> {
+    names.iter().map(|&(name, definition, _)| (name, definition)).collect()
+}
+
+/// The value of a name; `what` is the option, for the error.
+fn find<T: Copy>(names: &Names<T>, what: &str, text: &str) -> Result<T, String> {
+    let found = names.iter().find(|(name, ..)| *name == text);
+    found.map(|&(.., value)| value).ok_or_else(|| format!("unknown {what} `{text}`"))
+}
+
 /// All options.
 pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
@@ -200,58 +245,23 @@ pub const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "rescale",
-        kind: OptionKind::Choice(|| {
-            vec![
-                ("merged", "Together with the key switch's special moduli"),
-                ("separate", "After the key switch; the product before it is an output too"),
-                ("none", "None"),
-            ]
-        }),
+        kind: OptionKind::Choice(|| definitions(RESCALES)),
         doc: "Rescale of a product",
         default: "merged, in a bootstrap separate",
         changes_results: true,
         is_common: false,
         given: |options| options.rescale.is_some(),
-        set: |options, text| {
-            options.rescale = Some(match text {
-                "merged" => Rescale::Merged,
-                "separate" => Rescale::Separate,
-                "none" => Rescale::None,
-                _ => return Err(format!("unknown rescale `{text}`")),
-            });
-            Ok(())
-        },
+        set: |options, text| find(RESCALES, "rescale", text).map(|value| options.rescale = Some(value)),
     },
     OptionSpec {
         name: "hoisting",
-        kind: OptionKind::Choice(|| {
-            vec![
-                ("double", "Digits are raised once for all baby steps, and sums are divided by P once"),
-                ("single", "Digits are raised once for all baby steps"),
-                ("none", "Each rotation by itself"),
-                ("horner", "As double, with giant steps inside each other: one key for those of a matrix"),
-                (
-                    "min-ks",
-                    "Baby steps one after the other, giant steps inside each other: two keys for a matrix",
-                ),
-            ]
-        }),
+        kind: OptionKind::Choice(|| definitions(HOISTINGS)),
         doc: "Rotations of linear transforms",
         default: "double",
         changes_results: true,
         is_common: false,
         given: |options| options.hoisting.is_some(),
-        set: |options, text| {
-            options.hoisting = Some(match text {
-                "double" => Hoisting::Double,
-                "single" => Hoisting::Single,
-                "none" => Hoisting::None,
-                "horner" => Hoisting::Horner,
-                "min-ks" => Hoisting::MinKs,
-                _ => return Err(format!("unknown hoisting `{text}`")),
-            });
-            Ok(())
-        },
+        set: |options, text| find(HOISTINGS, "hoisting", text).map(|value| options.hoisting = Some(value)),
     },
     OptionSpec {
         name: "slots",
@@ -265,27 +275,14 @@ pub const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "intermediates",
-        kind: OptionKind::Choice(|| {
-            vec![
-                ("none", "The result is the only output"),
-                (
-                    "outputs",
-                    "The ciphertexts raised, real and imaginary, or packed, and reduced of the stages are outputs too",
-                ),
-            ]
-        }),
+        kind: OptionKind::Choice(|| definitions(INTERMEDIATES)),
         doc: "Ciphertexts between the stages of the program",
         default: "none",
         changes_results: true,
         is_common: false,
         given: |options| options.intermediates,
         set: |options, text| {
-            options.intermediates = match text {
-                "none" => false,
-                "outputs" => true,
-                _ => return Err(format!("unknown intermediates `{text}`")),
-            };
-            Ok(())
+            find(INTERMEDIATES, "intermediates", text).map(|value| options.intermediates = value)
         },
     },
 ];
