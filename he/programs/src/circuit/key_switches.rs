@@ -53,6 +53,12 @@ impl Circuit<'_> {
         Ciphertext::new(components, a.scale)
     }
 
+    /// The product of two ciphertexts, relinearised and rescaled.
+    pub(crate) fn product(&mut self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, Error> {
+        let product = self.multiply(a, b);
+        self.relinearise_and_rescale(&product)
+    }
+
     /// A product of two components, divided by its last modulus in the mod-down of its key switch.
     pub(crate) fn relinearise_and_rescale(&mut self, a: &Ciphertext) -> Result<Ciphertext, Error> {
         if a.components.len() == 2 {

@@ -104,13 +104,11 @@ impl Bootstrapping<'_> {
         c.stage("eval-mod", parts[0].level());
         let sine = Sine::new(self.settings, c.set.raised_weight());
         let parts = parts.iter().map(|part| self.eval_mod(c, part, &sine)).collect::<Result<Vec<_>, _>>()?;
-        let reduced = match &parts[..] {
-            [real, imaginary] => {
-                let imaginary = c.multiply_i(imaginary)?;
-                c.add(real, &imaginary)?
-            }
-            [packed] => packed.clone(),
-            _ => unreachable!("one part, or two"),
+        let reduced = if let [real, imaginary] = &parts[..] {
+            let imaginary = c.multiply_i(imaginary)?;
+            c.add(real, &imaginary)?
+        } else {
+            parts[0].clone()
         };
         if c.options.intermediates {
             c.output("reduced", &reduced);

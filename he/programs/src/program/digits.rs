@@ -54,7 +54,7 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     let bias = (0..PLACES).map(|place| network.convolution_bias(place / PIXELS)).collect();
     let maps = layers.linear(c, &ciphertext, ("conv", &plan))?;
     let maps = layers.with_bias(c, &maps, ("conv", bias))?;
-    let squares = square(c, &maps)?;
+    let squares = c.product(&maps, &maps)?;
 
     c.stage("hidden layer", squares.level());
     let diagonal = |offset: usize| {
@@ -66,7 +66,7 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     let sums = c.sum_of_rotations(&parts, (HIDDEN * images) as i64, (PLACES * images) as i64)?;
     let bias = (0..HIDDEN).map(|result| network.hidden_bias(result)).collect();
     let hidden = layers.with_bias(c, &sums, ("hidden", bias))?;
-    let squares = square(c, &hidden)?;
+    let squares = c.product(&hidden, &hidden)?;
 
     c.stage("output layer", squares.level());
     let diagonal = |offset: usize| {
@@ -79,11 +79,6 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     let logits = layers.with_bias(c, &logits, ("output", bias))?;
     c.output("logits", &logits);
     Ok(())
-}
-
-fn square(c: &mut Circuit<'_>, a: &Ciphertext) -> Result<Ciphertext, Error> {
-    let product = c.multiply(a, a);
-    c.relinearise_and_rescale(&product)
 }
 
 struct Layers {

@@ -43,8 +43,7 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
         }
         let sum = sum.expect("the rotation by 0 is a term");
         let sum = c.rescale(&sum)?;
-        let square = c.multiply(&sum, &sum);
-        ciphertext = c.relinearise_and_rescale(&square)?;
+        ciphertext = c.product(&sum, &sum)?;
     }
     c.output("out", &ciphertext);
     Ok(())

@@ -71,7 +71,7 @@ fn iteration(
     let root = SIGMOID[2].cbrt();
 
     c.stage("margins", LEVEL);
-    let products = product(c, data, weights)?;
+    let products = c.product(data, weights)?;
     let sums = c.sum_of_rotations(&products, 1, FEATURES as i64)?;
     // The step has the scale of the sum of all rows times the divisor. A cube root of the divisor less in the margins makes
     // that next to the scale of data, and small enough for a bootstrap.
@@ -87,13 +87,13 @@ fn iteration(
     let margins = c.sum_of_rotations(&margins, -1, FEATURES as i64)?;
 
     c.stage("sigmoid", margins.level());
-    let square = product(c, &margins, &margins)?;
+    let square = c.product(&margins, &margins)?;
     let factor = c.add_real(&square, SIGMOID[1] / root);
-    let cubic = product(c, &factor, &margins)?;
+    let cubic = c.product(&factor, &margins)?;
     let slopes = c.add_real(&cubic, SIGMOID[0]);
 
     c.stage("gradient", slopes.level());
-    let gradients = product(c, &slopes, data)?;
+    let gradients = c.product(&slopes, data)?;
     let sum = c.sum_of_rotations(&gradients, FEATURES as i64, slots as i64)?;
     let scale = sum.scale.times(&Scale::integer(divisor as u128));
     let step = sum.with_scale(scale.clone());
@@ -101,9 +101,4 @@ fn iteration(
     let weights = c.multiply_real(&weights.at(level), 1.0, &scale.times(&c.last_modulus(level)));
     let weights = c.rescale(&weights)?;
     c.add(&weights, &step)
-}
-
-fn product(c: &mut Circuit<'_>, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, Error> {
-    let product = c.multiply(a, b);
-    c.relinearise_and_rescale(&product)
 }
