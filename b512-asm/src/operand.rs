@@ -114,7 +114,7 @@ pub(crate) fn parse_map(text: &str) -> Result<LaneMap, Fault<'_>> {
     })
 }
 
-/// Parses an addressing mode. `value` evaluates an expression; `None` if the text is no number.
+/// Parses an addressing mode. `value` evaluates an expression, and returns `None` if it is not a number.
 pub(crate) fn parse_mode<'a>(
     text: &'a str,
     value: &dyn Fn(&'a str) -> Option<u128>,

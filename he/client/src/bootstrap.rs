@@ -1,7 +1,6 @@
 //! A bootstrap of a random message, and the bits of its slots that each stage keeps.
 //!
-//! An error after a stage is that of the slots which the other stages would give without errors, so that all stages have
-//! one unit.
+//! All errors have one unit, that of slots: the remaining stages are applied to the result of a stage, without errors.
 
 use crate::ckks::{correct_bits, encode, mean_bits, repeated, slots};
 use crate::rpu::run_error;

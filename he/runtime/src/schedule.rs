@@ -122,7 +122,7 @@
 //!
 //! # Results
 //!
-//! The time of a program is the end of its last launch or transfer. A kind of transfer is that of the limb: `inputs`, `keys`,
+//! The time of a program is the end of its last launch or transfer. A transfer has the kind of its limb: `inputs`, `keys`,
 //! `tables` (zero too), `outputs`, `spills` (also when they are loaded again), `permutations`, `programs`. Of a key expanded
 //! from a seed, a load transfers the part that is not random. A kernel is bound by the pipe that is busy for more than half
 //! of its cycles, and by latency if none is; `launch` is the time of `launch.cycles`, and `hbm` the time without a launch.

@@ -142,7 +142,7 @@ fn transform_us(set: &ParameterSet, machine: &Machine) -> Result<f64, Fault> {
     Ok(time / count as f64)
 }
 
-/// The time on a machine beside the predicted one, that of all transforms one by one.
+/// The time on a machine beside the prediction: all transforms, one after the other.
 fn cells(
     generated: &Generated,
     set: &ParameterSet,
