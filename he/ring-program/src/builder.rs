@@ -5,12 +5,14 @@ use crate::fault::{Fault, Part};
 use crate::program::{Group, RingProgram};
 use crate::shape::{Duplicate, Shape};
 use crate::{
-    ConstantIndex, Constants, Limb, LimbId, LimbTable, ModulusFault, ModulusIndex, ModulusTable, Operation,
-    Parameters,
+    Call, ConstantIndex, Constants, Function, FunctionIndex, Limb, LimbId, LimbTable, ModulusFault,
+    ModulusIndex, Operation, Parameters, Step,
 };
 use ring::Degree;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
+use std::sync::Arc;
 
 /// A program under construction.
 ///
@@ -36,6 +38,13 @@ pub struct Builder {
     origins: FxHashMap<Limb, Limb>,
     /// Whether the inputs were declared; otherwise each limb that is read first is one.
     declared: bool,
+    /// Whether the lines are those of a function.
+    is_function: bool,
+    functions: FxHashMap<String, FunctionIndex>,
+    /// The lines of the steps so far, in the innermost repeat.
+    length: u64,
+    /// The repeats that are open: their counts, and the steps before with their lines.
+    repeats: Vec<(NonZeroU32, Vec<Step>, u64)>,
 }
 
 impl Builder {
@@ -48,19 +57,177 @@ impl Builder {
         let degree = Degree::new(n)?;
         let program = RingProgram {
             degree,
-            moduli: ModulusTable::default(),
+            moduli: Arc::default(),
             limbs: LimbTable::default(),
             constants: Constants::default(),
             operations: Vec::new(),
             lines: Vec::new(),
+            functions: Vec::new(),
+            steps: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
             seeded: None,
             parameters: None,
             default_roots: BTreeMap::new(),
         };
-        let (defined, origins) = (Vec::new(), FxHashMap::default());
-        Ok(Self { program, roots: Roots::default(), defined, origins, declared: false })
+        Ok(Self::of(program))
+    }
+
+    fn of(program: RingProgram) -> Self {
+        Self {
+            program,
+            roots: Roots::default(),
+            defined: Vec::new(),
+            origins: FxHashMap::default(),
+            declared: false,
+            is_function: false,
+            functions: FxHashMap::default(),
+            length: 0,
+            repeats: Vec::new(),
+        }
+    }
+
+    /// A builder for the body of a function, with these parameters.
+    ///
+    /// # Errors
+    /// Returns the index of a parameter that occurs twice.
+    pub fn function(&self, parameters: &[LimbId]) -> Result<Self, usize> {
+        let mut body = Self::new(self.program.degree.get()).expect("it is a degree");
+        body.program.moduli = Arc::clone(&self.program.moduli);
+        body.is_function = true;
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = parameters.iter().position(|id| !seen.insert(id)) {
+            return Err(twice);
+        }
+        let limbs = parameters.iter().map(|&id| body.limb(id)).collect();
+        body.declare_input("parameters", limbs);
+        Ok(body)
+    }
+
+    /// A builder for the body of a function with these lines, whose limbs, moduli and constants are those of this program.
+    ///
+    /// # Panics
+    /// Panics if an operation reads a limb that is neither a parameter nor written before, or if a parameter occurs twice.
+    pub fn function_of(&self, parameters: &[Limb], operations: &[Operation]) -> Self {
+        let id = |limb: &Limb| self.program.limbs.id(*limb);
+        let ids: Vec<LimbId> = parameters.iter().map(id).collect();
+        let mut body = self.function(&ids).expect("distinct parameters");
+        for operation in operations {
+            let sources = operation.sources().map(|source| source.map(|limb| (limb, body.limb(id(&limb)))));
+            let d = body.limb(id(&operation.destination()));
+            let mut source = |limb| {
+                let renamed = sources.iter().flatten().find(|(known, _)| *known == limb);
+                renamed.expect("a source").1
+            };
+            let mut constant = |constant| body.constant(self.program.constants.value(constant));
+            let operation = operation.renamed(d, &mut source, &mut constant);
+            body.push(operation).expect("a valid line that reads limbs with values");
+        }
+        body
+    }
+
+    /// Appends a function with a body from [`Self::function`] or [`Self::function_of`]. The program has no lines of its own.
+    ///
+    /// # Errors
+    /// Returns an error if a result has no value, if the body is empty or if a function has the name.
+    pub fn add_function(
+        &mut self,
+        name: impl Into<String>,
+        body: Self,
+        results: &[LimbId],
+    ) -> Result<FunctionIndex, Fault> {
+        let (mut body, name) = (body, name.into());
+        if self.functions.contains_key(&name) {
+            return Err(Fault::new(Part::Operation, format!("a second function `{name}`")));
+        }
+        if body.program.operations.is_empty() {
+            return Err(Fault::new(Part::Operation, format!("the function `{name}` has no lines")));
+        }
+        let results = results.iter().map(|&id| body.limb(id)).collect();
+        let body = body.finish(Some(vec![("results".into(), results)])).map_err(|error| {
+            let message = format!("the result `{}` of the function `{name}` is never written", error.id);
+            Fault::new(Part::Operation, message).help("write it, or make it a parameter")
+        })?;
+        let index = FunctionIndex(self.program.functions.len() as u32);
+        self.functions.insert(name.clone(), index);
+        self.program.functions.push(Function { name, body });
+        Ok(index)
+    }
+
+    /// The function with a name.
+    pub fn find_function(&self, name: &str) -> Option<FunctionIndex> {
+        self.functions.get(name).copied()
+    }
+
+    /// Appends a call.
+    ///
+    /// # Errors
+    /// Returns an error if the numbers of arguments or results are not those of the function, if an argument has no value, or a
+    /// result occurs twice, or if the program becomes too long.
+    pub fn call(&mut self, call: Call) -> Result<(), Fault> {
+        let function = self.program.function(call.function);
+        let counts = [
+            ("parameter", function.parameters().len(), call.arguments.len()),
+            ("result", function.results().len(), call.results.len()),
+        ];
+        let wrong = counts.into_iter().find(|(_, expected, found)| expected != found);
+        let wrong = wrong.map(|(what, expected, found)| {
+            let expected = diagnostic::counted(expected, what, &format!("{what}s"));
+            Fault::new(
+                Part::Operation,
+                format!("the function `{}` has {expected}, found {found}", function.name),
+            )
+        });
+        for (index, &argument) in call.arguments.iter().enumerate() {
+            self.check_source(argument, Part::Argument(index))?;
+        }
+        call.results.iter().for_each(|&result| self.define(result));
+        wrong.map_or(Ok(()), Err)?;
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = call.results.iter().position(|result| !seen.insert(result)) {
+            let message = format!("`{}` gets two results", self.program.limbs.id(call.results[twice]));
+            return Err(Fault::new(Part::Result(twice), message));
+        }
+        let lines = self.program.function(call.function).body.length();
+        self.program.steps.push(Step::Call(call));
+        self.add_length(lines)
+    }
+
+    /// Begins a repeat of the calls until its end.
+    ///
+    /// # Errors
+    /// Returns an error if too many repeats are inside each other.
+    pub fn begin_repeat(&mut self, count: NonZeroU32) -> Result<(), Fault> {
+        let before = std::mem::take(&mut self.program.steps);
+        self.repeats.push((count, before, std::mem::take(&mut self.length)));
+        if self.repeats.len() <= MOST_NESTED {
+            return Ok(());
+        }
+        Err(Fault::new(Part::Operation, format!("more than {MOST_NESTED} repeats inside each other")))
+    }
+
+    /// Ends the innermost repeat. False if none is open.
+    ///
+    /// # Errors
+    /// Returns an error if the program becomes too long.
+    pub fn end_repeat(&mut self) -> Result<bool, Fault> {
+        let Some((count, before, length)) = self.repeats.pop() else { return Ok(false) };
+        let steps = std::mem::replace(&mut self.program.steps, before);
+        let inner = std::mem::replace(&mut self.length, length);
+        if !steps.is_empty() {
+            self.program.steps.push(Step::Repeat(count, steps));
+        }
+        self.add_length(inner.saturating_mul(count.get().into())).map(|()| true)
+    }
+
+    fn add_length(&mut self, lines: u64) -> Result<(), Fault> {
+        self.length = self.length.saturating_add(lines);
+        let most = RingProgram::MAX_LINES;
+        if self.length <= most {
+            return Ok(());
+        }
+        let message = format!("the calls have {} lines in all, but the most are {most}", self.length);
+        Err(Fault::new(Part::Operation, message).help("repeat less"))
     }
 
     /// The program so far.
@@ -73,7 +240,7 @@ impl Builder {
     /// # Errors
     /// Returns an error if the modulus is invalid or a duplicate, or if the table is full.
     pub fn add_modulus(&mut self, modulus: u128) -> Result<ModulusIndex, ModulusFault> {
-        self.program.moduli.push(self.program.degree, modulus)
+        Arc::make_mut(&mut self.program.moduli).push(self.program.degree, modulus)
     }
 
     /// The limb with an id.
@@ -144,24 +311,30 @@ impl Builder {
 
     fn check_sources(&mut self, operation: &Operation) -> Result<(), Fault> {
         for (limb, part) in operation.sources().into_iter().zip([Part::First, Part::Second]) {
-            let Some(limb) = limb else { continue };
-            if self.is_defined(limb) {
-                continue;
-            }
-            self.define(limb);
-            let id = self.program.limbs.id(limb);
-            if self.declared {
-                let copy = match self.origins.get(&limb) {
-                    Some(&origin) => format!("a copy of `{}`, which is ", self.program.limbs.id(origin)),
-                    None => String::new(),
-                };
-                let message = format!("`{id}` is {copy}read before it is written, and no input has it");
-                return Err(
-                    Fault::new(part, message).help("list the id under `inputs` of the manifest, or write it")
-                );
-            }
-            self.program.inputs.push(Group { name: default_name(id), limbs: vec![limb] });
+            limb.map_or(Ok(()), |limb| self.check_source(limb, part))?;
         }
+        Ok(())
+    }
+
+    fn check_source(&mut self, limb: Limb, part: Part) -> Result<(), Fault> {
+        if self.is_defined(limb) {
+            return Ok(());
+        }
+        self.define(limb);
+        let id = self.program.limbs.id(limb);
+        if self.declared {
+            let copy = match self.origins.get(&limb) {
+                Some(&origin) => format!("a copy of `{}`, which is ", self.program.limbs.id(origin)),
+                None => String::new(),
+            };
+            let (whose, help) = match self.is_function {
+                true => ("it is no parameter", "make it a parameter of the function, or write it"),
+                false => ("no input has it", "list the id under `inputs` of the manifest, or write it"),
+            };
+            let message = format!("`{id}` is {copy}read before it is written, and {whose}");
+            return Err(Fault::new(part, message).help(help));
+        }
+        self.program.inputs.push(Group { name: default_name(id), limbs: vec![limb] });
         Ok(())
     }
 
@@ -205,6 +378,9 @@ impl Builder {
     }
 }
 
+/// The most repeats inside each other.
+const MOST_NESTED: usize = 16;
+
 /// The name of an input or an output that nobody named.
 fn default_name(id: LimbId) -> String {
     format!("id{}", id.0)
@@ -214,13 +390,26 @@ fn default_name(id: LimbId) -> String {
 fn default_outputs(program: &RingProgram) -> Vec<Group> {
     let mut seen = vec![false; program.limbs.len()];
     let mut outputs = Vec::new();
-    for operation in program.operations.iter().rev() {
-        // The destination is written last.
-        let limb = operation.destination();
+    let mut output = |seen: &mut Vec<bool>, limb: Limb| {
         if !std::mem::replace(&mut seen[limb.index()], true) {
             outputs.push(Group { name: default_name(program.limbs.id(limb)), limbs: vec![limb] });
         }
+    };
+    for operation in program.operations.iter().rev() {
+        // The destination is written last.
+        output(&mut seen, operation.destination());
         operation.sources().into_iter().flatten().for_each(|limb| seen[limb.index()] = true);
+    }
+    let mut open: Vec<&Step> = program.steps.iter().collect();
+    while let Some(step) = open.pop() {
+        match step {
+            Step::Call(Call { arguments, results, .. }) => {
+                results.iter().rev().for_each(|&limb| output(&mut seen, limb));
+                arguments.iter().for_each(|limb| seen[limb.index()] = true);
+            }
+            // The last run writes all limbs of the others again.
+            Step::Repeat(_, steps) => open.extend(steps),
+        }
     }
     outputs.reverse();
     outputs

@@ -52,7 +52,8 @@ impl fmt::Debug for Origin<'_> {
 impl<'p> Inputs<'p> {
     /// No words yet.
     pub fn new(program: &'p RingProgram) -> Self {
-        let (moduli, liveness) = (input_moduli(program), Liveness::of(program));
+        let flat = program.flat();
+        let (moduli, liveness) = (input_moduli(&flat), Liveness::of(&flat));
         Self { program, moduli, liveness, origins: FxHashMap::default(), seed: None, covers_edges: false }
     }
 
@@ -71,7 +72,7 @@ impl<'p> Inputs<'p> {
         !self.liveness.first_use(limb).is_dead()
     }
 
-    /// When the program reads its limbs.
+    /// When the program, [without calls](RingProgram::flat), reads its limbs.
     pub fn liveness(&self) -> &Liveness {
         &self.liveness
     }

@@ -21,14 +21,14 @@ use std::ops::Range;
 use transform::Powers;
 use window::Window;
 
-/// Runs a program. The result has the words of each output, in the order of
+/// Runs a program, one with calls by its [expansion](RingProgram::flat). The result has the words of each output, in the order of
 /// [`RingProgram::outputs`].
 ///
 /// # Errors
 /// Returns an error if an input is missing, or the first one of an operation that reads words that are not
 /// reduced.
 pub fn execute(inputs: &Inputs<'_>) -> Result<Vec<Vec<Words>>, ExecuteError> {
-    let program = inputs.program();
+    let program = &*inputs.program().flat();
     if let Some(group) = inputs.missing().next() {
         return Err(ExecuteError::MissingInput { name: group.name.clone() });
     }
@@ -38,7 +38,8 @@ pub fn execute(inputs: &Inputs<'_>) -> Result<Vec<Vec<Words>>, ExecuteError> {
     for start in (0..program.operations().len()).step_by(lines) {
         let end = program.operations().len().min(start + lines);
         knowledge.add_powers(start..end);
-        Window::new(program, start..end).execute(&knowledge, inputs, &mut words)?;
+        let executed = Window::new(program, start..end).execute(&knowledge, inputs, &mut words);
+        executed.map_err(|error| error.in_text(inputs.program(), program))?;
     }
     let words = |limb: &Limb| {
         let words = words[limb.index()].clone().or_else(|| inputs.words(*limb));
@@ -207,6 +208,21 @@ fn shifted(operands: &Monomial, line: &Line<'_>) -> Words {
     let (n, ring, a) = (line.n(), line.ring(operands.m), line.source(operands.a));
     let from = |i: usize| i + operands.offset as usize;
     (0..n).map(|i| if from(i) < n { a.at(from(i)) } else { ring.sub(0, a.at(from(i) - n)) }).collect()
+}
+
+impl ExecuteError {
+    /// The error of the expansion `flat` of `program`, with the name that the limb has in the text.
+    fn in_text(mut self, program: &RingProgram, flat: &RingProgram) -> Self {
+        if let Self::NotReduced { operation, id, .. } = &mut self {
+            let (body, line) = program.executed(*operation);
+            let sources =
+                flat.operations()[*operation].sources().into_iter().zip(body.operations()[line].sources());
+            let named = sources.filter_map(|(limb, named)| limb.zip(named));
+            let mut named = named.filter(|(limb, _)| flat.limbs().id(*limb) == *id);
+            *id = named.next().map_or(*id, |(_, limb)| body.limbs().id(limb));
+        }
+        self
+    }
 }
 
 /// A run that cannot go on.

@@ -17,6 +17,10 @@ pub enum Part {
     Scalar,
     /// An operand with a name.
     Named(Name),
+    /// The argument of a call with this index.
+    Argument(usize),
+    /// The result of a call with this index.
+    Result(usize),
 }
 
 /// The operands that have names in text.

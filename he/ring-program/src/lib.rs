@@ -6,6 +6,7 @@
 //! * [`read()`] reads and validates a text, [`RingProgram::write`] writes it; a [`Builder`] makes
 //!   programs without text.
 //! * A [`Manifest`] names the ring degree, the inputs and the outputs.
+//! * A program may [call functions](Step). It means its [expansion](RingProgram::flat).
 //! * [`Operation`] has one variant for each row of [`for_each_operation!`]; [`Shape`] is what all
 //!   operations have.
 //! * [`Liveness`] says when a value is read next, [`reduction`] what operations demand of words.
@@ -37,6 +38,7 @@ mod constants;
 pub mod data;
 pub mod execute;
 mod fault;
+mod function;
 mod limb;
 mod liveness;
 pub mod manifest;
@@ -56,6 +58,7 @@ pub use constants::{ConstantIndex, Constants};
 pub use data::Inputs;
 pub use execute::{ExecuteError, execute};
 pub use fault::{Fault, Name, Part};
+pub use function::{Call, Function, FunctionIndex, Step};
 pub use limb::{Limb, LimbId, LimbTable};
 pub use liveness::{Liveness, NextUse, Uses};
 pub use manifest::{Manifest, NamedIds};

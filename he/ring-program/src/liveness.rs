@@ -42,7 +42,7 @@ pub struct Liveness {
 }
 
 impl Liveness {
-    /// Analyses a program, in time linear in its length.
+    /// Analyses a program without calls, in time linear in its length.
     ///
     /// # Panics
     /// Panics beyond 2^32 - 3 operations.

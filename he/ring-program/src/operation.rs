@@ -3,7 +3,7 @@
 use crate::shape::{
     Binary, Clear, Duplicate, Galois, GaloisCoefficients, Monomial, Scalar, Shape, Transform, Unary,
 };
-use crate::{Limb, ModulusIndex, for_each_operation};
+use crate::{ConstantIndex, Limb, ModulusIndex, for_each_operation};
 
 macro_rules! operations {
     (
@@ -38,6 +38,18 @@ macro_rules! operations {
         }
 
         impl Shape for Operation {
+            fn renamed(
+                self,
+                d: Limb,
+                source: &mut impl FnMut(Limb) -> Limb,
+                constant: &mut impl FnMut(ConstantIndex) -> ConstantIndex,
+            ) -> Self {
+                match self {
+                    $(Self::$Name(operands) => Self::$Name(operands.renamed(d, source, constant)),)*
+                    $(Self::$Idiom(operands) => Self::$Idiom(operands.renamed(d, source, constant)),)*
+                }
+            }
+
             fn destination(&self) -> Limb {
                 match self {
                     $(Self::$Name(operands) => operands.destination(),)*

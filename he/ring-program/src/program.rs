@@ -1,10 +1,14 @@
 //! Programs.
 
 use crate::moduli::ModulusTable;
-use crate::{ConstantIndex, Constants, Fault, Limb, LimbId, LimbTable, ModulusIndex, Operation, Parameters};
+use crate::{
+    ConstantIndex, Constants, Fault, Function, Limb, LimbId, LimbTable, ModulusIndex, Operation, Parameters,
+    Step,
+};
 use ring::Degree;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 /// The limbs of an input or an output, in the order of its data file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,19 +19,22 @@ pub struct Group {
     pub limbs: Vec<Limb>,
 }
 
-/// A program of operations on limbs, valid in all parts.
+/// A program of operations on limbs, or of [calls](Step) of functions that have such operations; valid in all parts.
 ///
-/// Two programs are equal if they have the same degree, moduli, operations, inputs, outputs and seeded limbs.
+/// Two programs are equal if they have the same degree, moduli, operations, functions, calls, inputs, outputs and seeded limbs.
 /// Source lines and parameters do not matter.
 #[derive(Clone, Debug)]
 pub struct RingProgram {
     pub(crate) degree: Degree,
-    pub(crate) moduli: ModulusTable,
+    /// Functions share it.
+    pub(crate) moduli: Arc<ModulusTable>,
     pub(crate) limbs: LimbTable,
     pub(crate) constants: Constants,
     pub(crate) operations: Vec<Operation>,
     /// The source lines, 0 for none.
     pub(crate) lines: Vec<u32>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) steps: Vec<Step>,
     pub(crate) inputs: Vec<Group>,
     pub(crate) outputs: Vec<Group>,
     pub(crate) seeded: Option<Vec<Limb>>,
@@ -57,7 +64,7 @@ impl RingProgram {
         &self.constants
     }
 
-    /// The operations in order.
+    /// The operations in order; none in a program with functions.
     pub fn operations(&self) -> &[Operation] {
         &self.operations
     }
@@ -119,6 +126,8 @@ impl PartialEq for RingProgram {
             && self.limbs == other.limbs
             && self.constants == other.constants
             && self.operations == other.operations
+            && self.functions == other.functions
+            && self.steps == other.steps
             && self.inputs == other.inputs
             && self.outputs == other.outputs
             && self.seeded == other.seeded

@@ -20,7 +20,10 @@
 //! * The indices of the table of moduli must be right. Moduli are distinct primes that are 1 mod 2n.
 //! * A program ends with one `halt` or two, so a truncated text is an error.
 //! * `sr_addps` of 0 with a real modulus is an addition, not a copy.
+//!
+//! The notation of functions, calls and repeats is our own. See `docs/book/src/fhetch.md`.
 
+mod call;
 mod foreign;
 mod instruction;
 mod operands;
@@ -29,6 +32,7 @@ mod token;
 use crate::fault::{Fault, Part};
 use crate::manifest::{Manifest, NamedIds};
 use crate::{Builder, Limb, ModulusFault, Operation, RingProgram, SENTINEL, compression};
+use call::OpenFunction;
 use diagnostic::{Diagnostic, Diagnostics, number};
 pub use instruction::NOTATION;
 use operands::{Misplaced, Operands};
@@ -113,6 +117,10 @@ struct Reader<'m> {
     file: &'m str,
     manifest: Option<&'m Manifest>,
     builder: Builder,
+    /// The function whose lines follow.
+    function: Option<OpenFunction>,
+    /// The lines of the repeats that are open.
+    repeats: Vec<u32>,
     outputs: Option<Vec<(String, Vec<Limb>)>>,
     stage: Stage,
     line: u32,
@@ -146,7 +154,17 @@ impl<'m> Reader<'m> {
             manifest.parameters.iter().for_each(|parameters| builder.declare_parameters(parameters.clone()));
         }
         let errors = Diagnostics::default();
-        Ok(Self { file, manifest, builder, outputs, stage: Stage::Start, line: 0, errors })
+        Ok(Self {
+            file,
+            manifest,
+            builder,
+            function: None,
+            repeats: Vec::new(),
+            outputs,
+            stage: Stage::Start,
+            line: 0,
+            errors,
+        })
     }
 
     /// Reads a line that is neither blank nor a comment. False if there is no point in reading on.
@@ -276,6 +294,15 @@ impl<'m> Reader<'m> {
             let help = "all moduli come before the first instruction, as many as `modulus_count` says";
             return self.report(error.with_help(help), line, significant);
         }
+        if let Some(keyword) = call::Keyword::find(opcode) {
+            return self.read_keyword(keyword, line, significant, rest);
+        }
+        let is_outside = self.function.is_none() && !self.builder.program().functions().is_empty();
+        if is_outside && crate::OPCODES.contains(&opcode) {
+            let error = Diagnostic::new("a line outside of functions");
+            let help = "a program has lines, or functions with lines and calls of them";
+            return self.report(error.with_help(help), line, significant);
+        }
         let operands = match Operands::split(line, significant.clone(), opcode, rest) {
             Ok(operands) => operands,
             // What is wrong about an unknown opcode is the opcode.
@@ -284,22 +311,25 @@ impl<'m> Reader<'m> {
             }
             Err(Misplaced(span, fault)) => return self.report_fault(fault, line, span),
         };
-        match instruction::read(opcode, &operands, &mut self.builder) {
+        let builder = self.function.as_mut().map_or(&mut self.builder, |function| &mut function.body);
+        match instruction::read(opcode, &operands, builder) {
             Ok(Some(operation)) => self.push(operation, line, &operands),
             Ok(None) => self.report_fault(instruction::unknown(opcode), line, word),
             Err(fault) => {
                 let span = operands.span(fault.part);
                 self.report_fault(fault, line, span);
                 // So that one error causes no other error.
-                if let Ok(d) = operands.limb(Part::Destination, &mut self.builder) {
-                    self.builder.define(d);
+                let builder = self.function.as_mut().map_or(&mut self.builder, |function| &mut function.body);
+                if let Ok(d) = operands.limb(Part::Destination, builder) {
+                    builder.define(d);
                 }
             }
         }
     }
 
     fn push(&mut self, operation: Operation, line: &[u8], operands: &Operands<'_>) {
-        if let Err(fault) = self.builder.push_from_line(operation, self.line) {
+        let builder = self.function.as_mut().map_or(&mut self.builder, |function| &mut function.body);
+        if let Err(fault) = builder.push_from_line(operation, self.line) {
             let span = operands.span(fault.part);
             self.report_fault(fault, line, span);
         }
@@ -308,6 +338,10 @@ impl<'m> Reader<'m> {
     fn read_halt(&mut self, line: &[u8], significant: Span, rest: Span) {
         if !rest.is_empty() {
             return self.report(Diagnostic::new("`halt` has no operands"), line, rest);
+        }
+        if let Some((what, begin)) = self.take_open_block() {
+            let error = Diagnostic::new(format!("`halt` in the {what} of line {begin}"));
+            self.report(error.with_help("write `end` before"), line, significant.clone());
         }
         self.stage = match self.stage {
             Stage::Halted { second: true } => {

@@ -57,7 +57,7 @@ impl InputModulus {
     }
 }
 
-/// The moduli of the inputs, indexed by [`Limb::index`]. `None` for other limbs and for inputs that
+/// The moduli of the inputs of a program without calls, indexed by [`Limb::index`]. `None` for other limbs and for inputs that
 /// no operation with a modulus reads.
 pub fn input_moduli(program: &RingProgram) -> Vec<Option<InputModulus>> {
     let limbs = program.limbs().len();
@@ -89,6 +89,7 @@ pub fn input_moduli(program: &RingProgram) -> Vec<Option<InputModulus>> {
 /// Whether an operation may read a word that is not below its modulus, though it must be: its source has the words of an
 /// operation with a larger modulus, or of an input that another operation reads first.
 pub fn may_read_unreduced(program: &RingProgram) -> bool {
+    let program = &*program.flat();
     // The number below which the words of a limb are; `None` for any words.
     let mut bounds: Vec<Option<u128>> = vec![None; program.limbs().len()];
     let moduli = input_moduli(program);

@@ -4,12 +4,53 @@ use crate::{ConstantIndex, Limb, ModulusIndex};
 
 /// What all operations have, for code that treats them alike.
 pub trait Shape: Copy {
+    /// The operation with other names of its destination, its sources and its constant.
+    fn renamed(
+        self,
+        d: Limb,
+        source: &mut impl FnMut(Limb) -> Limb,
+        constant: &mut impl FnMut(ConstantIndex) -> ConstantIndex,
+    ) -> Self;
+
     /// The limb that the operation writes.
     fn destination(&self) -> Limb;
     /// The limbs that the operation reads, in order; a limb may occur twice.
     fn sources(&self) -> [Option<Limb>; 2];
     /// The modulus, if the operation has one.
     fn modulus(&self) -> Option<ModulusIndex>;
+}
+
+/// An operand, some of which have names in a program.
+trait Operand: Copy {
+    fn renamed(
+        self,
+        source: &mut impl FnMut(Limb) -> Limb,
+        constant: &mut impl FnMut(ConstantIndex) -> ConstantIndex,
+    ) -> Self;
+}
+
+macro_rules! operands {
+    ($($Type:ty: |$operand:ident, $source:ident, $constant:ident| $renamed:expr;)*) => {
+        $(impl Operand for $Type {
+            fn renamed(
+                self,
+                $source: &mut impl FnMut(Limb) -> Limb,
+                $constant: &mut impl FnMut(ConstantIndex) -> ConstantIndex,
+            ) -> Self {
+                let $operand = self;
+                $renamed
+            }
+        })*
+    };
+}
+
+operands! {
+    Limb: |x, source, _constant| source(x);
+    Option<ConstantIndex>: |x, _source, constant| x.map(constant);
+    ConstantIndex: |x, _source, constant| constant(x);
+    ModulusIndex: |x, _source, _constant| x;
+    Option<ModulusIndex>: |x, _source, _constant| x;
+    u32: |x, _source, _constant| x;
 }
 
 macro_rules! shapes {
@@ -25,6 +66,16 @@ macro_rules! shapes {
             }
 
             impl Shape for $Name {
+                #[allow(unused_variables)]
+                fn renamed(
+                    self,
+                    d: Limb,
+                    source: &mut impl FnMut(Limb) -> Limb,
+                    constant: &mut impl FnMut(ConstantIndex) -> ConstantIndex,
+                ) -> Self {
+                    Self { d, $($field: self.$field.renamed(source, constant)),* }
+                }
+
                 fn destination(&self) -> Limb {
                     self.d
                 }

@@ -4,7 +4,7 @@ use crate::fault::Name;
 use crate::shape::{
     Binary, Clear, Duplicate, Galois, GaloisCoefficients, Monomial, Scalar, Transform, Unary,
 };
-use crate::{ModulusIndex, Operation, RingProgram, SENTINEL, for_each_operation};
+use crate::{Call, Limb, ModulusIndex, Operation, RingProgram, SENTINEL, Step, for_each_operation};
 use std::io::{self, Write};
 
 impl RingProgram {
@@ -24,10 +24,35 @@ impl RingProgram {
         for (index, modulus) in self.moduli.iter() {
             writeln!(out, "m[{}] {modulus:#X}", index.get())?;
         }
+        for function in &self.functions {
+            write!(out, "function {}", function.name())?;
+            let body = function.body();
+            write_signature(body, function.parameters(), function.results(), &mut out)?;
+            body.operations.iter().try_for_each(|operation| write_operation(operation, body, &mut out))?;
+            writeln!(out, "end")?;
+        }
         for operation in &self.operations {
             write_operation(operation, self, &mut out)?;
         }
+        self.write_steps(&self.steps, &mut out)?;
         writeln!(out, "halt")
+    }
+
+    fn write_steps(&self, steps: &[Step], out: &mut impl Write) -> io::Result<()> {
+        for step in steps {
+            match step {
+                Step::Call(Call { function, arguments, results }) => {
+                    write!(out, "call {}", self.function(*function).name())?;
+                    write_signature(self, arguments, results, out)?;
+                }
+                Step::Repeat(count, steps) => {
+                    writeln!(out, "repeat {count}")?;
+                    self.write_steps(steps, out)?;
+                    writeln!(out, "end")?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The program as text.
@@ -36,6 +61,32 @@ impl RingProgram {
         self.write("", &mut text).expect("memory can be written to");
         String::from_utf8(text).expect("the notation is ASCII")
     }
+}
+
+/// Writes ` %1..%3, %7 -> %8` and the end of the line.
+fn write_signature(
+    program: &RingProgram,
+    from: &[Limb],
+    to: &[Limb],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    for (limbs, before) in [(from, ""), (to, " ->")] {
+        out.write_all(before.as_bytes())?;
+        let mut ids = limbs.iter().map(|&limb| program.limbs.id(limb)).peekable();
+        let mut separator = " ";
+        while let Some(first) = ids.next() {
+            let mut last = first;
+            while let Some(next) = ids.next_if(|next| last.0.checked_add(1) == Some(next.0)) {
+                last = next;
+            }
+            write!(out, "{separator}{first}")?;
+            if last != first {
+                write!(out, "..{last}")?;
+            }
+            separator = ", ";
+        }
+    }
+    writeln!(out)
 }
 
 /// The notation of one shape, after the opcode.

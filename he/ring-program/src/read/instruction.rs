@@ -1,5 +1,6 @@
 //! Instructions: from operands in text to operations.
 
+use super::call::Keyword;
 use super::operands::Operands;
 use crate::fault::{Fault, Name, Part};
 use crate::shape::{
@@ -161,7 +162,8 @@ pub(super) fn unknown(opcode: &str) -> Fault {
         return Fault::new(Part::Operation, message);
     }
     let fault = Fault::new(Part::Operation, format!("unknown opcode `{opcode}`"));
-    match nearest(opcode, OPCODES.iter().copied().chain(["halt"])) {
+    let keywords = Keyword::ALL.map(|(word, _)| word);
+    match nearest(opcode, OPCODES.iter().copied().chain(keywords).chain(["halt"])) {
         Some(near) => fault.help(format!("did you mean `{near}`?")),
         None => fault.help(format!("the opcodes are {}, halt", OPCODES.join(", "))),
     }

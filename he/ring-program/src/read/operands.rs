@@ -90,7 +90,7 @@ impl<'t> Operands<'t> {
     /// The bytes of a part, or of the whole instruction if the part is missing.
     pub(super) fn span(&self, part: Part) -> Span {
         let slot = match part {
-            Part::Operation => None,
+            Part::Operation | Part::Argument(_) | Part::Result(_) => None,
             Part::Destination => Some(0),
             Part::First => Some(1),
             Part::Second | Part::Scalar => Some(2),
@@ -143,17 +143,7 @@ impl<'t> Operands<'t> {
 
     /// The id of a limb.
     pub(super) fn id(&self, part: Part) -> Result<LimbId, Fault> {
-        let bytes = self.bytes(part);
-        let fault = |reason: &str| {
-            Fault::new(part, format!("invalid limb `{}`: {reason}", text(bytes)))
-                .help("a limb is `%` and a decimal number of at most 64 bits")
-        };
-        let Some((b'%', digits)) = bytes.split_first() else { return Err(fault("no `%`")) };
-        if digits.starts_with(b"0x") || digits.starts_with(b"0X") {
-            return Err(fault("not a decimal number"));
-        }
-        let id = number(digits).map_err(fault)?;
-        u64::try_from(id).map(LimbId).map_err(|_| fault("more than 64 bits"))
+        limb_id(self.bytes(part), part)
     }
 
     /// A limb.
@@ -225,4 +215,18 @@ impl<'t> Operands<'t> {
             _ => Ok(()),
         }
     }
+}
+
+/// The id of the limb in a text, which is a part of a line.
+pub(super) fn limb_id(bytes: &[u8], part: Part) -> Result<LimbId, Fault> {
+    let fault = |reason: &str| {
+        Fault::new(part, format!("invalid limb `{}`: {reason}", text(bytes)))
+            .help("a limb is `%` and a decimal number of at most 64 bits")
+    };
+    let Some((b'%', digits)) = bytes.split_first() else { return Err(fault("no `%`")) };
+    if digits.starts_with(b"0x") || digits.starts_with(b"0X") {
+        return Err(fault("not a decimal number"));
+    }
+    let id = number(digits).map_err(fault)?;
+    u64::try_from(id).map(LimbId).map_err(|_| fault("more than 64 bits"))
 }

@@ -2,6 +2,7 @@
 
 mod data;
 mod files;
+mod functions;
 mod niobium;
 mod operations;
 mod products;

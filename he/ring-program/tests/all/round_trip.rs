@@ -9,7 +9,7 @@ use ring_program::{
 };
 
 /// The choices for one operation; each is reduced to what the operation needs.
-type Choice = (u8, [u64; 3], u8, u128, u32);
+pub(crate) type Choice = (u8, [u64; 3], u8, u128, u32);
 
 fn id(choice: u64) -> LimbId {
     // Few small ids, so that operations depend on each other, and some large ones.
@@ -53,7 +53,7 @@ fn operation(builder: &mut Builder, moduli: &[ModulusIndex], choice: Choice) -> 
     }
 }
 
-fn program(log2: u32, moduli: usize, choices: Vec<Choice>) -> RingProgram {
+pub(crate) fn program(log2: u32, moduli: usize, choices: Vec<Choice>) -> RingProgram {
     let mut builder = Builder::new(1 << log2).unwrap();
     let degree = builder.program().degree();
     let primes = [128, 60, 32].map(|bits| ring::prime::largest_prime(bits, degree).unwrap());

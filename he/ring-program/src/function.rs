@@ -1,0 +1,219 @@
+//! Functions, and calls of them.
+//!
+//! A program has lines, or calls of functions that have lines. A function reads its parameters and what it wrote itself; its limbs
+//! are its own. A call gives the parameters the values of its arguments, and its results get the values of the function's
+//! results, all at once. So a program with calls means its [expansion](RingProgram::flat): the same lines in the same order. Functions
+//! call nothing, so there is no recursion.
+
+use crate::program::Group;
+use crate::{Limb, LimbId, RingProgram, Shape};
+use std::borrow::Cow;
+use std::num::NonZeroU32;
+use std::slice;
+
+/// Lines with parameters and results.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Function {
+    pub(crate) name: String,
+    /// It has the moduli of the program, one input and one output.
+    pub(crate) body: RingProgram,
+}
+
+impl Function {
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The lines: a program without calls, with the moduli of the whole. Its only input has the parameters, its only output the
+    /// results.
+    pub fn body(&self) -> &RingProgram {
+        &self.body
+    }
+
+    /// The limbs of the body that get the arguments of a call, all distinct.
+    pub fn parameters(&self) -> &[Limb] {
+        &self.body.inputs[0].limbs
+    }
+
+    /// The limbs of the body whose values a call returns.
+    pub fn results(&self) -> &[Limb] {
+        &self.body.outputs[0].limbs
+    }
+}
+
+/// The index of a function in its program.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FunctionIndex(pub(crate) u32);
+
+impl FunctionIndex {
+    /// The index as a number.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A call of a function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// The function.
+    pub function: FunctionIndex,
+    /// The limbs of the program for the parameters.
+    pub arguments: Vec<Limb>,
+    /// The limbs of the program for the results, all distinct.
+    pub results: Vec<Limb>,
+}
+
+/// A part of a program with calls.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A call.
+    Call(Call),
+    /// Steps that run several times, one after the other.
+    Repeat(NonZeroU32, Vec<Step>),
+}
+
+/// The calls of some steps, those in repeats again and again.
+#[derive(Clone, Debug)]
+struct Calls<'p> {
+    /// The steps that are left, those of the innermost repeat last; the whole repeat, and its runs that are left.
+    open: Vec<(slice::Iter<'p, Step>, &'p [Step], u32)>,
+}
+
+impl<'p> Iterator for Calls<'p> {
+    type Item = &'p Call;
+
+    fn next(&mut self) -> Option<&'p Call> {
+        loop {
+            let (steps, whole, runs) = self.open.last_mut()?;
+            match steps.next() {
+                Some(Step::Call(call)) => return Some(call),
+                Some(Step::Repeat(count, steps)) => self.open.push((steps.iter(), steps, count.get() - 1)),
+                None if *runs > 0 => (*steps, *runs) = (whole.iter(), *runs - 1),
+                None => drop(self.open.pop()),
+            }
+        }
+    }
+}
+
+impl RingProgram {
+    /// The most lines that the calls of a program may have in all.
+    pub const MAX_LINES: u64 = 1 << 25;
+
+    /// The functions, in order. A program with functions has no [operations](Self::operations) of its own.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// The function with an index.
+    ///
+    /// # Panics
+    /// Panics if `index` is of another program that has more functions.
+    pub fn function(&self, index: FunctionIndex) -> &Function {
+        &self.functions[index.index()]
+    }
+
+    /// The calls and the repeats, in order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// All calls in order, those in repeats again and again.
+    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+        Calls { open: vec![(self.steps.iter(), &self.steps, 0)] }
+    }
+
+    /// The number of lines that a run executes.
+    pub fn length(&self) -> u64 {
+        self.operations.len() as u64 + self.lines_of(&self.steps)
+    }
+
+    /// The lines of all calls of some steps.
+    fn lines_of(&self, steps: &[Step]) -> u64 {
+        let lines = |step: &Step| match step {
+            Step::Call(call) => self.function(call.function).body.operations.len() as u64,
+            Step::Repeat(count, steps) => self.lines_of(steps) * u64::from(count.get()),
+        };
+        steps.iter().map(lines).sum()
+    }
+
+    /// The program with the lines with this index among those of the text, and their index in it: lines of functions count in
+    /// the order of the functions.
+    ///
+    /// # Panics
+    /// Panics if there are fewer lines.
+    pub fn place(&self, mut index: usize) -> (&RingProgram, usize) {
+        for Function { body, .. } in &self.functions {
+            match index.checked_sub(body.operations.len()) {
+                Some(rest) => index = rest,
+                None => return (body, index),
+            }
+        }
+        assert!(index < self.operations.len(), "a line of another program");
+        (self, index)
+    }
+
+    /// The program with the line that a run executes after `index` others, and its index in it.
+    pub(crate) fn executed(&self, mut index: usize) -> (&RingProgram, usize) {
+        for call in self.calls() {
+            let body = &self.function(call.function).body;
+            match index.checked_sub(body.operations.len()) {
+                Some(rest) => index = rest,
+                None => return (body, index),
+            }
+        }
+        (self, index)
+    }
+
+    /// The same program without calls: the lines of each call in turn. Inputs and their limbs stay; outputs are other limbs. Results
+    /// of each call get new ids, and so do the other limbs of each function.
+    pub fn flat(&self) -> Cow<'_, Self> {
+        if self.steps.is_empty() && self.functions.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut flat = Self { functions: Vec::new(), steps: Vec::new(), outputs: Vec::new(), ..self.clone() };
+        for Function { body, .. } in &self.functions {
+            flat.default_roots.extend(&body.default_roots);
+        }
+        let ids = self.limbs.iter().map(|limb| self.limbs.id(limb).0);
+        let mut next = ids.max().map_or(0, |id| id + 1);
+        let mut fresh = |flat: &mut Self| {
+            next += 1;
+            flat.limbs.intern(LimbId(next - 1))
+        };
+        // The limb with the value of each limb of the program.
+        let mut current: Vec<Limb> = self.limbs.iter().collect();
+        // The limbs that each function writes.
+        let mut locals: Vec<Vec<Option<Limb>>> =
+            self.functions.iter().map(|function| vec![None; function.body.limbs.len()]).collect();
+        for Call { function, arguments, results } in self.calls() {
+            let locals = &mut locals[function.index()];
+            let function = self.function(*function);
+            let body = &function.body;
+            function.results().iter().for_each(|limb| locals[limb.index()] = None);
+            let mut values: Vec<Option<Limb>> = vec![None; body.limbs.len()];
+            for (parameter, argument) in function.parameters().iter().zip(arguments) {
+                values[parameter.index()] = Some(current[argument.index()]);
+            }
+            for (operation, line) in body.operations.iter().zip(&body.lines) {
+                let index = operation.destination().index();
+                let d = *locals[index].get_or_insert_with(|| fresh(&mut flat));
+                let mut source =
+                    |limb: Limb| values[limb.index()].expect("a function reads limbs with values");
+                let mut constant = |constant| flat.constants.intern(body.constants.value(constant));
+                flat.operations.push(operation.renamed(d, &mut source, &mut constant));
+                flat.lines.push(*line);
+                values[index] = Some(d);
+            }
+            for (limb, result) in function.results().iter().zip(results) {
+                current[result.index()] = values[limb.index()].expect("results have values");
+            }
+        }
+        let of_group = |Group { name, limbs }: &Group| Group {
+            name: name.clone(),
+            limbs: limbs.iter().map(|limb| current[limb.index()]).collect(),
+        };
+        flat.outputs = self.outputs.iter().map(of_group).collect();
+        Cow::Owned(flat)
+    }
+}
