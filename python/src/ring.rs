@@ -61,7 +61,7 @@ impl PyRingProgram {
 
     #[getter]
     fn operations(&self) -> usize {
-        self.program.operations().len()
+        self.program.length() as usize
     }
 
     #[getter]

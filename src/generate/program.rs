@@ -15,6 +15,7 @@ use programs::{
 use ring::Degree;
 use ring_program::Manifest;
 use ring_program::data::Words;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -32,6 +33,9 @@ pub(crate) struct Args {
     /// File to write, with a name that ends in .fhetch. The manifest gets the same name, ending in .json
     #[arg(short, long, value_name = "P.fhetch")]
     output: PathBuf,
+    /// Write the lines of each call in place of functions and calls
+    #[arg(long)]
+    flat: bool,
     /// Folder for plaintexts: NAME.npy of each input that needs neither key nor message, for `rpu run --inputs`
     #[arg(long, value_name = "FOLDER")]
     plaintexts: Option<PathBuf>,
@@ -89,7 +93,8 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     if let Some(folder) = &args.plaintexts {
         write_plaintexts(folder, &set, &generated)?;
     }
-    let (program, ledger) = (generated.program, generated.ledger);
+    let ledger = generated.ledger;
+    let program = if args.flat { generated.program.flat() } else { Cow::Borrowed(&generated.program) };
     let mut text = Vec::new();
     let comment = programs::comment(&args.program, &set, &options) + &ledger.to_string();
     program.write(&comment, &mut text).map_err(|error| Failure::Work(error.to_string()))?;

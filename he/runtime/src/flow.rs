@@ -105,9 +105,15 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// The dataflow of `program`.
+    /// The dataflow of a program without calls.
     pub fn of(program: &RingProgram) -> Self {
-        let mut flow = Renaming::new(program);
+        Self::with_aliases(program, &[])
+    }
+
+    /// The dataflow of a program without calls of which some inputs have the words of others: `aliases` has an earlier limb for the
+    /// limb, by index, and may be shorter.
+    pub(crate) fn with_aliases(program: &RingProgram, aliases: &[Option<Limb>]) -> Self {
+        let mut flow = Renaming::new(program, aliases);
         for index in 0..program.operations().len() {
             flow.add(index);
         }
@@ -135,7 +141,7 @@ struct Renaming<'p> {
 }
 
 impl<'p> Renaming<'p> {
-    fn new(program: &'p RingProgram) -> Self {
+    fn new(program: &'p RingProgram, aliases: &[Option<Limb>]) -> Self {
         let mut renaming = Self {
             program,
             current: vec![None; program.limbs().len()],
@@ -145,6 +151,10 @@ impl<'p> Renaming<'p> {
         };
         let moduli = input_moduli(program);
         for &limb in program.inputs().iter().flat_map(|group| &group.limbs) {
+            let alias = aliases.get(limb.index()).copied().flatten().filter(|&alias| alias != limb);
+            if let Some(alias) = alias {
+                renaming.current[limb.index()] = renaming.current[alias.index()];
+            }
             if renaming.current[limb.index()].is_none() {
                 let residues = match moduli[limb.index()] {
                     Some(InputModulus::Residues(m)) => Some(m),

@@ -4,7 +4,8 @@
 //! This crate runs it on the RPU in these steps:
 //!
 //! * [`Flow`] is the program's dataflow: values in place of limbs that are written again and again;
-//! * [`lift()`] makes [`Launches`] of kernels from it, most of them for many lines;
+//! * [`lift()`] makes [`Launches`] of kernels from it, most of them for many lines; [`lift_program()`] does so once for each function of
+//!   a program with calls;
 //! * [`Kernels`] generates each kernel once, and times it once, for a machine;
 //! * [`Execution`] runs all launches on data, on the functional engine;
 //! * [`Plan`] times all launches and all transfers to and from the off-chip memory: a [`Timeline`];
@@ -35,7 +36,7 @@ pub mod traffic;
 pub use execute::Execution;
 pub use flow::Flow;
 pub use kernels::Kernels;
-pub use lift::{Launches, Limits, lift};
+pub use lift::{Launches, Limits, lift, lift_program};
 pub use reduced::NotReduced;
 pub use report::{Report, limit};
 pub use run::{RunError, Runtime};

@@ -30,6 +30,9 @@
 //!   another has read its results.
 //! * A movement of words is a launch of its own.
 //!
+//! The lines of a function are lifted as a program of their own, whose inputs are the parameters and whose outputs the results;
+//! parameters with one value are one. Each call has all launches of its function. So lines of different calls share no launch.
+//!
 //! Limbs of fewer than 16 vectors are *short*. Their lines come in windows of 32 lines, or of 512 if a limb is one vector: in a
 //! window, elementwise lines come first, then the operations and movements that need them, then the elementwise lines that
 //! need those, and so on, each in the order of the program. So limbs meet those with the same work.
@@ -42,8 +45,10 @@
 //! | reach, in lines | the window | 4 |
 //! | rings of a launch | so many that their limbs have 16 vectors | 1 |
 
+mod calls;
 mod group;
 
+pub use self::calls::lift_program;
 use self::group::{Group, Line, position};
 use crate::flow::{By, Elementary, Flow, Node, Task, ValueId};
 use crate::operation::{Batch, RingOperation, RingParameters};

@@ -116,7 +116,7 @@ impl Report {
             keys,
             parameters: program.parameters().cloned(),
             time_us: timeline.total_ns / 1e3,
-            operations: program.operations().len() as u64,
+            operations: program.length(),
             lifted_operations: launches.lifted() + renamed,
             unused_operations: unused,
             hbm: Hbm {

@@ -4,7 +4,7 @@ use crate::choose;
 use crate::execute::{Execution, LaunchError};
 use crate::flow::Flow;
 use crate::kernels::Kernels;
-use crate::lift::{Launch, Launches, Limits, Work, lift};
+use crate::lift::{Launch, Launches, Limits, Work, lift_program};
 use crate::report::Report;
 use crate::schedule::{HbmUse, Home, Plan, Timeline, TooLarge};
 use crate::traffic::{Keys, Sources};
@@ -46,10 +46,7 @@ impl<'p> Runtime<'p> {
         keys: Keys,
         limits: Limits,
     ) -> Result<Self, RunError> {
-        let mut flow = Flow::of(program);
-        let launches = lift(&flow, limits);
-        // The launches have them all, and they take as much memory as the program.
-        flow.nodes = Vec::new();
+        let (flow, launches) = lift_program(program, limits);
         let variants = choose::variants(program, &launches, machine).map_err(RunError::Kernel)?;
         let kernels = choose::fastest(variants, |kernels| {
             let (flow, launches) = (&flow, &launches);
@@ -80,7 +77,7 @@ impl<'p> Runtime<'p> {
 
     /// The first line of a launch in the text.
     pub(crate) fn line(&self, launch: &Launch) -> Option<u64> {
-        self.program.line(launch.first as usize).map(|line| u64::from(line.get()))
+        self.line_of(launch.first).map(|line| u64::from(line.get()))
     }
 
     /// The launches.
@@ -125,11 +122,17 @@ impl<'p> Runtime<'p> {
 
     /// The line of an operation, as a prefix of messages; empty without a text.
     fn line_prefix(&self, operation: u32) -> String {
-        self.program.line(operation as usize).map(|line| format!("line {line}: ")).unwrap_or_default()
+        self.line_of(operation).map(|line| format!("line {line}: ")).unwrap_or_default()
+    }
+
+    fn line_of(&self, operation: u32) -> Option<NonZeroU32> {
+        let (program, operation) = self.program.place(operation as usize);
+        program.line(operation)
     }
 
     fn opcode(&self, operation: u32) -> &'static str {
-        self.program.operations()[operation as usize].opcode()
+        let (program, operation) = self.program.place(operation as usize);
+        program.operations()[operation].opcode()
     }
 
     /// The events of all kernels.
@@ -182,7 +185,7 @@ impl<'p> Runtime<'p> {
                 lines => format!(" or one of the {} lines fused with it", lines - 1),
             };
             let place = format!("`{}`{more}", self.opcode(operation));
-            RunError::Launch { line: self.program.line(operation as usize), place, error }
+            RunError::Launch { line: self.line_of(operation), place, error }
         })
     }
 

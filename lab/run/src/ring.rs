@@ -56,8 +56,8 @@ impl<'p> RingRun<'p> {
         let mut outputs = Vec::new();
         match data {
             RingData::None => {
-                let mut inputs = Inputs::new(program);
                 if may_read_unreduced(program) {
+                    let mut inputs = Inputs::new(program);
                     inputs.fill(0);
                     runtime.check_reduced(&inputs).map_err(Box::new)?;
                 }
@@ -81,8 +81,9 @@ impl<'p> RingRun<'p> {
     }
 }
 
-/// Whether any line of a program writes an output. If not, there is nothing to check.
+/// Whether any line or call of a program writes an output. If not, there is nothing to check.
 pub fn writes_outputs(program: &RingProgram) -> bool {
-    let written: HashSet<Limb> = program.operations().iter().map(Shape::destination).collect();
+    let lines = program.operations().iter().map(Shape::destination);
+    let written: HashSet<Limb> = lines.chain(program.calls().flat_map(|call| call.results.clone())).collect();
     program.outputs().iter().flat_map(|group| &group.limbs).any(|limb| written.contains(limb))
 }

@@ -157,7 +157,7 @@ fn cells(
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
     Ok(format!(
         " {} | {transform:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.1} | {:.1} | {:.1} | {} |",
-        generated.program.operations().len(),
+        generated.program.length(),
         count as f64 * transform / 1e3,
         of_transforms / 1e3,
         (kernels - of_transforms) / 1e3,

@@ -122,7 +122,7 @@ fn cells(program: &RingProgram, machine: &Machine) -> String {
     let keys = keys.filter(|&&limb| inputs.is_needed(limb)).count() as u64;
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let key_mib = mib(keys * machine.instruction_set().bytes(program.degree().get()));
-    let lines = program.operations().len();
+    let lines = program.length();
     let run = || -> Result<Report, Fault> {
         let runtime = Runtime::new(program, machine, Keys::Streamed)?;
         Ok(runtime.report(&runtime.time(false)?))

@@ -16,20 +16,20 @@ use sim::Machine;
 use std::path::Path;
 
 /// The choices for one operation; each is reduced to what the operation needs.
-type Choice = (u8, [u8; 3], u8, u128, u32);
+pub(crate) type Choice = (u8, [u8; 3], u8, u128, u32);
 
-const LIMBS: u64 = 10;
+pub(crate) const LIMBS: u64 = 10;
 
 /// A program under construction, in which operations get the residues that they need.
-struct Random {
-    builder: Builder,
+pub(crate) struct Random {
+    pub(crate) builder: Builder,
     moduli: Vec<ModulusIndex>,
     /// The modulus of each limb.
     of: Vec<ModulusIndex>,
 }
 
 impl Random {
-    fn new(log2: u32) -> Self {
+    pub(crate) fn new(log2: u32) -> Self {
         let mut builder = Builder::new(1 << log2).unwrap();
         let degree = builder.program().degree();
         let primes = [128, 60, 100, 32].map(|bits| ring::prime::largest_prime(bits, degree).unwrap());
@@ -65,7 +65,7 @@ impl Random {
         a
     }
 
-    fn add(&mut self, (kind, ids, modulus, constant, small): Choice) {
+    pub(crate) fn add(&mut self, (kind, ids, modulus, constant, small): Choice) {
         let m = self.moduli[modulus as usize % self.moduli.len()];
         let degree = self.builder.program().degree();
         let [id, id_a, id_b] = ids.map(|id| u64::from(id) % LIMBS);
@@ -257,7 +257,7 @@ fn transforms_in_a_small_memory_work_in_place_with_small_tables() {
 #[test]
 fn data_beyond_the_off_chip_memory_are_an_error_with_a_place() {
     const N: u64 = 16384;
-    const LIMBS: u64 = 9;
+    pub(crate) const LIMBS: u64 = 9;
     const LIMB: u64 = N * 16;
     let degree = ring::Degree::new(N).unwrap();
     let q = ring::prime::largest_prime(100, degree).unwrap();
