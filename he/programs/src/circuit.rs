@@ -3,10 +3,12 @@
 //! A [`Circuit`] emits the lines of each operation, declares the keys that it needs, and keeps a [`Ledger`]. A
 //! [`Ciphertext`] knows its level and its scale, so that operations refuse operands that do not fit.
 
+mod function;
 mod key_switches;
 mod ledger;
 mod linear;
 
+pub(crate) use function::Plaintexts;
 pub(crate) use linear::{LinearTransform, ModDowns, Plan};
 
 use crate::base::Tower;
@@ -71,6 +73,9 @@ pub(crate) struct Circuit<'s> {
     scales: BTreeMap<String, Scale>,
     /// By name.
     plaintexts: BTreeMap<String, Plaintext>,
+    functions: BTreeMap<function::Signature, function::Function>,
+    /// The call in whose function further lines are.
+    scope: Option<function::Scope>,
     ledger: Ledger,
 }
 
@@ -102,6 +107,8 @@ impl<'s> Circuit<'s> {
             inputs: Vec::new(),
             scales: BTreeMap::new(),
             plaintexts: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            scope: None,
             ledger: Ledger::default(),
         })
     }
@@ -191,6 +198,11 @@ impl<'s> Circuit<'s> {
         scale: Scale,
         definition: Definition,
     ) -> Plaintext {
+        let local = name;
+        let name = match &self.scope {
+            Some(scope) => format!("{}{local}", scope.prefix),
+            None => local.clone(),
+        };
         if let Some(known) = self.plaintexts.get(&name) {
             let highest = Tower(level - 1);
             assert!(known.scale == scale && known.limbs.contains_key(&highest), "one plaintext for one name");
@@ -198,7 +210,15 @@ impl<'s> Circuit<'s> {
         }
         let base = self.emitter.base().at(level);
         let towers = if extended { base.all() } else { base.q() };
-        let limbs = self.declare(name.clone(), &towers, definition);
+        let limbs = self.declare(name.clone(), &towers, definition.clone());
+        if let Some(scope) = &mut self.scope {
+            scope.plaintexts.push(function::Declared {
+                local,
+                towers: towers.clone(),
+                definition,
+                limbs: limbs.clone(),
+            });
+        }
         let plaintext = Plaintext { limbs: towers.into_iter().zip(limbs).collect(), scale };
         self.plaintexts.insert(name, plaintext.clone());
         plaintext

@@ -2,8 +2,11 @@
 
 use crate::base::{Base, Tower};
 use ring_program::shape::{Binary, Clear, Galois, Scalar, Transform};
-use ring_program::{Builder, ConstantIndex, Limb, LimbId, ModulusIndex, Operation, Parameters, RingProgram};
-use std::collections::BTreeMap;
+use ring_program::{
+    Builder, Call, ConstantIndex, FunctionIndex, Limb, LimbId, ModulusIndex, Operation, Parameters,
+    RingProgram, Shape,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A program under construction. Each result is a new limb; ids start at 1 with the inputs.
 #[derive(Debug)]
@@ -15,6 +18,8 @@ pub(crate) struct Emitter {
     moduli: BTreeMap<Tower, (ModulusIndex, Option<ConstantIndex>)>,
     transforms: usize,
     outputs: Vec<(String, Vec<Limb>)>,
+    /// The lines of the function under construction.
+    function: Option<Vec<Operation>>,
 }
 
 impl Emitter {
@@ -36,7 +41,7 @@ impl Emitter {
             let root = ring.root().filter(|_| base.states_roots);
             indices.insert(tower, (index, root.map(|root| builder.constant(root))));
         }
-        Self { base, builder, next: 1, moduli: indices, transforms: 0, outputs: Vec::new() }
+        Self { base, builder, next: 1, moduli: indices, transforms: 0, outputs: Vec::new(), function: None }
     }
 
     /// The moduli in use at the program's level.
@@ -68,8 +73,57 @@ impl Emitter {
 
     fn push(&mut self, operation: impl FnOnce(Limb) -> Operation) -> Limb {
         let d = self.fresh();
-        self.builder.push(operation(d)).expect("operands are limbs with values and residues");
+        match &mut self.function {
+            Some(lines) => lines.push(operation(d)),
+            None => self.builder.push(operation(d)).expect("operands are limbs with values and residues"),
+        }
         d
+    }
+
+    /// Begins a function: what follows are its lines. Returns as many parameters.
+    ///
+    /// # Panics
+    /// Panics in a function, or if the program has lines outside of functions.
+    pub(crate) fn begin_function(&mut self, parameters: usize) -> Vec<Limb> {
+        let has_lines = !self.builder.program().operations().is_empty();
+        assert!(self.function.is_none() && !has_lines, "functions are no parts of others");
+        self.function = Some(Vec::new());
+        (0..parameters).map(|_| self.fresh()).collect()
+    }
+
+    /// Ends the function. Returns the limbs of the program that it reads beside its parameters: further parameters, which follow
+    /// these.
+    ///
+    /// # Panics
+    /// Panics outside of a function, or if another one has the name.
+    pub(crate) fn end_function(
+        &mut self,
+        name: &str,
+        parameters: &[Limb],
+        results: &[Limb],
+    ) -> (FunctionIndex, Vec<Limb>) {
+        let lines = self.function.take().expect("a function has begun");
+        let (mut known, mut captured) = (parameters.iter().copied().collect::<BTreeSet<_>>(), Vec::new());
+        for line in &lines {
+            captured.extend(line.sources().into_iter().flatten().filter(|&source| known.insert(source)));
+            known.insert(line.destination());
+        }
+        // Limbs that follow each other are short in text.
+        captured.sort_unstable();
+        let body = self.builder.function_of(&[parameters, &captured].concat(), &lines);
+        let results: Vec<LimbId> =
+            results.iter().map(|&limb| self.builder.program().limbs().id(limb)).collect();
+        let function = self.builder.add_function(name, body, &results);
+        (function.expect("a function with another name and with results"), captured)
+    }
+
+    /// Calls a function. Returns its results.
+    pub(crate) fn call(&mut self, function: FunctionIndex, arguments: Vec<Limb>) -> Vec<Limb> {
+        let count = self.builder.program().function(function).results().len();
+        let results: Vec<Limb> = (0..count).map(|_| self.fresh()).collect();
+        let call = Call { function, arguments, results: results.clone() };
+        self.builder.call(call).expect("arguments are limbs with values");
+        results
     }
 
     fn binary(&self, a: Limb, b: Limb, tower: Tower) -> impl FnOnce(Limb) -> Binary + use<> {

@@ -57,17 +57,28 @@ impl Ledger {
             level: self.stages.first().map_or(0, |stage| stage.level),
             ..Stage::default()
         };
-        for stage in &self.stages {
-            total.transforms += stage.transforms;
-            total.products += stage.products;
-            total.plaintext_products += stage.plaintext_products;
-            total.relinearisations += stage.relinearisations;
-            total.automorphisms += stage.automorphisms;
-            total.secret_switches += stage.secret_switches;
-            total.keys.extend(&stage.keys);
-            total.key_limbs += stage.key_limbs;
-        }
+        self.stages.iter().for_each(|stage| total.add(stage));
         total
+    }
+
+    /// Adds the stages of a function, which is not in construction.
+    pub(super) fn add(&mut self, function: &Self) {
+        for stage in &function.stages {
+            match self.stages.iter_mut().find(|known| known.name == stage.name) {
+                Some(known) => known.add(stage),
+                None => self.stages.push(stage.clone()),
+            }
+        }
+    }
+
+    /// Begins to count transforms here.
+    pub(super) fn begin_at(transforms: usize) -> Self {
+        Self { transforms, ..Self::default() }
+    }
+
+    /// Leaves out the transforms since the last stage or the last call of this.
+    pub(super) fn skip_to(&mut self, transforms: usize) {
+        self.transforms = transforms;
     }
 
     pub(super) fn begin(&mut self, name: &'static str, level: usize, transforms: usize) {
@@ -125,6 +136,17 @@ impl Stage {
     /// The distinct keys of rotations and conjugations.
     pub fn galois_keys(&self) -> usize {
         self.keys.iter().filter(|key| matches!(key, SwitchingKey::Galois(_))).count()
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.transforms += other.transforms;
+        self.products += other.products;
+        self.plaintext_products += other.plaintext_products;
+        self.relinearisations += other.relinearisations;
+        self.automorphisms += other.automorphisms;
+        self.secret_switches += other.secret_switches;
+        self.keys.extend(&other.keys);
+        self.key_limbs += other.key_limbs;
     }
 
     pub(super) fn count_switch(&mut self, key: SwitchingKey, limbs: usize) {

@@ -11,6 +11,8 @@
 mod eval_mod;
 mod plan;
 
+pub(super) use eval_mod::polynomial;
+
 use super::Generator;
 use crate::bootstrap::{Bootstrap, Steps};
 use crate::circuit::{Ciphertext, Circuit, LinearTransform, ModDowns};
@@ -36,7 +38,7 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
         return Err(Error::NeedsRescales { program: BOOTSTRAP.name });
     }
     let ciphertext = c.input_at("ct", 1, Scale::power_of_two(settings.scale_bits));
-    let result = bootstrap(c, &ciphertext)?;
+    let result = bootstrap(c, &ciphertext, c.options.slots)?;
     c.output("boot", &result);
     Ok(())
 }
@@ -47,11 +49,15 @@ pub(super) fn settings(set: &ParameterSet) -> Result<&Bootstrap, Error> {
 }
 
 /// A ciphertext with the message of one of one modulus, and all moduli of the program that a bootstrap leaves. Its scale is next
-/// to the set's scale of messages.
-pub(super) fn bootstrap(c: &mut Circuit<'_>, ciphertext: &Ciphertext) -> Result<Ciphertext, Error> {
+/// to the set's scale of messages. The message has this number of slots, or n/2.
+pub(super) fn bootstrap(
+    c: &mut Circuit<'_>,
+    ciphertext: &Ciphertext,
+    slots: Option<usize>,
+) -> Result<Ciphertext, Error> {
     let settings = settings(c.set)?;
     let most = c.set.degree().len() / 2;
-    let slots = c.options.slots.unwrap_or(most);
+    let slots = slots.unwrap_or(most);
     let least = 1 << settings.coeff_to_slot.max(settings.slot_to_coeff_matrices);
     if !slots.is_power_of_two() || slots < least || slots > most {
         return Err(Error::PackedSlots { slots, least, most });
@@ -118,10 +124,6 @@ impl Bootstrapping<'_> {
         let reduced = reduced.with_scale(scale);
         c.stage("slot-to-coeff", reduced.level());
         self.slot_to_coeff(c, &reduced)
-    }
-
-    fn rescale(&self, c: &mut Circuit<'_>, a: &Ciphertext) -> Result<Ciphertext, Error> {
-        if self.merged { c.relinearise_and_rescale(a) } else { c.rescale(a) }
     }
 
     /// The products of stages, with the factor of each.

@@ -11,7 +11,7 @@
 
 use super::{Generator, bootstrap};
 use crate::Error;
-use crate::circuit::{Ciphertext, Circuit};
+use crate::circuit::{Ciphertext, Circuit, Plaintexts};
 use crate::definition::Definition;
 use crate::logistic::{FEATURES, INVERSE_RATE, SIGMOID};
 use crate::matrix::{Periodic, Slots};
@@ -52,9 +52,14 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     for iteration in 0..iterations {
         if iteration > 0 {
             // The scale is next to that of messages. With exact scales it would be a longer fraction after each iteration.
-            weights = bootstrap::bootstrap(c, &weights)?.at(LEVEL).with_scale(of_weights.clone());
+            weights = c.call("bootstrap", Plaintexts::Shared(""), &[&weights], |c, weights| {
+                let bootstrapped = bootstrap::bootstrap(c, &weights[0], None)?.at(LEVEL);
+                Ok(bootstrapped.with_scale(of_weights.clone()))
+            })?;
         }
-        weights = self::iteration(c, &data, &weights, slots)?;
+        weights = c.call("iteration", Plaintexts::Shared(""), &[&data, &weights], |c, operands| {
+            self::iteration(c, &operands[0], &operands[1], slots)
+        })?;
     }
     c.output("trained", &weights);
     Ok(())

@@ -17,31 +17,44 @@ impl Bootstrapping<'_> {
     ) -> Result<Ciphertext, Error> {
         // A quarter less: the cosine is even.
         let x = c.add_real(x, -0.25 / f64::from(sine.range));
-        let mut powers = Powers { known: BTreeMap::from([(1, x)]), bootstrapping: self };
-        let mut value = powers.polynomial(c, &sine.cosine)?;
+        let mut value = polynomial(c, x, &sine.cosine, self.merged)?;
         let mut amplitude = sine.amplitude;
         for _ in 0..sine.double_angles {
             amplitude *= amplitude;
             let twice = c.add(&value, &value)?;
             let square = c.multiply(&twice, &value);
             let sum = c.add_real(&square, -amplitude);
-            value = self.rescale(c, &sum)?;
+            value = rescaled(c, &sum, self.merged)?;
         }
         if let Some(arcsine) = &sine.arcsine {
-            let mut powers = Powers { known: BTreeMap::from([(1, value)]), bootstrapping: self };
-            value = powers.polynomial(c, arcsine)?;
+            value = polynomial(c, value, arcsine, self.merged)?;
         }
         Ok(value)
     }
 }
 
-/// The Chebyshev polynomials T_i of a ciphertext.
-struct Powers<'b> {
-    known: BTreeMap<usize, Ciphertext>,
-    bootstrapping: &'b Bootstrapping<'b>,
+/// The value of a polynomial in the Chebyshev basis, for slots from -1 to 1. Its scale is the modulus of its last rescale: the next one
+/// may be much smaller. It uses up a modulus for each bit of the degree. `merged` as in [`Rescale::Merged`](crate::Rescale).
+pub(in crate::program) fn polynomial(
+    c: &mut Circuit<'_>,
+    x: Ciphertext,
+    p: &[f64],
+    merged: bool,
+) -> Result<Ciphertext, Error> {
+    Powers { known: BTreeMap::from([(1, x)]), merged }.polynomial(c, p)
 }
 
-impl Powers<'_> {
+fn rescaled(c: &mut Circuit<'_>, a: &Ciphertext, merged: bool) -> Result<Ciphertext, Error> {
+    if merged { c.relinearise_and_rescale(a) } else { c.rescale(a) }
+}
+
+/// The Chebyshev polynomials T_i of a ciphertext.
+struct Powers {
+    known: BTreeMap<usize, Ciphertext>,
+    merged: bool,
+}
+
+impl Powers {
     /// T_i, by T_(a+b) = 2 T_a T_b - T_(a-b).
     fn get(&mut self, c: &mut Circuit<'_>, i: usize) -> Result<Ciphertext, Error> {
         if let Some(known) = self.known.get(&i) {
@@ -60,13 +73,12 @@ impl Powers<'_> {
                 c.subtract(&product, &rest)?
             }
         };
-        let power = self.bootstrapping.rescale(c, &difference)?;
+        let power = rescaled(c, &difference, self.merged)?;
         self.known.insert(i, power.clone());
         Ok(power)
     }
 
-    /// The value of a polynomial in the Chebyshev basis, by the method of Paterson and Stockmeyer. Its scale is the modulus of
-    /// its last rescale: the next one may be much smaller.
+    /// The value of a polynomial, by the method of Paterson and Stockmeyer.
     fn polynomial(&mut self, c: &mut Circuit<'_>, p: &[f64]) -> Result<Ciphertext, Error> {
         let degree = p.len() - 1;
         let babies = 1 << (degree.ilog2() as usize + 2).div_ceil(2).min(degree.ilog2() as usize);
@@ -79,7 +91,7 @@ impl Powers<'_> {
         let level = top.level();
         let scale = c.last_modulus(level).times(&c.last_modulus(level));
         let value = self.value(c, p, babies, (level, &scale))?;
-        self.bootstrapping.rescale(c, &value)
+        rescaled(c, &value, self.merged)
     }
 
     /// The value at a level and with a scale. It is a sum of scalar multiples of T_i, i below `babies`, if they have the
@@ -116,7 +128,7 @@ impl Powers<'_> {
         } else {
             let above = scale.over(&power.scale).times(&c.last_modulus(level + 1));
             let quotient = self.value(c, &quotient, babies, (level + 1, &above))?;
-            let quotient = self.bootstrapping.rescale(c, &quotient)?;
+            let quotient = rescaled(c, &quotient, self.merged)?;
             c.multiply(&quotient, &power)
         };
         if rest.iter().skip(1).all(|&coefficient| coefficient == 0.0) {

@@ -1,0 +1,149 @@
+//! Parts of a program that are emitted once and called several times.
+
+use super::{Ciphertext, Circuit, Ledger};
+use crate::Error;
+use crate::base::Tower;
+use crate::definition::Definition;
+use crate::polynomial::Polynomial;
+use crate::scale::Scale;
+use ring_program::{FunctionIndex, Limb};
+use std::collections::BTreeMap;
+
+/// The name of a function, and the levels, components and scales of its arguments.
+pub(super) type Signature = (String, Vec<(usize, usize, Scale)>);
+
+/// Where the plaintexts of a function come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Plaintexts<'n> {
+    /// All calls have the same, whose names begin with this prefix.
+    Shared(&'n str),
+    /// Each call has its own, whose names begin with this prefix.
+    Own(&'n str),
+}
+
+/// A call whose function is under construction.
+#[derive(Debug)]
+pub(super) struct Scope {
+    /// What names of plaintexts begin with.
+    pub(super) prefix: String,
+    pub(super) plaintexts: Vec<Declared>,
+}
+
+/// A plaintext of a function.
+#[derive(Clone, Debug)]
+pub(super) struct Declared {
+    /// The name without the prefix.
+    pub(super) local: String,
+    pub(super) towers: Vec<Tower>,
+    pub(super) definition: Definition,
+    /// In the first call.
+    pub(super) limbs: Vec<Limb>,
+}
+
+/// A part of a program.
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    index: FunctionIndex,
+    /// The limbs of inputs that it reads beside its arguments, in the first call.
+    captured: Vec<Limb>,
+    plaintexts: Vec<Declared>,
+    /// The level and the scale of its result.
+    level: usize,
+    scale: Scale,
+    ledger: Ledger,
+}
+
+impl Circuit<'_> {
+    /// Calls a function, which `emit` makes from its arguments at the first call with this name, and with arguments of these levels
+    /// and scales. It begins a stage. All lines of a program with functions are in functions.
+    ///
+    /// # Errors
+    /// Returns the error of `emit`.
+    pub(crate) fn call(
+        &mut self,
+        name: &str,
+        plaintexts: Plaintexts<'_>,
+        arguments: &[&Ciphertext],
+        emit: impl FnOnce(&mut Self, &[Ciphertext]) -> Result<Ciphertext, Error>,
+    ) -> Result<Ciphertext, Error> {
+        let shape = |x: &&Ciphertext| (x.level(), x.components.len(), x.scale.clone());
+        let signature: Signature = (name.to_owned(), arguments.iter().map(shape).collect());
+        let limbs: Vec<Limb> = arguments.iter().flat_map(|x| given(x)).collect();
+        let prefix = match plaintexts {
+            Plaintexts::Shared(prefix) | Plaintexts::Own(prefix) => prefix.to_owned(),
+        };
+        let (function, renamed) = match self.functions.get(&signature) {
+            None => {
+                let function = self.function(&signature, prefix, emit)?;
+                self.functions.insert(signature, function.clone());
+                (function, BTreeMap::new())
+            }
+            Some(function) => {
+                let function = function.clone();
+                let renamed = match plaintexts {
+                    Plaintexts::Shared(_) => BTreeMap::new(),
+                    Plaintexts::Own(_) => self.renamed(&function, &prefix),
+                };
+                (function, renamed)
+            }
+        };
+        self.ledger.add(&function.ledger);
+        let captured = function.captured.iter().map(|limb| renamed.get(limb).unwrap_or(limb));
+        let arguments = limbs.into_iter().chain(captured.copied()).collect();
+        let limbs = self.emitter.call(function.index, arguments);
+        Ok(Ciphertext::new(limbs.chunks(function.level).map(<[Limb]>::to_vec).collect(), function.scale))
+    }
+
+    /// The plaintexts of another call, by the limbs of those of the first.
+    fn renamed(&mut self, function: &Function, prefix: &str) -> BTreeMap<Limb, Limb> {
+        let mut renamed = BTreeMap::new();
+        for Declared { local, towers, definition, limbs } in &function.plaintexts {
+            let new = self.declare(format!("{prefix}{local}"), towers, definition.clone());
+            renamed.extend(limbs.iter().copied().zip(new));
+        }
+        renamed
+    }
+
+    /// Emits the lines of a function.
+    fn function(
+        &mut self,
+        (name, shapes): &Signature,
+        prefix: String,
+        emit: impl FnOnce(&mut Self, &[Ciphertext]) -> Result<Ciphertext, Error>,
+    ) -> Result<Function, Error> {
+        let before = self.emitter.transforms();
+        self.ledger.finish(before);
+        let outer = std::mem::replace(&mut self.ledger, Ledger::begin_at(before));
+        self.scope = Some(Scope { prefix, plaintexts: Vec::new() });
+        let count = shapes.iter().map(|(level, components, _)| level * components).sum();
+        let parameters = self.emitter.begin_function(count);
+        let mut limbs = parameters.iter().copied();
+        let argument = |(level, components, scale): &(usize, usize, Scale)| {
+            let components = (0..*components).map(|_| limbs.by_ref().take(*level).collect()).collect();
+            Ciphertext::new(components, scale.clone())
+        };
+        let arguments: Vec<Ciphertext> = shapes.iter().map(argument).collect();
+        let result = emit(self, &arguments)?;
+        let results: Vec<Limb> =
+            result.components.iter().flat_map(|component| component.limbs(&mut self.emitter)).collect();
+        let scope = self.scope.take().expect("the call has begun");
+        let others = self.functions.keys().filter(|(known, _)| known == name).count();
+        let name = if others == 0 { name.clone() } else { format!("{name}.{others}") };
+        let (index, captured) = self.emitter.end_function(&name, &parameters, &results);
+        let after = self.emitter.transforms();
+        let mut ledger = std::mem::replace(&mut self.ledger, outer);
+        ledger.finish(after);
+        self.ledger.skip_to(after);
+        let (level, scale) = (result.level(), result.scale);
+        Ok(Function { index, captured, plaintexts: scope.plaintexts, level, scale, ledger })
+    }
+}
+
+/// The limbs of a ciphertext that is an input or the result of a call.
+fn given(x: &Ciphertext) -> Vec<Limb> {
+    let limbs = |component: &Polynomial| match component {
+        Polynomial::Limbs(limbs) => limbs.clone(),
+        Polynomial::Products(_) => unreachable!("results of calls are computed"),
+    };
+    x.components.iter().flat_map(limbs).collect()
+}
