@@ -166,6 +166,7 @@ fn failure(error: Error) -> Failure {
             let help = Some(format!("--{option} is for {}", programs.join(", ")));
             return Failure::Wrong { message: error.to_string(), help };
         }
+        Error::Convolutions { .. } => "choose fewer --layers, at least 1",
         Error::Layers { .. } => "choose fewer --layers, or a higher --level",
         Error::Tile { .. } => "--tile is for the dataflow oct",
         Error::Rotation { .. } | Error::DuplicateRotation(_) => "give different rotations, such as 1,2,-3",

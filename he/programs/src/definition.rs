@@ -47,6 +47,11 @@ pub enum Definition {
         /// The exponent k, below n.
         exponent: u64,
     },
+    /// The values of a plaintext whose slots the user gives, such as a network's weights.
+    Given {
+        /// Their scale.
+        scale: Scale,
+    },
     /// A plaintext without a definition.
     Free,
 }
@@ -56,7 +61,7 @@ impl Definition {
     pub fn is_public(&self) -> bool {
         match self {
             Self::Plaintext { .. } | Self::Monomial { .. } => true,
-            Self::Ciphertext { .. } | Self::Key { .. } | Self::Free => false,
+            Self::Ciphertext { .. } | Self::Key { .. } | Self::Given { .. } | Self::Free => false,
         }
     }
 }

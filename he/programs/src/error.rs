@@ -106,6 +106,14 @@ pub enum Error {
         /// The most layers.
         most: usize,
     },
+    /// The network has no such number of convolutions.
+    #[error("invalid number of layers {layers}: the network has {most} convolutions")]
+    Convolutions {
+        /// The layers.
+        layers: usize,
+        /// The most layers.
+        most: usize,
+    },
     /// The dataflow has no tiles.
     #[error("the dataflow `{dataflow}` has no tiles")]
     Tile {

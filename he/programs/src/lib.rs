@@ -44,6 +44,7 @@ mod program;
 mod scale;
 mod security;
 mod set;
+mod sign;
 mod sine;
 mod switch;
 

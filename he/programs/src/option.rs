@@ -62,7 +62,7 @@ pub struct Options {
     pub slots: Option<usize>,
     /// Whether ciphertexts between the stages of a program are outputs too.
     pub intermediates: bool,
-    /// The layers of a program with layers; by default as many as the moduli allow.
+    /// The layers of a program with layers; by default as many as the moduli allow, in a network all.
     pub layers: Option<usize>,
     /// The iterations of a program that trains.
     pub iterations: Option<usize>,
@@ -227,7 +227,7 @@ pub const OPTIONS: &[OptionSpec] = &[
         name: "layers",
         kind: OptionKind::Count,
         doc: "Layers of the program",
-        default: "as many as the moduli allow",
+        default: "as many as the moduli allow, in a network all",
         changes_results: true,
         is_common: false,
         given: |options| options.layers.is_some(),

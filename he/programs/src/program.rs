@@ -9,6 +9,7 @@ mod keyswitch;
 mod layers;
 mod logistic_regression;
 mod rescale;
+mod resnet20;
 
 use crate::circuit::{Circuit, Generated};
 use crate::option::{OPTIONS, OptionSpec, Options};
@@ -57,6 +58,7 @@ pub const PROGRAMS: &[Generator] = &[
     bootstrap::BOOTSTRAP,
     digits::DIGITS,
     logistic_regression::LOGISTIC_REGRESSION,
+    resnet20::RESNET_20,
 ];
 
 /// The program with this name.

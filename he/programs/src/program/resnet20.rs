@@ -1,0 +1,379 @@
+//! `resnet20`: the network ResNet-20 for one image, by the multiplexed parallel convolutions of Lee et al. (FHE-MP-CNN).
+//!
+//! Maps of h x h pixels are interleaved: k x k maps share a grid of k h x k h slots, t grids follow each other, and all of it occurs p
+//! times. A step of two pixels doubles k and halves h.
+//!
+//! ```text
+//! convolution   9 rotations of the operand, for the windows of 3 x 3 pixels
+//!               for each p channels: their sum with weights, and its sum over the k x k t channels of the operand, by rotations
+//!               for each channel: a rotation to its place, and a mask
+//!               p copies, by rotations; a bias
+//! ReLU          x (1 + sign(x))/2, sign by polynomials of degree 15, 15 and 27
+//! block         convolution, bootstrap, ReLU, convolution, sum with the operand of the block, bootstrap, ReLU
+//! ```
+//!
+//! Weights, masks and biases are inputs. Values are from -1 to 1.
+
+use super::{Generator, bootstrap};
+use crate::Error;
+use crate::circuit::{Ciphertext, Circuit, Plaintext, Plaintexts};
+use crate::definition::Definition;
+use crate::scale::Scale;
+use crate::sign;
+
+/// A network with 18 bootstraps.
+pub(super) const RESNET_20: Generator = Generator {
+    name: "resnet20",
+    definition: "logits.0, logits.1 has the ten results of ResNet-20 for the image of ct.0, ct.1 in its first slots; with the keys and plaintexts of \
+        bootstraps, and LAYER.weights.Q.TAP, LAYER.select.CHANNEL, LAYER.bias of each layer. With fewer layers, maps.0, maps.1 has the last maps",
+    options: &["layers"],
+    emit,
+};
+
+/// The moduli that a convolution uses up, and a ReLU.
+const CONVOLUTION: usize = 2;
+const RELU: usize = 14;
+
+/// The level after a bootstrap, from which ReLU and the next convolution lead to level 1.
+const LEVEL: usize = RELU + CONVOLUTION + 1;
+
+/// The channels of the three stages, each of three blocks.
+const CHANNELS: [usize; 3] = [16, 32, 64];
+const BLOCKS: usize = 3;
+const CLASSES: usize = 10;
+
+/// The convolutions.
+const LAYERS: usize = 1 + 2 * BLOCKS * CHANNELS.len();
+
+/// The fewest slots: for images of 4 x 4 pixels.
+const LEAST_SLOTS: usize = 2 * 16 * CHANNELS[0];
+
+fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
+    let slots = c.slots(LEAST_SLOTS)?;
+    c.needs_levels(bootstrap::settings(c.set)?.depth(), LEVEL)?;
+    if c.options.rescale == Some(crate::Rescale::None) {
+        return Err(Error::NeedsRescales { program: RESNET_20.name });
+    }
+    let scale = Scale::power_of_two(bootstrap::settings(c.set)?.scale_bits);
+    let network = Network { slots, scale: scale.clone() };
+    // The largest image of which 16 channels take at most half of the slots.
+    let side = 1 << ((slots / (2 * CHANNELS[0])).ilog2() / 2);
+    let image = c.input_at("ct", LEVEL + CONVOLUTION, scale);
+    let mut maps = Maps { gap: 1, side, grids: 3, copies: slots / (4 * side * side) };
+    let layers = c.options.layers.unwrap_or(LAYERS);
+    if layers == 0 || layers > LAYERS {
+        return Err(Error::Convolutions { layers, most: LAYERS });
+    }
+    let (mut x, first) = network.convolution(c, "first", &image, maps, (CHANNELS[0], 1))?;
+    // The operand of the block, for the sum at its end.
+    let mut operand = None;
+    maps = first;
+    x = relu(c, &x)?;
+    for layer in 1..layers {
+        let (stage, block) = ((layer - 1) / (2 * BLOCKS), (layer - 1) / 2 % BLOCKS);
+        let name = format!("stage{}.block{}", stage + 1, block + 1);
+        let stride = if stage > 0 && block == 0 { 2 } else { 1 };
+        let (mut y, inner) = match operand {
+            None => network.convolution(c, &format!("{name}.a"), &x, maps, (CHANNELS[stage], stride))?,
+            Some(_) => network.convolution(c, &format!("{name}.b"), &x, maps, (CHANNELS[stage], 1))?,
+        };
+        operand = match operand {
+            None => Some((x, maps)),
+            Some((x, of_x)) if of_x == inner => {
+                y = network.add(c, &y, &x)?;
+                None
+            }
+            Some((x, of_x)) => {
+                y = network.add_downsampled(c, &format!("{name}.skip"), [&y, &x], (of_x, inner))?;
+                None
+            }
+        };
+        let y = network.bootstrap(c, &y, inner)?;
+        x = relu(c, &y)?;
+        maps = inner;
+    }
+    if layers < LAYERS {
+        c.output("maps", &x);
+        return Ok(());
+    }
+    let pooled = network.pool(c, &x, maps)?;
+    let logits = network.classify(c, &pooled)?;
+    c.output("logits", &logits);
+    Ok(())
+}
+
+/// How the pixels of all channels lie in the slots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Maps {
+    /// k: k x k channels are interleaved.
+    gap: usize,
+    /// h: the pixels of a side.
+    side: usize,
+    /// t: the grids.
+    grids: usize,
+    /// p: how often all of it occurs.
+    copies: usize,
+}
+
+impl Maps {
+    /// The slots of a row of pixels of a grid.
+    fn row(self) -> usize {
+        self.gap * self.side
+    }
+
+    /// The slots of a grid.
+    fn grid(self) -> usize {
+        self.row() * self.row()
+    }
+
+    /// The place of a channel's first pixel.
+    fn place(self, channel: usize) -> usize {
+        let (grid, inner) = (channel / (self.gap * self.gap), channel % (self.gap * self.gap));
+        grid * self.grid() + inner / self.gap * self.row() + inner % self.gap
+    }
+}
+
+struct Network {
+    slots: usize,
+    scale: Scale,
+}
+
+/// x (1 + sign(x))/2 at a level that leaves a convolution.
+fn relu(c: &mut Circuit<'_>, x: &Ciphertext) -> Result<Ciphertext, Error> {
+    c.call("relu", Plaintexts::Shared(""), &[x], |c, x| {
+        let x = &x[0];
+        c.stage("relu", x.level());
+        let polynomials = sign::polynomials();
+        let last = polynomials.len() - 1;
+        let mut sign = x.clone();
+        for (index, mut polynomial) in polynomials.into_iter().enumerate() {
+            if index == last {
+                polynomial.iter_mut().for_each(|coefficient| *coefficient /= 2.0);
+            }
+            sign = bootstrap::polynomial(c, sign, &polynomial, true)?;
+        }
+        let factor = c.add_real(&sign, 0.5);
+        c.product(x, &factor)
+    })
+}
+
+impl Network {
+    /// A plaintext that takes a product with `a` to this scale after its rescale. The user gives its slots.
+    fn weights(&self, c: &mut Circuit<'_>, name: String, a: &Ciphertext, scale: &Scale) -> Plaintext {
+        let scale = scale.times(&c.last_modulus(a.level())).over(&a.scale);
+        let definition = Definition::Given { scale: scale.clone() };
+        c.plaintext(name, (a.level(), false), scale, definition)
+    }
+
+    /// The sum with a bias.
+    fn with_bias(&self, c: &mut Circuit<'_>, a: &Ciphertext) -> Result<Ciphertext, Error> {
+        let definition = Definition::Given { scale: a.scale.clone() };
+        let bias = c.plaintext("bias".to_owned(), (a.level(), false), a.scale.clone(), definition);
+        c.add_plaintext(a, &bias)
+    }
+
+    /// Rotations of a ciphertext, whose digits are raised once.
+    fn rotations(&self, c: &mut Circuit<'_>, x: &Ciphertext, by: &[i64]) -> Result<Vec<Ciphertext>, Error> {
+        let slots = self.slots as i64;
+        let by: Vec<i64> = by.iter().map(|by| by.rem_euclid(slots)).collect();
+        let mut distinct: Vec<i64> = by.iter().copied().filter(|&by| by != 0).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let exponents = distinct.iter().map(|&by| c.exponent(by)).collect::<Result<Vec<_>, _>>()?;
+        let rotated = if exponents.is_empty() { Vec::new() } else { c.automorphisms(x, &exponents) };
+        let of =
+            |by: &i64| distinct.binary_search(by).map_or_else(|_| x.clone(), |index| rotated[index].clone());
+        Ok(by.iter().map(of).collect())
+    }
+
+    /// The sum of some rotations of a ciphertext.
+    fn sum_of(&self, c: &mut Circuit<'_>, x: &Ciphertext, by: &[i64]) -> Result<Ciphertext, Error> {
+        let mut rotated = self.rotations(c, x, by)?.into_iter();
+        let first = rotated.next().expect("a rotation");
+        rotated.try_fold(first, |sum, rotated| c.add(&sum, &rotated))
+    }
+
+    /// A convolution with windows of 3 x 3 pixels at every pixel or at every second one, in either direction. The result has level 1 less
+    /// the levels above, and the scale of messages.
+    fn convolution(
+        &self,
+        c: &mut Circuit<'_>,
+        name: &str,
+        x: &Ciphertext,
+        maps: Maps,
+        (channels, stride): (usize, usize),
+    ) -> Result<(Ciphertext, Maps), Error> {
+        let Maps { gap, side, grids, copies } = maps;
+        let result = self.maps(gap * stride, side / stride, channels);
+        let function = format!("convolution.{gap}.{grids}.{channels}.{stride}");
+        let y = c.call(&function, Plaintexts::Own(&format!("{name}.")), &[x], |c, x| {
+            let x = &x[0];
+            c.stage("convolution", x.level());
+            let (gap, row) = (gap as i64, (gap * maps.row()) as i64);
+            let taps: Vec<i64> = (0..9).map(|tap| row * (tap / 3 - 1) + gap * (tap % 3 - 1)).collect();
+            let windows = self.rotations(c, x, &taps)?;
+            let mut sum: Option<Ciphertext> = None;
+            for first in (0..channels).step_by(copies) {
+                let mut products = None;
+                for (tap, window) in windows.iter().enumerate() {
+                    let name = format!("weights.{}.{tap}", first / copies);
+                    let weights = self.weights(c, name, window, &self.scale);
+                    products = Some(c.multiply_add(products, window, &weights)?);
+                }
+                let products = c.rescale(&products.expect("nine taps"))?;
+                let channel = self.sum_of_channels(c, &products, maps)?;
+                let of_copy = first..(first + copies).min(channels);
+                let places: Vec<i64> = of_copy
+                    .clone()
+                    .map(|to| (self.slots / copies * (to % copies)) as i64 - result.place(to) as i64)
+                    .collect();
+                let placed = self.rotations(c, &channel, &places)?;
+                for (to, placed) in of_copy.zip(placed) {
+                    let mask = self.weights(c, format!("select.{to}"), &placed, &self.scale);
+                    sum = Some(c.multiply_add(sum, &placed, &mask)?);
+                }
+            }
+            let sum = c.rescale(&sum.expect("a convolution has channels"))?;
+            let sum = self.copied(c, &sum, result)?;
+            self.with_bias(c, &sum)
+        })?;
+        Ok((y, result))
+    }
+
+    /// The maps of some channels, as often as the slots hold them.
+    fn maps(&self, gap: usize, side: usize, channels: usize) -> Maps {
+        let grids = channels.div_ceil(gap * gap);
+        let once = grids * (gap * side) * (gap * side);
+        Maps { gap, side, grids, copies: 1 << (self.slots / once).ilog2() }
+    }
+
+    /// The sum of all channels, in the places of the first one.
+    fn sum_of_channels(&self, c: &mut Circuit<'_>, x: &Ciphertext, maps: Maps) -> Result<Ciphertext, Error> {
+        let Maps { gap, grids, .. } = maps;
+        let (row, grid) = (maps.row() as i64, maps.grid() as i64);
+        let mut sum = c.sum_of_rotations(x, 1, gap as i64)?;
+        sum = c.sum_of_rotations(&sum, row, gap as i64 * row)?;
+        if grids.is_power_of_two() {
+            return c.sum_of_rotations(&sum, grid, grids as i64 * grid);
+        }
+        let by: Vec<i64> = (0..grids as i64).map(|index| index * grid).collect();
+        self.sum_of(c, &sum, &by)
+    }
+
+    /// Maps that occur once, as often as they should.
+    fn copied(&self, c: &mut Circuit<'_>, x: &Ciphertext, maps: Maps) -> Result<Ciphertext, Error> {
+        let by: Vec<i64> =
+            (0..maps.copies).map(|copy| -((copy * (self.slots / maps.copies)) as i64)).collect();
+        self.sum_of(c, x, &by)
+    }
+
+    /// A bootstrap of maps that repeat.
+    fn bootstrap(&self, c: &mut Circuit<'_>, x: &Ciphertext, maps: Maps) -> Result<Ciphertext, Error> {
+        let slots = self.slots / maps.copies;
+        let name = format!("bootstrap-{slots}");
+        c.call(&name, Plaintexts::Shared(&format!("{name}.")), &[x], |c, x| {
+            let bootstrapped = bootstrap::bootstrap(c, &x[0], Some(slots))?.at(LEVEL);
+            // The scale is next to that of messages. With the exact one, each layer would need lines of its own.
+            Ok(bootstrapped.with_scale(self.scale.clone()))
+        })
+    }
+
+    /// The ciphertext at level 1, with the scale of messages.
+    fn lowered(&self, c: &mut Circuit<'_>, x: &Ciphertext) -> Result<Ciphertext, Error> {
+        let x = x.at(2);
+        let scale = self.scale.times(&c.last_modulus(2));
+        let x = c.multiply_real(&x, 1.0, &scale);
+        c.rescale(&x)
+    }
+
+    /// The sum of a block's result and its operand.
+    fn add(&self, c: &mut Circuit<'_>, y: &Ciphertext, x: &Ciphertext) -> Result<Ciphertext, Error> {
+        c.call("add", Plaintexts::Shared(""), &[y, x], |c, operands| {
+            c.stage("sum", operands[0].level());
+            let x = self.lowered(c, &operands[1])?;
+            c.add(&operands[0], &x)
+        })
+    }
+
+    /// The sum of a block's result and its operand at every second pixel. Its channels are in the middle of twice as many.
+    fn add_downsampled(
+        &self,
+        c: &mut Circuit<'_>,
+        name: &str,
+        operands: [&Ciphertext; 2],
+        (from, to): (Maps, Maps),
+    ) -> Result<Ciphertext, Error> {
+        let function = format!("downsampling.{}", from.gap);
+        c.call(&function, Plaintexts::Own(&format!("{name}.")), &operands, |c, operands| {
+            c.stage("downsampling", 2);
+            let x = operands[1].at(2);
+            // Rows of channels move together.
+            let row = from.gap;
+            let channels = row * row * from.grids;
+            let mut sum: Option<Ciphertext> = None;
+            for (index, first) in (0..channels).step_by(row).enumerate() {
+                let mask = self.weights(c, format!("select.{index}"), &x, &self.scale);
+                let product = c.multiply_add(None, &x, &mask)?;
+                let by = from.place(first) as i64 - to.place(first + channels / 2) as i64;
+                let rotated = self.rotations(c, &product, &[by])?.remove(0);
+                sum = Some(match sum {
+                    None => rotated,
+                    Some(sum) => c.add(&sum, &rotated)?,
+                });
+            }
+            let sum = c.rescale(&sum.expect("maps have channels"))?;
+            let sum = self.copied(c, &sum, to)?;
+            c.add(&operands[0], &sum)
+        })
+    }
+
+    /// The mean of each channel, in consecutive slots. The division is in the masks.
+    fn pool(&self, c: &mut Circuit<'_>, x: &Ciphertext, maps: Maps) -> Result<Ciphertext, Error> {
+        c.call("pool", Plaintexts::Own("pool."), &[x], |c, x| {
+            c.stage("average pool", x[0].level());
+            let Maps { gap, side, grids, .. } = maps;
+            let (row, gap_row) = (maps.row() as i64, (gap * maps.row()) as i64);
+            let mut sums = c.sum_of_rotations(&x[0], gap as i64, row)?;
+            sums = c.sum_of_rotations(&sums, gap_row, side as i64 * gap_row)?;
+            let mut pooled: Option<Ciphertext> = None;
+            for (index, first) in (0..gap * gap * grids).step_by(gap).enumerate() {
+                let by = maps.place(first) as i64 - first as i64;
+                let rotated = self.rotations(c, &sums, &[by])?.remove(0);
+                let mask = self.weights(c, format!("select.{index}"), &rotated, &self.scale);
+                pooled = Some(c.multiply_add(pooled, &rotated, &mask)?);
+            }
+            c.rescale(&pooled.expect("maps have channels"))
+        })
+    }
+
+    /// The fully connected layer: a product with a matrix, by its diagonals.
+    fn classify(&self, c: &mut Circuit<'_>, x: &Ciphertext) -> Result<Ciphertext, Error> {
+        c.call("classifier", Plaintexts::Own("classifier."), &[x], |c, x| {
+            c.stage("classifier", x[0].level());
+            let features = CHANNELS[2] as i64;
+            // The row i has its entry for the feature j in the diagonal j - i.
+            let (first, babies) = (-(CLASSES as i64) + 1, 8);
+            let by: Vec<i64> = (0..babies).collect();
+            let rotated = self.rotations(c, &x[0], &by)?;
+            let mut sum: Option<Ciphertext> = None;
+            for giant in (first.div_euclid(babies) * babies..features).step_by(babies as usize) {
+                let mut inner = None;
+                for (baby, rotated) in by.iter().zip(&rotated) {
+                    if (first..features).contains(&(giant + baby)) {
+                        let name = format!("weights.{}", giant + baby - first);
+                        let weights = self.weights(c, name, rotated, &self.scale);
+                        inner = Some(c.multiply_add(inner, rotated, &weights)?);
+                    }
+                }
+                let inner = inner.expect("a giant step has diagonals");
+                let outer = self.rotations(c, &inner, &[giant])?.remove(0);
+                sum = Some(match sum {
+                    None => outer,
+                    Some(sum) => c.add(&sum, &outer)?,
+                });
+            }
+            let logits = c.rescale(&sum.expect("a matrix has diagonals"))?;
+            self.with_bias(c, &logits)
+        })
+    }
+}
