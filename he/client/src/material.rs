@@ -5,6 +5,7 @@ use diagnostic::Diagnostic;
 use num_complex::Complex64;
 use programs::{Definition, Generated, Input};
 use ring_program::Inputs;
+use ring_program::data::Words;
 use std::sync::OnceLock;
 
 impl Client {
@@ -46,11 +47,25 @@ impl Client {
         self.encrypt(&ckks::encode(slots, scale.to_f64())).map(|limbs| limbs[..moduli.len()].to_vec())
     }
 
+    /// The limbs of a plaintext whose slots the user gives, for the input with a name.
+    ///
+    /// # Panics
+    /// Panics if the program has no such input, or another number of slots.
+    pub fn encode_input(&self, generated: &Generated, name: &str, slots: &[Complex64]) -> Vec<Words> {
+        let input = generated.inputs.iter().find(|input| input.name == name);
+        let Some(Input { definition: Definition::Given { scale }, moduli, .. }) = input else {
+            panic!("the program has no plaintext `{name}` without slots")
+        };
+        let coefficients = ckks::encode(slots, scale.to_f64());
+        let tower = |&modulus: &u128| self.tower(modulus).expect("a modulus of the client's set");
+        moduli.iter().map(|modulus| self.values_in(&coefficients, tower(modulus))).collect()
+    }
+
     fn make<'p>(&'p self, inputs: &mut Inputs<'p>, input: &'p Input) -> Result<(), Diagnostic> {
         let tower = |index: usize| self.tower(input.moduli[index]).expect("a modulus of the client's set");
         let values = move |coefficients: &[i128], index| self.values_in(coefficients, tower(index));
         match &input.definition {
-            Definition::Ciphertext { .. } | Definition::Free => Ok(()),
+            Definition::Ciphertext { .. } | Definition::Given { .. } | Definition::Free => Ok(()),
             &Definition::Key { key, part, digit } => {
                 inputs.make(&input.name, move |index| self.key_limb(key, part, (digit, tower(index))))
             }
