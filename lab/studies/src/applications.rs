@@ -25,11 +25,18 @@ const MACHINES: [&str; 3] = ["paper", "fast", "narrow"];
 /// The size of the off-chip memory: keys and plaintexts of a bootstrap at n = 131,072 need it.
 const OFF_CHIP: &str = "hbm.size_mib=131072";
 
-const APPLICATIONS: [Application; 4] = [
+const APPLICATIONS: [Application; 5] = [
     Application {
         name: "digits",
         program: "digits",
         set: "digits",
+        iterations: None,
+        machines: &["paper", "narrow"],
+    },
+    Application {
+        name: "ResNet-20",
+        program: "resnet20",
+        set: "resnet20",
         iterations: None,
         machines: &["paper", "narrow"],
     },
@@ -77,7 +84,9 @@ fn rows(application: &Application) -> Result<[String; 3], Fault> {
     );
     let total = generated.ledger.total();
     let stages = generated.ledger.stages().iter().chain([&total]);
-    let stages = lines(stages.map(|stage| stage_row(name, stage, &generated, set.degree().get())));
+    let inputs = Inputs::new(&generated.program);
+    let stages = lines(stages.map(|stage| stage_row(name, stage, (&generated, &inputs), set.degree().get())));
+    drop(inputs);
     let time = |machine_name: &&str| -> Result<String, Fault> {
         let machine = changed_machine(machine_name, &[OFF_CHIP])?;
         // A memory may be too small.
@@ -95,8 +104,7 @@ fn output(name: &str) -> Result<String, Fault> {
 }
 
 /// The counts of a stage, and the bytes of its keys in words of 8 or 16 bytes, each key once.
-fn stage_row(name: &str, stage: &Stage, generated: &Generated, n: u64) -> String {
-    let inputs = Inputs::new(&generated.program);
+fn stage_row(name: &str, stage: &Stage, (generated, inputs): (&Generated, &Inputs<'_>), n: u64) -> String {
     let groups: BTreeMap<&str, &ring_program::Group> =
         generated.program.inputs().iter().map(|group| (group.name.as_str(), group)).collect();
     let mut bytes = 0;
