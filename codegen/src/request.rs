@@ -13,11 +13,12 @@ use ring::{Basis, Degree, Ring};
 pub struct Request {
     /// The ring operation.
     pub operation: Operation,
-    /// The rings. Each has a root of unity if the operation has transforms. A program for several
-    /// rings computes the operation once in each: the towers of a residue number system. Their
-    /// instructions interleave, which keeps the pipes busy where a single small transform would
+    /// The rings, at least one, all of the same degree. Each has a root of unity if the operation has
+    /// transforms. A program for several rings computes the operation once in each: the towers of a
+    /// residue number system, or several polynomials of one ring, which the list then names as often.
+    /// Their instructions interleave, which keeps the pipes busy where a single small transform would
     /// leave them idle.
-    pub basis: Basis,
+    pub rings: Vec<Ring>,
     /// The values of the settings that no ring gives.
     pub parameters: Parameters,
 }
@@ -28,8 +29,7 @@ impl Request {
 
     /// A request in a single ring, without parameters.
     pub fn single(operation: Operation, ring: Ring) -> Self {
-        let basis = Basis::new(vec![ring]).expect("one ring is a basis");
-        Self { operation, basis, parameters: Parameters::default() }
+        Self { operation, rings: vec![ring], parameters: Parameters::default() }
     }
 
     /// A request in the rings of the `towers` largest primes of `bits` bits, with the smallest roots, without
@@ -59,7 +59,7 @@ impl Request {
     ) -> Result<Self, ring::Error> {
         let ring = |(tower, &modulus)| Self::ring(operation, degree, modulus, roots.get(tower).copied());
         let basis = Basis::new(moduli.iter().enumerate().map(ring).collect::<Result<_, _>>()?)?;
-        Ok(Self { operation, basis, parameters: Parameters::default() })
+        Ok(Self { operation, rings: basis.rings().to_vec(), parameters: Parameters::default() })
     }
 
     /// The request with these parameters in place of its own.
@@ -90,12 +90,12 @@ impl Request {
 
     /// The degree of the rings.
     pub fn n(&self) -> u32 {
-        self.basis.degree().get() as u32
+        self.rings[0].degree().get() as u32
     }
 
     /// The number of rings, at least one.
     pub fn towers(&self) -> usize {
-        self.basis.len()
+        self.rings.len()
     }
 
     /// The name of its program: `ntt1024`, or `ntt1024x4` in four rings.
@@ -112,7 +112,7 @@ impl Request {
     /// # Panics
     /// Panics if there is no such ring.
     pub fn claim(&self, ring: usize) -> Claim {
-        let tower = &self.basis.rings()[ring];
+        let tower = &self.rings[ring];
         let mut claim = self.operation.in_ring(self.n(), tower.q(), tower.root().unwrap_or(0));
         claim.settings.extend(self.parameters.in_ring(self.operation, ring));
         claim
@@ -120,7 +120,7 @@ impl Request {
 
     /// The size of its transforms and vectors.
     pub(crate) fn shape(&self, isa: Isa) -> Shape {
-        Shape { log_n: self.basis.degree().log2(), lanes: isa.lane_bits() }
+        Shape { log_n: self.rings[0].degree().log2(), lanes: isa.lane_bits() }
     }
 
     /// Checks the request for an instruction set: the degree is at most [`Self::MAX_N`], and at least the
@@ -135,7 +135,7 @@ impl Request {
         if !(least..=Self::MAX_N).contains(&n) {
             return Err(Error::Degree { n, least });
         }
-        for ring in self.basis.rings() {
+        for ring in &self.rings {
             if ring.q() > isa.max_word() {
                 return Err(Error::WordBits { modulus: ring.q(), word_bits: isa.word_bits() });
             }

@@ -85,12 +85,12 @@ impl Kernels {
 fn transforms(kind: (Strategy, u32)) -> [(Operation, Compute); 3] {
     let transform = |direction| -> Compute {
         Box::new(move |device, request, set| {
-            let ring = with_root(&request.basis.rings()[0])?;
+            let ring = with_root(&request.rings[0])?;
             Ok(cuda::transform(device, kind, direction, degree(request), ring, &set.vectors[0])?)
         })
     };
     let product: Compute = Box::new(move |device, request, set| {
-        let ring = with_root(&request.basis.rings()[0])?;
+        let ring = with_root(&request.rings[0])?;
         let [left, right] = [&set.vectors[0], &set.vectors[1]];
         Ok(cuda::product(device, kind, degree(request), ring, left, right)?)
     });
@@ -141,7 +141,7 @@ fn terms(key: &[Vec<u128>], digits: usize) -> Vec<u128> {
 }
 
 fn degree(request: &Request) -> usize {
-    request.basis.rings()[0].len()
+    request.rings[0].len()
 }
 
 fn with_root(ring: &ring::Ring) -> Result<Ring> {

@@ -44,11 +44,11 @@ impl Builder<'_> {
         &mut self,
         lower: impl Fn(&mut RingBuilder<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let Request { operation, ref basis, ref parameters } = *self.request;
+        let Request { operation, ref rings, ref parameters } = *self.request;
         let n = self.request.n();
-        for (number, ring) in basis.rings().iter().enumerate() {
+        for (number, ring) in rings.iter().enumerate() {
             let tower = self.code.tower(Tower { n, modulus: ring.q(), root: ring.root().unwrap_or(0) });
-            let suffix = if basis.len() > 1 { number.to_string() } else { String::new() };
+            let suffix = if rings.len() > 1 { number.to_string() } else { String::new() };
             let scratch = Scratch::new(format!("scratch{suffix}"), tower);
             lower(&mut RingBuilder {
                 code: self.code,

@@ -122,6 +122,21 @@ fn sixteen_small_transforms_share_a_machine() {
     }
 }
 
+/// Several polynomials of one ring: each has an operand and a result of its own.
+#[test]
+fn a_ring_may_repeat() {
+    let machine = Machine::rpu_128x128();
+    for operation in [golden::NTT, golden::INTT, golden::AUTOMORPHISM] {
+        let two = request(operation, 1024, 2);
+        let rings = [0, 1, 0, 0].map(|ring: usize| two.rings[ring]).to_vec();
+        let kernel = generate(&Request { rings, ..two }, &machine, &PlanChoice::Best).unwrap();
+        assert_eq!(kernel.program.claims.len(), 4);
+        compute(&kernel, &machine, &random);
+        check::lowering(&kernel.code).unwrap();
+        check::schedule(&kernel.code, &kernel.program).unwrap();
+    }
+}
+
 #[test]
 fn every_function_works_in_several_rings() {
     let machine = Machine::rpu_128x128();

@@ -49,7 +49,7 @@ fn random(operand: u128, i: u128) -> u128 {
 
 /// The request with each of several scalars; the request itself if the operation has none.
 fn with_scalars(request: Request) -> Vec<Request> {
-    let q = request.basis.rings()[0].q();
+    let q = request.rings[0].q();
     let parameters: Vec<&str> = request.operation.parameters().map(|spec| spec.name).collect();
     if parameters.is_empty() {
         return vec![request];
@@ -72,7 +72,7 @@ fn operations_without_a_transform_equal_the_golden_model() {
         for n in [1024, 4096, 65536] {
             for bits in [30, 60, 100, 127, 128] {
                 for request in with_scalars(request(operation, n, bits)) {
-                    let q = request.basis.rings()[0].q();
+                    let q = request.rings[0].q();
                     let kernel = generate(&request, &machine, &PlanChoice::Classical).unwrap();
                     if n < 65536 || bits == 128 {
                         check::lowering(&kernel.code).unwrap();
@@ -112,7 +112,7 @@ fn polynomials_of_one_vector_equal_the_golden_model() {
                         let kernel = compile(request, &recipe, &machine).unwrap();
                         check::lowering(&kernel.code).unwrap();
                         check::schedule(&kernel.code, &kernel.program).unwrap();
-                        if let [ring] = request.basis.rings() {
+                        if let [ring] = &request.rings[..] {
                             let q = ring.q();
                             compute(&kernel, &machine, &|operand, i| random(operand, i) % q);
                             compute(&kernel, &machine, &|_, _| q - 1);
@@ -155,7 +155,7 @@ fn transforms_by_streams_equal_the_golden_model() {
                 check::lowering(&kernel.code).unwrap();
                 check::schedule(&kernel.code, &kernel.program).unwrap();
                 assert_eq!(lint::errors(&kernel.program, &machine), []);
-                let q = request.basis.rings()[0].q();
+                let q = request.rings[0].q();
                 compute(&kernel, &machine, &|operand, i| random(operand, i) % q);
                 compute(&kernel, &machine, &|_, _| q - 1);
                 compute(&kernel, &machine, &|_, i| u128::from(i + 1 == u128::from(n)));
@@ -268,7 +268,7 @@ fn products_need_four_times_the_memory_of_a_polynomial() {
             })
             .unwrap();
         let request = request(golden::POLYMUL, n, 128);
-        let q = request.basis.rings()[0].q();
+        let q = request.rings[0].q();
         let kernel = generate(&request, &machine, &plan).unwrap();
         let end = kernel.program.symbols.iter().map(|symbol| symbol.start + symbol.words).max();
         assert!(end.unwrap() <= 4 * n, "{end:?}");
@@ -297,7 +297,7 @@ fn kernels_that_may_work_in_place_equal_the_golden_model_there() {
     for operation in [golden::NTT, golden::INTT] {
         for n in [1024, 16384, 65536] {
             let request = request(operation, n, 128);
-            let q = request.basis.rings()[0].q();
+            let q = request.rings[0].q();
             let recipe = choose(&request, &machine, &PlanChoice::Best).unwrap().recipe;
             for words in [machine.vdm_words(), 0] {
                 let mut kernel = compile_within(&request, &recipe, &machine, words).unwrap();

@@ -15,7 +15,7 @@ use codegen::{
     Error, Kernel, NumberWords, Origin, Parameters, Recipe, Request, compile, compile_within, instantiate,
 };
 use rayon::prelude::*;
-use ring::{Basis, Degree};
+use ring::Degree;
 use ring_program::RingProgram;
 use rustc_hash::FxHashMap;
 use sim::Clock;
@@ -434,8 +434,7 @@ pub(crate) fn request(
         RingOperation::AutomorphismOfCoefficients { k } => automorphism(k, "coefficients"),
     };
     let rings = rings.iter().map(|&(modulus, root)| Request::ring(operation, degree, modulus, root));
-    let basis = Basis::new(rings.collect::<Result<_, _>>()?)?;
-    Ok(Request { operation, basis, parameters })
+    Ok(Request { operation, rings: rings.collect::<Result<_, _>>()?, parameters })
 }
 
 /// The name of an elementwise kernel in reports: that of its only operation, or what such groups are

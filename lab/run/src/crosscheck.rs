@@ -70,7 +70,7 @@ impl Task {
     /// The modulus of the first operand.
     pub fn modulus(&self) -> u128 {
         match self {
-            Self::Operation(request) => request.basis.rings()[0].q(),
+            Self::Operation(request) => request.rings[0].q(),
             Self::Composite(composite) => composite.operands()[0],
         }
     }

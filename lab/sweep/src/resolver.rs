@@ -416,7 +416,7 @@ fn key(task: &str, machine: &Hashed, scheduled_for: &Hashed) -> PointKey {
 
 /// What a request computes, with all its settings, and the root of each ring.
 pub(super) fn claims(request: &Request) -> Vec<(String, Option<u128>)> {
-    let claim = |ring: usize| (request.claim(ring).to_string(), request.basis.rings()[ring].root());
+    let claim = |ring: usize| (request.claim(ring).to_string(), request.rings[ring].root());
     (0..request.towers()).map(claim).collect()
 }
 

@@ -58,7 +58,7 @@ pub(super) fn lower(builder: &mut Builder<'_>) {
     let Builder { code, request, workspace, .. } = builder;
     let (n, lanes) = (request.n(), code.isa.vector_length());
     let group = group(n, lanes).expect("the method suits the request");
-    let rings = request.basis.rings();
+    let rings = &request.rings;
     let towers: Vec<TowerId> =
         rings.iter().map(|ring| code.tower(Tower { n, modulus: ring.q(), root: 0 })).collect();
     let matrix = lanes * lanes;

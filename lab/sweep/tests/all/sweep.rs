@@ -34,7 +34,7 @@ fn vadd(request: &Request, _: &PlanChoice, _: &Machine) -> Result<Generated, Str
 fn adder(text: &str, request: &Request) -> Result<Generated, String> {
     let mut generated = program(text)?;
     let program = &mut generated.program;
-    program.moduli[0].1 = request.basis.rings()[0].q();
+    program.moduli[0].1 = request.rings[0].q();
     program.claims[0].settings = request.claim(0).settings;
     Ok(generated)
 }
@@ -159,7 +159,7 @@ fn every_claim_and_every_output_counts() {
     assert!(error(&two, &subtracts(1)).starts_with("`c1` differs from add in "));
     // The towers in one ring, with claims that are right.
     let one_ring = |request: &Request, text: String| {
-        let [first, second] = [0, 1].map(|ring| format!("{:#x}", request.basis.rings()[ring].q()));
+        let [first, second] = [0, 1].map(|ring| format!("{:#x}", request.rings[ring].q()));
         text.replace(&second, &first)
     };
     let missing = error(&two, &one_ring);
