@@ -25,25 +25,26 @@
 //!   instruction computes both. Of two products, the second does, and of a subtraction only the second can. Products with
 //!   scalars do so for limbs of at least 4 vectors. A launch writes the results with reads outside of it, in the order of the
 //!   lines.
-//! * A transform or an automorphism joins the launch of the same operation that grew last, if this has other rings and other
-//!   operands, up to the limit. If its operand is younger than this launch, the launch moves behind all others, unless
-//!   another has read its results.
+//! * A transform or an automorphism joins the launch of the same operation that grew last, if this has other operands, up to
+//!   the limit. Limbs of a launch may have one ring, and then share its table. If its operand is younger than this launch, the
+//!   launch moves behind all others, unless another has read its results.
 //! * A movement of words is a launch of its own.
 //!
 //! The lines of a function are lifted as a program of their own, whose inputs are the parameters and whose outputs the results;
 //! parameters with one value are one. Each call has all launches of its function. So lines of different calls share no launch.
 //!
-//! Limbs of fewer than 16 vectors are *short*. Their lines come in windows of 32 lines, or of 512 if a limb is one vector: in a
-//! window, elementwise lines come first, then the operations and movements that need them, then the elementwise lines that
-//! need those, and so on, each in the order of the program. So limbs meet those with the same work.
+//! Limbs of fewer than 16 vectors are *short*. Their lines come in windows: in a window, elementwise lines come first, then
+//! the operations and movements that need them, then the elementwise lines that need those, and so on, each in the order of
+//! the program. So limbs meet those with the same work. Where the table has vectors, they are those of one limb for each line.
 //!
 //! | limit | short limbs | long limbs |
 //! |---|---|---|
-//! | operands of a group | as many as the VDM has limbs, from 3 to 32 | 62 |
+//! | window, in lines | 256 vectors; 512 lines if a limb is one vector | 1 |
+//! | operands of a group | as many as the VDM has limbs, from 3 to 62 | 62 |
 //! | moduli, and scalars in registers | 62 | 62 |
-//! | lines of a group, with products that are parts of others | 32 | 512 |
+//! | lines of a group, with products that are parts of others | 256 vectors, at most 128 lines | 512 |
 //! | reach, in lines | the window | 4 |
-//! | rings of a launch | so many that their limbs have 16 vectors | 1 |
+//! | transforms or automorphisms of a launch | 32 vectors, at most 16 and an eighth of the VDM's limbs | 1 |
 
 mod calls;
 mod group;
@@ -202,7 +203,7 @@ pub struct Limits {
     pub operands: usize,
     /// Steps.
     pub steps: usize,
-    /// Rings of a transform or an automorphism.
+    /// Limbs of a launch of transforms or automorphisms, each in its ring.
     pub rings: usize,
     /// Nodes that are brought into stages together. More find more common work, and keep more limbs
     /// alive.
@@ -222,24 +223,36 @@ impl Limits {
 
     /// The limits for polynomials of degree `n` on a machine.
     ///
-    /// A short transform leaves the pipes idle, so several limbs share a launch. Larger groups of short
-    /// limbs are hardly faster, but seldom have the same shape. A larger window saves launches, but each of
-    /// them waits for more transfers; limbs of one vector need most of all a full launch. The window does not
-    /// depend on the VDM, so a larger VDM seldom costs time. Long limbs gain nothing from stages, and keep the
-    /// order of the program.
+    /// A short transform leaves the pipes idle, so several limbs share a launch. A larger window saves launches, and so do
+    /// larger groups, but each of them waits for more transfers; limbs of one vector need most of all a full launch. The
+    /// window does not depend on the VDM, so a larger VDM seldom costs time. Long limbs gain nothing from stages, and keep
+    /// the order of the program.
     pub fn for_degree(n: u64, machine: &Machine) -> Self {
         let vectors = (n / u64::from(machine.isa.vector_length)).max(1);
         let limbs = u64::from(machine.vdm_words()) / n;
-        let window = if vectors == 1 { 512 } else { 32 };
-        let is_short = vectors < VECTORS;
+        let constants = vectors >= VECTORS_PER_CONSTANT;
+        if vectors >= SHORT_VECTORS {
+            let operands = Self::REGISTERS;
+            return Self {
+                operands,
+                steps: 512,
+                rings: 1,
+                window: 1,
+                reach: REACH,
+                unrelated: false,
+                constants,
+            };
+        }
+        let lines = (WINDOW_VECTORS / vectors) as usize;
+        let window = if vectors == 1 { 2 * lines } else { lines };
         Self {
-            operands: if is_short { 32.min(limbs as usize).max(3) } else { Self::REGISTERS },
-            steps: if is_short { 32 } else { 512 },
-            rings: (VECTORS / vectors).max(1) as usize,
-            window: if is_short { window } else { 1 },
-            reach: if is_short { window } else { REACH },
-            unrelated: is_short,
-            constants: vectors >= VECTORS_PER_CONSTANT,
+            operands: Self::REGISTERS.min(limbs as usize).max(3),
+            steps: lines.min(128),
+            rings: (BATCH_VECTORS / vectors).min(limbs / 8).clamp(1, 16) as usize,
+            window,
+            reach: window,
+            unrelated: true,
+            constants,
         }
     }
 
@@ -252,8 +265,14 @@ impl Limits {
 /// decides how many limbs are alive.
 const REACH: usize = 4;
 
+/// The vectors of a limb from which on it is long.
+const SHORT_VECTORS: u64 = 16;
+
+/// The vectors of the results of a window's lines.
+const WINDOW_VECTORS: u64 = 256;
+
 /// The vectors of all limbs of a launch of transforms that keep the pipes busy.
-const VECTORS: u64 = 16;
+const BATCH_VECTORS: u64 = 32;
 
 /// The vectors of a limb from which on a load of a constant saves more than it costs.
 const VECTORS_PER_CONSTANT: u64 = 4;
@@ -397,7 +416,7 @@ impl Lifting {
         }
     }
 
-    /// An operation joins the newest launch of the same operation in other rings. If its operand is
+    /// An operation joins the newest launch of the same operation on other operands. If its operand is
     /// younger than that launch, the launch moves behind it, unless its results are in use already.
     fn add_operation(
         &mut self,
@@ -409,11 +428,7 @@ impl Lifting {
         self.read(a, u32::MAX);
         let newest = self.batches.get(&operation).copied();
         let newest = newest.filter(|&newest| match &self.drafts[newest as usize] {
-            Open::Single(draft) => {
-                draft.sources.len() < self.limits.rings
-                    && !draft.moduli.contains(&modulus)
-                    && !draft.sources.contains(&a)
-            }
+            Open::Single(draft) => draft.sources.len() < self.limits.rings && !draft.sources.contains(&a),
             Open::Group(_) | Open::Moved => false,
         });
         let maker = self.maker[a.index()].map(|(draft, _)| draft);

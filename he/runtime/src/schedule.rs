@@ -17,7 +17,7 @@
 //! that need them first.
 //!
 //! The off-chip memory has inputs, zero and tables from the beginning. It gets outputs and what the VDM has no space for. A
-//! *launch* names a kernel, its *operands* (the limbs that it reads, each once, then its tables) and its *results*. The
+//! *launch* names a kernel, its *operands* (the limbs that it reads, then its tables, each once) and its *results*. The
 //! *next use* of an item is the next launch that reads it, counting the one that is being planned. Keys on the chip are no
 //! operands.
 //!
@@ -327,13 +327,18 @@ impl Layout {
         sources.filter(|value| !self.sources.is_on_chip(**value)).map(|value| ItemId(value.0))
     }
 
-    /// The tables of a launch.
+    /// The tables of a launch, each once.
     fn tables(&self, plan: &Plan<'_>, launch: &Launch) -> Vec<ItemId> {
         let Some(batch) = plan.launches.batch(launch) else { return Vec::new() };
         let rings = plan.launches.rings(plan.program, launch);
         let recipe = plan.kernels.recipe(batch);
-        let table = |ring| self.tables.get(&(batch.operation, recipe, ring)).copied();
-        rings.into_iter().filter_map(table).collect()
+        let mut tables = Vec::with_capacity(rings.len());
+        for table in rings.into_iter().filter_map(|ring| self.tables.get(&(batch.operation, recipe, ring))) {
+            if !tables.contains(table) {
+                tables.push(*table);
+            }
+        }
+        tables
     }
 
     /// The items that each launch reads, with its index.

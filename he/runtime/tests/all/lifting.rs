@@ -360,17 +360,14 @@ impl Model {
     }
 
     fn operation(&mut self, part: usize) {
-        let Part { does, ref reads, m, .. } = self.parts[part];
+        let Part { does, ref reads, .. } = self.parts[part];
         let a = reads[0];
         let maker = self.of(a);
         let newest = (0..self.launches.len())
             .filter(|&launch| self.does(launch) == does)
             .max_by_key(|&launch| self.launches[launch].parts.iter().max().copied());
         let place = newest.filter(|&newest| {
-            let is_new = self.launches[newest]
-                .parts
-                .iter()
-                .all(|&it| self.parts[it].m != m && self.parts[it].reads[0] != a);
+            let is_new = self.launches[newest].parts.iter().all(|&it| self.parts[it].reads[0] != a);
             let makes = |value: &usize| self.is_made_in(newest, *value);
             let mut others = self.parts[..part].iter().chain([&self.parts[part]]);
             let is_read = others.any(|other| other.reads.iter().any(makes));
@@ -408,13 +405,13 @@ fn model(program: &RingProgram, limits: Limits) -> Model {
 /// The limits of the table.
 fn limits(n: u64, machine: &Machine) -> Limits {
     let (vectors, limbs) = (n / u64::from(machine.isa.vector_length), u64::from(machine.vdm_words()) / n);
-    let window = if n <= u64::from(machine.isa.vector_length) { 512 } else { 32 };
+    let window = if n <= u64::from(machine.isa.vector_length) { 512 } else { 256 / vectors as usize };
     let constants = vectors >= 4;
     match vectors < 16 {
         true => Limits {
-            operands: limbs.clamp(3, 32) as usize,
-            steps: 32,
-            rings: (16 / vectors) as usize,
+            operands: limbs.clamp(3, 62) as usize,
+            steps: 128.min(256 / vectors) as usize,
+            rings: (32 / vectors).min(16).min(limbs / 8).max(1) as usize,
             window,
             reach: window,
             unrelated: true,
