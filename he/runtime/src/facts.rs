@@ -1,6 +1,7 @@
 //! What the schedule knows of a kernel.
 
 use b512_asm::{PerPipe, Pipe};
+use sim::Machine;
 use sim::timing::Timing;
 
 /// The facts of a kernel that decide when its launches take place.
@@ -26,7 +27,9 @@ pub(crate) struct Facts {
 pub enum Resource {
     /// A pipe that is busy for more than half of a kernel's cycles, and longer than the others.
     Pipe(Pipe),
-    /// The latencies of instructions: no pipe is busy for half of a kernel's cycles.
+    /// The front end: its instructions take it longer than any pipe, and more than half of a kernel's cycles.
+    FrontEnd,
+    /// The latencies of instructions: neither a pipe nor the front end is busy for half of a kernel's cycles.
     Latency,
     /// The launch of a kernel: all is there, but its first instruction is not yet fetched.
     Launch,
@@ -35,18 +38,25 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// The resource that limits a kernel with this timing.
-    pub(crate) fn of(timing: &Timing) -> Self {
+    /// The resource that limits a kernel of so many instructions with this timing.
+    pub(crate) fn of(timing: &Timing, instructions: u64, machine: &Machine) -> Self {
         let busy: PerPipe<u64> = timing.busy;
-        let most = Pipe::ALL.into_iter().max_by_key(|&pipe| busy[pipe]);
-        let busiest = most.filter(|&pipe| 2 * busy[pipe] > timing.cycles.0);
-        busiest.map_or(Self::Latency, Self::Pipe)
+        let front_end = &machine.frontend;
+        let dispatch =
+            (instructions * u64::from(front_end.cycles_per_instruction)).div_ceil(front_end.width.into());
+        let dispatch = if machine.ideal.front_end { 0 } else { dispatch };
+        let pipes = Pipe::ALL.into_iter().map(|pipe| (busy[pipe], Self::Pipe(pipe)));
+        // Of equals, a pipe.
+        let most = std::iter::once((dispatch, Self::FrontEnd)).chain(pipes).max_by_key(|&(cycles, _)| cycles);
+        most.filter(|&(cycles, _)| 2 * cycles > timing.cycles.0)
+            .map_or(Self::Latency, |(_, resource)| resource)
     }
 
     /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pipe(pipe) => pipe.name(),
+            Self::FrontEnd => "front_end",
             Self::Latency => "latency",
             Self::Launch => "launch",
             Self::Hbm => "hbm",

@@ -59,6 +59,8 @@ pub struct Timed {
     pub is_elementwise: bool,
     /// The cycles of one run.
     pub timing: Timing,
+    /// What limits a run.
+    pub(crate) resource: Resource,
     /// A lower bound of these cycles for any order of the instructions: the busiest resource, or the longest chain of dependent
     /// instructions.
     pub bound_cycles: u64,
@@ -98,6 +100,7 @@ impl Timed {
         // They are as many as instructions, and of no use here.
         timing.timestamps = Vec::new();
         let bound_cycles = timing.bounds.resource.max(timing.bounds.dependence).0;
+        let resource = Resource::of(&timing, kernel.program.instructions.len() as u64, machine);
         let events = Events::of(&kernel.program);
         let energy = Energy::of(machine, &events);
         let words_of = |scalar| kernel.number_words(scalar).expect("the kernel has its scalars");
@@ -109,6 +112,7 @@ impl Timed {
             runs,
             is_elementwise: true,
             timing,
+            resource,
             bound_cycles,
             events,
             energy_uj: energy.total(),
@@ -127,7 +131,7 @@ impl Timed {
             name: self.name,
             instructions: self.instructions as u64,
             cycles: self.timing.cycles.0,
-            resource: Resource::of(&self.timing),
+            resource: self.resource,
             slices: self.is_elementwise.then_some((self.slice, self.runs)),
             scratch_words: self.scratch_words,
             overwrites_operand: self.overwrites_operand,

@@ -35,8 +35,9 @@ pub struct Report {
     pub hbm: Hbm,
     /// The kernels.
     pub compute: Compute,
-    /// The share of the time that each resource limits. `latency` stands for kernels whose pipes are
-    /// all idle for half of their cycles or longer, `hbm` for the time without a kernel.
+    /// The share of the time that each resource limits. `front_end` stands for kernels whose instructions take the front end
+    /// longer than any pipe, `latency` for those that leave all of these idle for half of their cycles or longer, `hbm` for the
+    /// time without a kernel.
     pub binds: BTreeMap<String, f64>,
     /// The resource that limits most of each of some intervals of equal length.
     pub binds_over_time: Vec<String>,
@@ -178,6 +179,7 @@ fn over_time(timeline: &Timeline) -> Vec<String> {
 pub fn limit(resource: &str) -> String {
     match resource {
         "hbm" => "off-chip transfers".to_owned(),
+        "front_end" => "front end".to_owned(),
         "latency" => "latency of instructions".to_owned(),
         pipe => pipe.replace("load_store", "load/store"),
     }

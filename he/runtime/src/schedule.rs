@@ -124,8 +124,9 @@
 //!
 //! The time of a program is the end of its last launch or transfer. A transfer has the kind of its limb: `inputs`, `keys`,
 //! `tables` (zero too), `outputs`, `spills` (also when they are loaded again), `permutations`, `programs`. Of a key expanded
-//! from a seed, a load transfers the part that is not random. A kernel is bound by the pipe that is busy for more than half
-//! of its cycles, and by latency if none is; `launch` is the time of `launch.cycles`, and `hbm` the time without a launch.
+//! from a seed, a load transfers the part that is not random. A kernel is bound by the pipe that is busy for most of its
+//! cycles, or by the front end if this takes longer to dispatch the instructions at its full rate; by `latency` if neither takes more
+//! than half of the cycles. `launch` is the time of `launch.cycles`, and `hbm` the time without a launch.
 //!
 //! The off-chip memory has a place for inputs, outputs, tables and programs during the whole program, and one for
 //! each other limb from the launch that saves it to the last that reads it.
