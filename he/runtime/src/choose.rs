@@ -20,7 +20,7 @@
 
 use crate::kernels::{Kernels, Recipes, Tables, Timed, compile_small, request};
 use crate::lift::Launches;
-use crate::operation::{Batch, RingParameters};
+use crate::operation::{Batch, Kind, RingParameters};
 use codegen::library::{BUILT_IN, Target};
 use codegen::{Choice, Error, PlanChoice, Recipe, Request, compile, least_words};
 use rayon::prelude::*;
@@ -28,39 +28,102 @@ use ring_program::RingProgram;
 use rustc_hash::FxHashMap;
 use sim::Machine;
 use std::cmp::Reverse;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The number of the library's recipes to try for a kernel with small tables.
 const OTHER_RECIPES: usize = 6;
 
-/// The variants of the kernels that `launches` need.
-///
-/// # Errors
-/// Returns an error if a kernel does not fit the machine, or if its vectors are longer than a limb.
-pub fn variants(
-    program: &RingProgram,
-    launches: &Launches,
-    machine: &Machine,
-) -> Result<Vec<Kernels>, Error> {
-    let samples = samples(program, launches);
-    let requests = samples.iter().map(|(batch, rings)| request(batch.operation, program.degree(), rings));
-    let requests: Vec<Request> = requests.collect::<Result<_, Error>>()?;
-    let mut origins = Vec::new();
-    let fastest = recipes(&samples, &requests, machine, |_, request| {
-        let Choice { recipe, origin } = codegen::choose(request, machine, &PlanChoice::Best)?;
-        origins.push(origin);
-        Ok(Arc::new(recipe))
-    })?;
-    let mut large = Kernels::build(program, launches, machine, (&fastest, Tables::Large))?;
-    large.origin = origins.into_iter().max_by_key(|origin| origin.tried());
-    let small = recipes(&samples, &requests, machine, |batch, request| {
-        let fastest = &fastest[&batch.kind()];
-        Ok(with_small_table(request, fastest, machine).unwrap_or_else(|| Arc::clone(fastest)))
-    })?;
-    let small = large.with_smaller_tables(program, launches, machine, &small);
-    let tables: Vec<Kernels> = std::iter::once(large).chain(small).collect();
-    let in_order: Vec<Kernels> = tables.iter().filter_map(Kernels::in_program_order).collect();
-    Ok(tables.into_iter().chain(in_order).collect())
+/// The kernels that `launches` need, to choose among: what neither the off-chip memory nor the origin of keys changes.
+#[derive(Debug)]
+pub struct Candidates {
+    samples: Vec<(Batch, Vec<RingParameters>)>,
+    requests: Vec<Request>,
+    /// The recipes with the fewest cycles.
+    fastest: Recipes,
+    /// The kernels of these recipes.
+    large: Kernels,
+    /// The recipes with small tables, by kind.
+    small_recipes: Known<Kind, Arc<Vec<SmallRecipe>>>,
+    /// The kernels with small tables, by their recipes; none if no table becomes smaller.
+    small: Known<Recipes, Option<Kernels>>,
+}
+
+/// What machines share, computed once for each of few keys. Two threads may both compute it: no lock is held meanwhile.
+#[derive(Debug)]
+struct Known<K, V>(Mutex<Vec<(K, V)>>);
+
+impl<K: PartialEq, V: Clone> Known<K, V> {
+    fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+
+    fn get(&self, key: K, compute: impl FnOnce(&K) -> V) -> V {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().iter().find(|(other, _)| *other == key).map(|(_, value)| value.clone());
+        found.unwrap_or_else(|| {
+            let value = compute(&key);
+            known().push((key, value.clone()));
+            value
+        })
+    }
+}
+
+/// A recipe for a small table.
+#[derive(Debug)]
+struct SmallRecipe {
+    recipe: Arc<Recipe>,
+    /// The time of a launch, in ns.
+    launch_ns: f64,
+    /// The bytes of its table and of its scratch words.
+    bytes: u64,
+}
+
+impl Candidates {
+    /// The kernels that `launches` need on a machine.
+    ///
+    /// # Errors
+    /// Returns an error if a kernel does not fit the machine, or if its vectors are longer than a limb.
+    pub fn new(program: &RingProgram, launches: &Launches, machine: &Machine) -> Result<Self, Error> {
+        let samples = samples(program, launches);
+        let requests = samples.iter().map(|(batch, rings)| request(batch.operation, program.degree(), rings));
+        let requests: Vec<Request> = requests.collect::<Result<_, Error>>()?;
+        let mut origins = Vec::new();
+        let fastest = recipes(&samples, &requests, machine, |_, request| {
+            let Choice { recipe, origin } = codegen::choose(request, machine, &PlanChoice::Best)?;
+            origins.push(origin);
+            Ok(Arc::new(recipe))
+        })?;
+        let mut large = Kernels::build(program, launches, machine, (&fastest, Tables::Large))?;
+        large.origin = origins.into_iter().max_by_key(|origin| origin.tried());
+        let (small_recipes, small) = (Known::new(), Known::new());
+        Ok(Self { samples, requests, fastest, large, small_recipes, small })
+    }
+
+    /// The variants of the kernels on a machine that differs from that of [`new`](Self::new) in its off-chip memory only.
+    ///
+    /// # Errors
+    /// Returns an error if a recipe does not suit a request.
+    pub fn variants(
+        &self,
+        program: &RingProgram,
+        launches: &Launches,
+        machine: &Machine,
+    ) -> Result<Vec<Kernels>, Error> {
+        let small = recipes(&self.samples, &self.requests, machine, |batch, request| {
+            let fastest = &self.fastest[&batch.kind()];
+            let known =
+                self.small_recipes.get(batch.kind(), |_| Arc::new(small_recipes(request, fastest, machine)));
+            let cost = |small: &SmallRecipe| small.launch_ns + machine.hbm.occupancy_ns(small.bytes);
+            let least = known.iter().min_by(|one, other| cost(one).total_cmp(&cost(other)));
+            Ok(Arc::clone(least.map_or(fastest, |least| &least.recipe)))
+        })?;
+        let large = &self.large;
+        let small =
+            self.small.get(small, |small| large.with_smaller_tables(program, launches, machine, small));
+        let tables: Vec<Kernels> = std::iter::once(large.clone()).chain(small).collect();
+        let in_order: Vec<Kernels> = tables.iter().filter_map(Kernels::in_program_order).collect();
+        Ok(tables.into_iter().chain(in_order).collect())
+    }
 }
 
 /// The recipes of all samples. One for all numbers of rings of an operation, by which their tables are the same: that for
@@ -108,9 +171,9 @@ fn samples(program: &RingProgram, launches: &Launches) -> Vec<(Batch, Vec<RingPa
     samples
 }
 
-/// The recipe with a small table of the least cost: `fastest`, or one of the library's for similar machines that needs
-/// fewer words. The cost is the launch and a transfer of its table and scratch memory, since these displace limbs.
-fn with_small_table(request: &Request, fastest: &Arc<Recipe>, machine: &Machine) -> Option<Arc<Recipe>> {
+/// `fastest`, and recipes of the library for similar machines that need fewer words, each with a small table. The cost of one is its
+/// launch and a transfer of its table and scratch memory, since these displace limbs.
+fn small_recipes(request: &Request, fastest: &Arc<Recipe>, machine: &Machine) -> Vec<SmallRecipe> {
     let mut recipes = vec![Arc::clone(fastest)];
     // Recipes with the same plans have the same tables.
     for (recipe, _) in BUILT_IN.nearest(request, &Target::of(machine)) {
@@ -121,15 +184,14 @@ fn with_small_table(request: &Request, fastest: &Arc<Recipe>, machine: &Machine)
     let words = |recipe: &Recipe| least_words(request, recipe, machine).unwrap_or(u32::MAX);
     let most = words(fastest);
     recipes.retain(|recipe| Arc::ptr_eq(recipe, fastest) || words(recipe) < most);
-    let costs = recipes.into_par_iter().filter_map(|recipe| {
+    let small = recipes.into_par_iter().filter_map(|recipe| {
         let kernel = compile_small(request, &recipe, machine, Tables::Small).ok()?;
         let timed = Timed::of(request, &kernel, machine);
         let words = timed.scratch_words + u64::from(timed.table_words);
         let bytes = machine.instruction_set().bytes(words);
-        Some((timed.launch_ns(machine) + machine.hbm.occupancy_ns(bytes), recipe))
+        Some(SmallRecipe { launch_ns: timed.launch_ns(machine), bytes, recipe })
     });
-    let costs: Vec<(f64, Arc<Recipe>)> = costs.collect();
-    costs.into_iter().min_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, recipe)| recipe)
+    small.collect()
 }
 
 /// The variant with the least time; of equals, the first. Without a choice, none is timed.

@@ -188,7 +188,7 @@ pub enum Tables {
 }
 
 /// The kernels of a program for a machine.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Kernels {
     degree: Degree,
     tables: Tables,

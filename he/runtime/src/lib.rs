@@ -39,7 +39,7 @@ pub use kernels::Kernels;
 pub use lift::{Launches, Limits, lift, lift_program};
 pub use reduced::NotReduced;
 pub use report::{Report, limit};
-pub use run::{RunError, Runtime};
+pub use run::{Lifted, RunError, Runtime};
 pub use schedule::{Plan, Timeline};
 pub use trace::TRACKS;
 pub use traffic::Keys;

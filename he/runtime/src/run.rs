@@ -1,6 +1,6 @@
 //! A program on a machine.
 
-use crate::choose;
+use crate::choose::{self, Candidates};
 use crate::execute::{Execution, LaunchError};
 use crate::flow::Flow;
 use crate::kernels::Kernels;
@@ -14,15 +14,39 @@ use ring_program::{ExecuteError, Group, Inputs, RingProgram};
 use sim::hbm::BeyondHbm;
 use sim::{Events, Machine};
 use std::num::NonZeroU32;
+use std::sync::Arc;
+
+/// A program, lifted for a machine: what neither its off-chip memory nor the origin of keys changes.
+#[derive(Debug)]
+pub struct Lifted<'p> {
+    program: &'p RingProgram,
+    flow: Flow,
+    launches: Launches,
+    candidates: Candidates,
+}
+
+impl<'p> Lifted<'p> {
+    /// Lifts a program, and generates kernels to choose among.
+    ///
+    /// # Errors
+    /// Returns an error if a kernel does not fit the machine.
+    pub fn new(program: &'p RingProgram, machine: &Machine) -> Result<Self, RunError> {
+        Self::with_limits(program, machine, Limits::for_degree(program.degree().get(), machine))
+    }
+
+    fn with_limits(program: &'p RingProgram, machine: &Machine, limits: Limits) -> Result<Self, RunError> {
+        let (flow, launches) = lift_program(program, limits);
+        let candidates = Candidates::new(program, &launches, machine).map_err(RunError::Kernel)?;
+        Ok(Self { program, flow, launches, candidates })
+    }
+}
 
 /// A program, lifted to kernels of a machine.
 #[derive(Debug)]
 pub struct Runtime<'p> {
-    program: &'p RingProgram,
+    lifted: Arc<Lifted<'p>>,
     machine: &'p Machine,
     keys: Keys,
-    flow: Flow,
-    launches: Launches,
     kernels: Kernels,
 }
 
@@ -32,8 +56,7 @@ impl<'p> Runtime<'p> {
     /// # Errors
     /// Returns an error if a kernel does not fit the machine.
     pub fn new(program: &'p RingProgram, machine: &'p Machine, keys: Keys) -> Result<Self, RunError> {
-        let limits = Limits::for_degree(program.degree().get(), machine);
-        Self::with_limits(program, machine, keys, limits)
+        Self::of(Arc::new(Lifted::new(program, machine)?), machine, keys)
     }
 
     /// As [`new`](Self::new), with groups of at most this size.
@@ -46,18 +69,26 @@ impl<'p> Runtime<'p> {
         keys: Keys,
         limits: Limits,
     ) -> Result<Self, RunError> {
-        let (flow, launches) = lift_program(program, limits);
-        let variants = choose::variants(program, &launches, machine).map_err(RunError::Kernel)?;
+        Self::of(Arc::new(Lifted::with_limits(program, machine, limits)?), machine, keys)
+    }
+
+    /// As [`new`](Self::new), for a machine that differs in its off-chip memory only from that for which the program was lifted.
+    ///
+    /// # Errors
+    /// Returns an error if a kernel does not fit the machine.
+    pub fn of(lifted: Arc<Lifted<'p>>, machine: &'p Machine, keys: Keys) -> Result<Self, RunError> {
+        let Lifted { program, flow, launches, candidates } = &*lifted;
+        let variants = candidates.variants(program, launches, machine).map_err(RunError::Kernel)?;
         let kernels = choose::fastest(variants, |kernels| {
-            let (flow, launches) = (&flow, &launches);
             let plan = Plan { program, flow, launches, kernels, machine, keys, record: false };
             plan.timeline().map_or(f64::INFINITY, |timeline| timeline.total_ns)
         });
-        Ok(Self { program, machine, keys, flow, launches, kernels })
+        Ok(Self { lifted, machine, keys, kernels })
     }
 
     fn plan(&self, record: bool) -> Plan<'_> {
-        let Self { program, machine, keys, flow, launches, kernels } = self;
+        let Self { lifted, machine, keys, kernels } = self;
+        let Lifted { program, flow, launches, .. } = &**lifted;
         Plan { program, flow, launches, kernels, machine, keys: *keys, record }
     }
 
@@ -70,7 +101,9 @@ impl<'p> Runtime<'p> {
     pub(crate) fn kernel_name(&self, launch: &Launch) -> Option<&'static str> {
         match launch.work {
             Work::Elementwise(shape) => Some(self.kernels.elementwise(shape).name),
-            Work::Operation(_) => self.launches.batch(launch).map(|batch| self.kernels.operation(batch).name),
+            Work::Operation(_) => {
+                self.lifted.launches.batch(launch).map(|batch| self.kernels.operation(batch).name)
+            }
             Work::Permute(_) => None,
         }
     }
@@ -82,7 +115,7 @@ impl<'p> Runtime<'p> {
 
     /// The launches.
     pub fn launches(&self) -> &Launches {
-        &self.launches
+        &self.lifted.launches
     }
 
     /// The kernels.
@@ -109,12 +142,16 @@ impl<'p> Runtime<'p> {
     fn place_beyond(&self, hbm: &HbmUse, capacity: u64) -> String {
         let name = |groups: &[Group], index: u32| groups[index as usize].name.clone();
         match hbm.beyond(capacity) {
-            Some(Home::Input(index)) => format!("the input `{}` ends", name(self.program.inputs(), index)),
-            Some(Home::Output(index)) => format!("the output `{}` ends", name(self.program.outputs(), index)),
+            Some(Home::Input(index)) => {
+                format!("the input `{}` ends", name(self.lifted.program.inputs(), index))
+            }
+            Some(Home::Output(index)) => {
+                format!("the output `{}` ends", name(self.lifted.program.outputs(), index))
+            }
             Some(Home::Tables) => "the tables of factors end".to_owned(),
             Some(Home::Programs) => "the programs of the kernels end".to_owned(),
             None => {
-                let first = self.launches.launches[hbm.launch as usize].first;
+                let first = self.lifted.launches.launches[hbm.launch as usize].first;
                 format!("{}`{}` saves a limb", self.line_prefix(first), self.opcode(first))
             }
         }
@@ -126,22 +163,24 @@ impl<'p> Runtime<'p> {
     }
 
     fn line_of(&self, operation: u32) -> Option<NonZeroU32> {
-        let (program, operation) = self.program.place(operation as usize);
+        let (program, operation) = self.lifted.program.place(operation as usize);
         program.line(operation)
     }
 
     fn opcode(&self, operation: u32) -> &'static str {
-        let (program, operation) = self.program.place(operation as usize);
+        let (program, operation) = self.lifted.program.place(operation as usize);
         program.operations()[operation].opcode()
     }
 
     /// The events of all kernels.
     pub fn events(&self) -> Events {
         let mut events = Events::default();
-        for launch in &self.launches.launches {
+        for launch in &self.lifted.launches.launches {
             let kernel = match launch.work {
                 Work::Elementwise(shape) => Some(self.kernels.elementwise(shape)),
-                Work::Operation(_) => self.launches.batch(launch).map(|batch| self.kernels.operation(batch)),
+                Work::Operation(_) => {
+                    self.lifted.launches.batch(launch).map(|batch| self.kernels.operation(batch))
+                }
                 Work::Permute(_) => None,
             };
             if let Some(kernel) = kernel {
@@ -153,11 +192,11 @@ impl<'p> Runtime<'p> {
 
     /// The report of a timeline.
     pub fn report(&self, timeline: &Timeline) -> Report {
-        let without_launch = (self.flow.renamed, self.flow.unused);
-        let sources = Sources::of(self.program, &self.flow, self.keys);
-        let limb_bytes = self.machine.instruction_set().bytes(self.program.degree().get());
+        let without_launch = (self.lifted.flow.renamed, self.lifted.flow.unused);
+        let sources = Sources::of(self.lifted.program, &self.lifted.flow, self.keys);
+        let limb_bytes = self.machine.instruction_set().bytes(self.lifted.program.degree().get());
         let work = (&self.events(), self.keys, sources.resident_limbs() * limb_bytes);
-        Report::new(self.program, self.machine, &self.launches, without_launch, timeline, work)
+        Report::new(self.lifted.program, self.machine, &self.lifted.launches, without_launch, timeline, work)
     }
 
     /// Runs the program on data. The result has the words of each output, in the order of
@@ -169,7 +208,8 @@ impl<'p> Runtime<'p> {
         if let Some(group) = inputs.missing().next() {
             return Err(RunError::MissingInput { name: group.name.clone() });
         }
-        let Self { program, machine, flow, launches, kernels, .. } = self;
+        let Self { lifted, machine, kernels, .. } = self;
+        let Lifted { program, flow, launches, .. } = &**lifted;
         let execution = Execution { program, flow, launches, kernels, machine };
         execution.run(inputs).map_err(|(launch, error)| {
             let launch = &launches.launches[launch];
@@ -195,7 +235,7 @@ impl<'p> Runtime<'p> {
     /// # Errors
     /// Returns the executor's error.
     pub fn check_reduced(&self, inputs: &Inputs<'_>) -> Result<(), RunError> {
-        if !may_read_unreduced(self.program) {
+        if !may_read_unreduced(self.lifted.program) {
             return Ok(());
         }
         self.execute(inputs)?;
@@ -209,7 +249,7 @@ impl<'p> Runtime<'p> {
     /// # Errors
     /// Returns the first difference, or the error of a launch.
     pub fn check_on_edges(&self, seed: u64) -> Result<(), RunError> {
-        let mut inputs = Inputs::new(self.program);
+        let mut inputs = Inputs::new(self.lifted.program);
         inputs.fill_with_edges(seed);
         let checked = match self.execute(&inputs) {
             Ok(outputs) => self.check(&inputs, &outputs),
@@ -229,12 +269,12 @@ impl<'p> Runtime<'p> {
     /// Returns the first difference, or the executor's error.
     pub fn check(&self, inputs: &Inputs<'_>, outputs: &[Vec<Words>]) -> Result<(), RunError> {
         let expected = ring_program::execute(inputs).map_err(RunError::Reference)?;
-        for ((group, expected), found) in self.program.outputs().iter().zip(&expected).zip(outputs) {
+        for ((group, expected), found) in self.lifted.program.outputs().iter().zip(&expected).zip(outputs) {
             for ((&limb, expected), found) in group.limbs.iter().zip(expected).zip(found) {
                 if let Some(index) = expected.iter().zip(found.iter()).position(|(a, b)| a != b) {
                     return Err(RunError::Differs {
                         output: group.name.clone(),
-                        id: self.program.limbs().id(limb),
+                        id: self.lifted.program.limbs().id(limb),
                         index,
                         found: found.at(index),
                         expected: expected.at(index),

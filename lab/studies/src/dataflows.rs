@@ -8,7 +8,7 @@ use plot::{Figure, Line, Lines, Panel};
 use programs::{Options, ParameterSet, find_dataflow, find_program, generate};
 use rayon::prelude::*;
 use ring_program::RingProgram;
-use runtime::choose::variants;
+use runtime::choose::Candidates;
 use runtime::kernels::Tables;
 use runtime::operation::{Batch, RingOperation};
 use runtime::traffic::Kind;
@@ -86,7 +86,8 @@ impl Study {
         let machine = MachineBase::built_in("rpu-128x128").unwrap().machine(&overrides).unwrap();
         let flow = Flow::of(&program);
         let launches = lift(&flow, Limits::for_degree(program.degree().get(), &machine));
-        let kernels = variants(&program, &launches, &machine).unwrap();
+        let candidates = Candidates::new(&program, &launches, &machine).unwrap();
+        let kernels = candidates.variants(&program, &launches, &machine).unwrap();
         let by_size = Vec::new();
         let mut study = Self { dataflow, shape, program, flow, launches, kernels, machine, by_size };
         study.by_size = SIZES.iter().map(|&size| study.time(size, PAPER, Keys::Streamed)).collect();

@@ -11,7 +11,7 @@ use b512_asm::Program;
 use codegen::{Origin, PlanChoice, Request, choose, compile};
 use lab_run::{ProgramFacts, RunReport, StreamReport, check_defects, check_on_random_data, random_seeds};
 use rayon::prelude::*;
-use runtime::Runtime;
+use runtime::{Lifted, Runtime};
 use sim::timing::{self, DecodedProgram, Timing};
 use sim::{Machine, lint};
 use std::collections::HashMap;
@@ -101,12 +101,11 @@ pub(super) fn each<E: Send>(
                 Task::Program(given) => {
                     Ok(Generated { program: given.program.clone(), origin: Origin::Given })
                 }
-                Task::Ring(ring) => {
-                    return group.par_iter().try_for_each(|&point| {
-                        let point = source.point(point);
-                        let timed = guarded(|| meter.timing(|| time(ring, &point.machine)));
-                        let origin = timed.as_ref().ok().and_then(|(_, origin)| *origin);
-                        end(point, origin, timed.map(|(report, _)| report))
+                Task::Ring(_) => {
+                    let classes = by_class(&group, |point| source.class(point).kernels);
+                    return classes.into_par_iter().with_max_len(1).try_for_each(|class| {
+                        let points = class.into_iter().map(|point| source.point(point));
+                        time_each(points, &meter, &end)
                     });
                 }
             };
@@ -221,9 +220,36 @@ fn by_class(points: &[usize], class: impl Fn(usize) -> u128) -> Vec<Vec<usize>> 
     groups
 }
 
-/// Times a ring program on a machine, and tells the origin of its kernels. It is not run on data.
-fn time(task: &RingTask, machine: &Machine) -> Result<(RunReport, Option<Origin>), String> {
-    let runtime = Runtime::new(&task.program, machine, task.keys).map_err(|error| error.to_string())?;
+/// Times a ring program on machines that differ in their off-chip memories only. It is not run on data.
+fn time_each<E>(
+    points: impl Iterator<Item = PlannedPoint>,
+    meter: &Meter,
+    end: &dyn Fn(PlannedPoint, Option<Origin>, Result<RunReport, String>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut points = points.peekable();
+    let Some(PlannedPoint { task: Task::Ring(first), machine, .. }) = points.peek().cloned() else {
+        unreachable!("a class has a ring program");
+    };
+    let lift = || Lifted::new(&first.program, &machine).map(Arc::new).map_err(|error| error.to_string());
+    let lifted = guarded(|| meter.generation(lift));
+    for point in points {
+        let Task::Ring(task) = &point.task else { unreachable!("points of a class have one program") };
+        let timed =
+            lifted.clone().and_then(|lifted| guarded(|| meter.timing(|| time(lifted, task, &point.machine))));
+        let (report, origin) =
+            timed.map_or_else(|error| (Err(error), None), |(report, origin)| (Ok(report), origin));
+        end(point, origin, report)?;
+    }
+    Ok(())
+}
+
+/// Times a ring program on a machine, and tells the origin of its kernels.
+fn time(
+    lifted: Arc<Lifted<'_>>,
+    task: &RingTask,
+    machine: &Machine,
+) -> Result<(RunReport, Option<Origin>), String> {
+    let runtime = Runtime::of(lifted, machine, task.keys).map_err(|error| error.to_string())?;
     let timeline = runtime.time(false).map_err(|error| error.to_string())?;
     let facts = ProgramFacts {
         name: task.title.clone(),

@@ -202,7 +202,8 @@ pub struct Parameter {
 }
 
 /// Calls a macro with the keys of tasks. A row has the name, its values, its meaning, what holds without it, the forms that
-/// take it, and what points that differ in it are: different tasks, choices for one task, or different runs of one program.
+/// take it, and what points that differ in it are: different tasks, choices for one task, different runs of one program, or
+/// supplies of its data.
 macro_rules! for_each_task_key {
     ($rows:path) => {
         $rows! {
@@ -217,7 +218,7 @@ macro_rules! for_each_task_key {
             n: Values::Degree, "The ring degree; a parameter set and a manifest have one.",
                 None, [Kernel, Ring, RingFile], a_task;
             keys: Values::Names(Keys::ALL.map(Keys::name).to_vec()), "The origin of a ring program's keys.",
-                Some("`streamed`"), [Ring, RingFile], a_choice;
+                Some("`streamed`"), [Ring, RingFile], a_supply;
             modulus_bits: Values::Integer(2, 128), "The modulus is the largest prime of this size that is 1 mod 2n.",
                 Some("128"), [Kernel], a_task;
             modulus: Values::Numbers, "The modulus, in place of its size; or several with commas between them, for as many rings with symbols x0, x1, ... in place of x.",
@@ -296,8 +297,10 @@ macro_rules! rows {
         }
     };
     (@ identifies a_choice) => { false };
+    (@ identifies a_supply) => { false };
     (@ identifies $task_or_run:ident) => { true };
     (@ changes_program a_run) => { false };
+    (@ changes_program a_supply) => { false };
     (@ changes_program $task_or_choice:ident) => { true };
 }
 

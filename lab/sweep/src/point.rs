@@ -51,6 +51,8 @@ pub(super) struct Class {
     pub(super) program: u128,
     /// Equal for points on whose machines a program takes the same cycles.
     pub(super) cycles: u128,
+    /// Equal for points whose machines differ in their off-chip memory only, if they run the same program.
+    pub(super) kernels: u128,
     /// Equal for points on whose machines a program has the same results, or the same fault.
     pub(super) results: u128,
 }

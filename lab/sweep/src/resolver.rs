@@ -54,6 +54,8 @@ struct Axis {
     program: Vec<usize>,
     /// Keys on which the cycles of a given program depend.
     cycles: Vec<usize>,
+    /// Keys of machines without the off-chip memory.
+    kernels: Vec<usize>,
     /// Keys on which its results, or its faults, depend.
     results: Vec<usize>,
     /// The values of machine keys; `None` if one of them is invalid, or not a single key.
@@ -110,6 +112,7 @@ impl Axis {
             let effects = |key: &sim::machine::table::Key| key.effects.contains(&Effect::Cycles);
             sim::machine::key(key).is_some_and(effects)
         };
+        let changes_kernels = |key: &str| !is_parameter(key) && !key.starts_with("hbm.");
         // The others that decide about results decide whether the program fits at all, which each point tests.
         let changes_results = |key: &str| ["vdm.size_mib", "sdm.size_kib", "law.operands"].contains(&key);
         let numbers = |is_wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
@@ -127,6 +130,7 @@ impl Axis {
             scheduled_for: numbers(&|key| is_scheduled(key)),
             program: numbers(&changes_programs),
             cycles: numbers(&changes_cycles),
+            kernels: numbers(&changes_kernels),
             results: numbers(&changes_results),
             machine: alternatives.iter().map(machine).collect(),
         }
@@ -241,11 +245,12 @@ impl Resolver {
 
     /// The points with which a point shares its program and its cycles.
     pub(super) fn class(&self, point: &Digits) -> Class {
-        let mut class = Class { program: 0, cycles: 0, results: 0 };
+        let mut class = Class { program: 0, cycles: 0, kernels: 0, results: 0 };
         for (axis, &number) in self.axes.iter().zip(point) {
             let alternatives = axis.program.len() as u128;
             class.program = class.program * alternatives + axis.program[number] as u128;
             class.cycles = class.cycles * alternatives + axis.cycles[number] as u128;
+            class.kernels = class.kernels * alternatives + axis.kernels[number] as u128;
             class.results = class.results * alternatives + axis.results[number] as u128;
         }
         class

@@ -1,7 +1,7 @@
 //! The choice among variants of kernels.
 
 use programs::{Options, ParameterSet, find_dataflow, find_program, generate};
-use runtime::choose::variants;
+use runtime::choose::Candidates;
 use runtime::{Flow, Keys, Limits, Plan, Runtime, lift};
 use sim::{MachineBase, Override};
 
@@ -15,7 +15,8 @@ fn the_runtime_takes_the_variant_with_which_the_program_is_fastest() {
     let machine = MachineBase::built_in("rpu-128x128").unwrap().machine(&[size]).unwrap();
     let flow = Flow::of(&program);
     let launches = lift(&flow, Limits::for_degree(program.degree().get(), &machine));
-    let variants = variants(&program, &launches, &machine).unwrap();
+    let candidates = Candidates::new(&program, &launches, &machine).unwrap();
+    let variants = candidates.variants(&program, &launches, &machine).unwrap();
     let timelines: Vec<_> = variants
         .iter()
         .map(|kernels| {
