@@ -7,7 +7,9 @@ use crate::rpu::run_error;
 use crate::{Ciphertext, Client, RpuError};
 use num_complex::Complex64;
 use num_traits::ToPrimitive;
-use programs::{Bootstrap, Generated, Ledger, Options, ParameterSet, find_program, generate_defined};
+use programs::{
+    Bootstrap, Generated, Ledger, Options, Order, ParameterSet, Scale, find_program, generate_defined,
+};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ring::bits;
@@ -113,10 +115,12 @@ pub fn run(set: &ParameterSet, options: &Options, engine: Engine<'_>) -> Result<
     let mut client = Client::new(set.clone(), 1).expect("the moduli have transforms");
     let half = set.degree().len() / 2;
     let message = message(options.slots.unwrap_or(half));
-    let Some(settings) = set.bootstrap() else { unreachable!("the program is a bootstrap") };
+    let settings = set.bootstrap_with(&options).expect("the program is a bootstrap");
     let scale = f64::from(settings.scale_bits).exp2();
-    let ciphertext =
-        client.encrypt(&encode(&repeated(&message, half), scale)).map(|limbs| limbs[..1].to_vec());
+    let given = generated.inputs.iter().find(|input| input.name == "ct.0").expect("its input");
+    let ciphertext = client
+        .encrypt(&encode(&repeated(&message, half), scale))
+        .map(|limbs| limbs[..given.moduli.len()].to_vec());
     let inputs = client.inputs(&generated, &[("ct", &ciphertext)]).map_err(RpuError::Input)?;
     let outputs = match engine {
         Engine::BigIntegers => execute(&inputs).expect("all inputs have words below their moduli"),
@@ -137,8 +141,9 @@ pub fn run(set: &ParameterSet, options: &Options, engine: Engine<'_>) -> Result<
     }
     let level = ciphertexts["boot"][0].len();
     let gap = half / message.len();
-    let run = Run { client: &client, generated: &generated, ciphertexts, gap };
-    let (overflow, stages) = run.compare(settings, &message);
+    let order = options.order.unwrap_or_default();
+    let run = Run { client: &client, generated: &generated, ciphertexts, gap, order };
+    let (overflow, stages) = run.compare(&settings, &message);
     Ok(Outcome { ledger: generated.ledger.clone(), level, overflow, stages })
 }
 
@@ -155,6 +160,7 @@ struct Run<'r> {
     ciphertexts: BTreeMap<&'r str, Ciphertext>,
     /// The message has only powers of X that are multiples of it.
     gap: usize,
+    order: Order,
 }
 
 impl Run<'_> {
@@ -169,19 +175,49 @@ impl Run<'_> {
         slots(self.coefficients(name, self.generated.scales[name].to_f64(), gap).into_iter())
     }
 
+    /// The slots of a message whose coefficients at the mod-raise are these.
+    fn message_of(&self, coefficients: Vec<f64>) -> Vec<Complex64> {
+        match self.order {
+            Order::SlotToCoeffLast => slots(coefficients.into_iter()),
+            Order::SlotToCoeffFirst => {
+                let slots = coefficients.len() / 2;
+                let slot = |slot: usize| {
+                    let place = bits::bit_reverse(slot, slots.ilog2());
+                    Complex64::new(coefficients[place], coefficients[slots + place])
+                };
+                (0..slots).map(slot).collect()
+            }
+        }
+    }
+
+    /// The coefficients of a message at the mod-raise.
+    fn coefficients_of(&self, message: &[Complex64]) -> Vec<f64> {
+        match self.order {
+            Order::SlotToCoeffLast => {
+                let unit = 60_f64.exp2();
+                encode(message, unit).into_iter().map(|x| x as f64 / unit).collect()
+            }
+            Order::SlotToCoeffFirst => {
+                let (real, imaginary) = message.iter().map(|slot| (slot.re, slot.im)).unzip();
+                in_order([real, imaginary])
+            }
+        }
+    }
+
     /// The largest multiple of q_0 after the mod-raise, and the stages.
     fn compare(&self, settings: &Bootstrap, message: &[Complex64]) -> (f64, Vec<StageBits>) {
         let set = self.client.set();
-        let sine = set.bootstrap_sine().expect("the set has a bootstrap");
+        let sine = set.bootstrap_sine(settings);
         let q0 = set.q()[0] as f64;
         let scale = f64::from(settings.scale_bits).exp2();
+        let lowered = self.generated.scales.get("lowered").map(Scale::to_f64);
         // An integer brings the message next to q_0/2^r.
-        let ratio = q0 / scale;
+        let ratio = q0 / lowered.unwrap_or(scale);
         let ratio = ratio / (ratio / f64::from(settings.message_ratio_bits).exp2()).round().max(1.0);
-        // Slots of coefficients over q_0: as they are, and without their multiples of q_0.
-        let finished = |t: &[f64]| slots(t.iter().map(|t| t * ratio));
-        let exact = |t: &[f64]| slots(t.iter().map(|t| (t - t.round()) * ratio));
-        let reduced = |t: &[f64]| slots(t.iter().map(|&t| sine.reduce(t) * ratio));
+        // The message of coefficients over q_0: as they are, and without their multiples of q_0.
+        let finished = |t: &[f64]| self.message_of(t.iter().map(|t| t * ratio).collect());
+        let exact = |t: &[f64]| self.message_of(t.iter().map(|t| (t - t.round()) * ratio).collect());
+        let reduced = |t: &[f64]| self.message_of(t.iter().map(|&t| sine.reduce(t) * ratio).collect());
 
         let encrypted = slots(self.coefficients("ct", scale, self.gap).into_iter());
         let raised = self.coefficients("raised", q0, self.gap);
@@ -198,17 +234,28 @@ impl Run<'_> {
             (in_order(["real", "imaginary"].map(part)), in_order([real, imaginary]))
         };
 
-        let unit = 60_f64.exp2();
-        let coefficients = encode(message, unit).into_iter().map(|x| x as f64 / unit / ratio);
+        let coefficients = self.coefficients_of(message).into_iter().map(|x| x / ratio);
         let model: Vec<f64> = raised.iter().zip(coefficients).map(|(t, x)| (t - x).round() + x).collect();
         let [before, after] = [exact(&model), reduced(&model)];
-        let stages = [
-            ("encryption", message.to_vec(), encrypted.clone(), &before),
-            ("mod-raise", encrypted, exact(&raised), &before),
+        let given = match lowered {
+            None => encrypted.clone(),
+            Some(scale) => self.message_of(self.coefficients("lowered", scale, self.gap)),
+        };
+        let is_corrected = self.ciphertexts.contains_key("first");
+        let once = self.slots(if is_corrected { "first" } else { "boot" }, self.gap);
+        let mut stages = vec![("encryption", message.to_vec(), encrypted.clone(), &before)];
+        if lowered.is_some() {
+            stages.push(("slot-to-coeff", encrypted, given.clone(), &before));
+        }
+        stages.extend([
+            ("mod-raise", given, exact(&raised), &before),
             ("coeff-to-slot", exact(&raised), exact(&parts), &before),
             ("eval-mod", reduced(&parts), finished(&sines), &after),
-            ("slot-to-coeff", finished(&sines), self.slots("boot", self.gap), &after),
-        ];
+            (if lowered.is_some() { "join" } else { "slot-to-coeff" }, finished(&sines), once, &after),
+        ]);
+        if is_corrected {
+            stages.push(("meta-bootstrap", message.to_vec(), self.slots("boot", self.gap), &before));
+        }
         let overflow = raised.iter().fold(0.0, |most: f64, t| most.max(t.round().abs()));
         let bits = |(name, given, found, model): (_, Vec<_>, Vec<_>, &Vec<_>)| StageBits {
             name,
@@ -216,7 +263,7 @@ impl Run<'_> {
             left: Bits::of(&found, message),
             model: Bits::of(model, message),
         };
-        (overflow, stages.map(bits).to_vec())
+        (overflow, stages.into_iter().map(bits).collect())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bootstraps, stage by stage, beside a float model.
 
 use client::bootstrap::{self, Engine, Outcome};
-use programs::{Options, ParameterSet};
+use programs::{Options, Order, ParameterSet};
 use sim::Machine;
 
 /// Bootstraps a random message of a set at a degree. Each stage by itself keeps `least` bits of the slots in the mean, and the
@@ -10,7 +10,11 @@ fn bootstrapped(set: &str, n: u64, options: &Options, least: f64, engine: Engine
     let set = ParameterSet::built_in(set, Some(n)).unwrap().unwrap();
     let outcome = bootstrap::run(&set, options, engine).unwrap();
     println!("{outcome}");
-    assert_eq!(outcome.level, set.levels() - set.bootstrap().unwrap().depth());
+    let stc = set.bootstrap().unwrap().slot_to_coeff;
+    let is_first = options.order == Some(Order::SlotToCoeffFirst);
+    let gained = if is_first { stc - usize::from(options.slots.is_some()) } else { 0 };
+    let depth = set.bootstrap().unwrap().depth() + usize::from(options.meta_bits.is_some());
+    assert_eq!(outcome.level, set.levels() + gained - depth);
     assert!(outcome.overflow > 2.0, "a mod-raise without multiples of q_0 tests nothing");
     assert!(outcome.overflow < f64::from(set.bootstrap().unwrap().range));
     for stage in &outcome.stages {
@@ -51,6 +55,47 @@ fn an_arcsine_keeps_more() {
 fn fewer_slots_with_nested_giant_steps_and_merged_rescales_run_on_the_machine() {
     let options = options(&[("slots", "256"), ("hoisting", "horner"), ("rescale", "merged")]);
     bootstrapped("lattigo-n16qp1546", 2048, &options, 28.0, Engine::Checked(&Machine::rpu_128x128()));
+}
+
+/// Real and imaginary parts of slots are what EvalMod reduces, n^(1/2) times what coefficients are. A larger ratio makes up for it.
+#[test]
+fn slot_to_coeff_may_come_first() {
+    for (set, slots, ratio, least) in [
+        ("lattigo-n16qp1546", None, "14", 22.0),
+        ("lattigo-n16qp1546", Some("32"), "14", 22.0),
+        ("lattigo-n16qp1547", None, "6", 26.0),
+    ] {
+        let mut values = vec![("slot-to-coeff", "first"), ("message-ratio", ratio)];
+        values.extend(slots.map(|slots| ("slots", slots)));
+        let outcome = bootstrapped(set, 512, &options(&values), 24.0, Engine::BigIntegers);
+        assert!(outcome.result().left.mean > least, "{set} {values:?}");
+    }
+}
+
+#[test]
+fn a_second_bootstrap_takes_off_the_error_of_the_first() {
+    let options = options(&[("slots", "64"), ("meta-bits", "14")]);
+    let outcome = bootstrapped("lattigo-n16qp1546", 512, &options, 28.0, Engine::BigIntegers);
+    let [.., first, second] = &outcome.stages[..] else { panic!("the second is a stage") };
+    assert!(first.left.mean < 21.0 && second.left.mean > 28.0, "{outcome}");
+}
+
+/// Fewer slots have larger coefficients. A ratio larger by the root of what they are fewer by keeps as many bits as all slots.
+#[test]
+fn a_larger_message_ratio_keeps_the_bits_of_sparse_slots() {
+    let mean = |values: &[(&str, &str)]| {
+        let engine = Engine::BigIntegers;
+        bootstrapped("lattigo-n16qp1546", 512, &options(values), 24.0, engine).result().left.mean
+    };
+    let [few, more] = [mean(&[("slots", "16")]), mean(&[("slots", "16"), ("message-ratio", "12")])];
+    assert!(more > few + 6.0, "{few} {more}");
+}
+
+#[test]
+fn cheddars_steps_bootstrap() {
+    for values in [&[][..], &[("slots", "64")], &[("hoisting", "min-ks")]] {
+        bootstrapped("cheddar-40", 512, &options(values), 26.0, Engine::BigIntegers);
+    }
 }
 
 #[test]

@@ -43,6 +43,26 @@ impl Hoisting {
     }
 }
 
+/// When a bootstrap takes slots to coefficients.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Order {
+    /// After EvalMod.
+    #[default]
+    SlotToCoeffLast,
+    /// Before the mod-raise, modulo few numbers. EvalMod works on the slots of the message.
+    SlotToCoeffFirst,
+}
+
+/// What follows the gradient in a training.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Momentum {
+    /// The step alone.
+    #[default]
+    None,
+    /// Nesterov's: gradients at a point ahead of the weights.
+    Nesterov,
+}
+
 /// The options of programs.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -60,12 +80,26 @@ pub struct Options {
     pub hoisting: Option<Hoisting>,
     /// The slots of the message, a power of two; n/2 by default.
     pub slots: Option<usize>,
+    /// log2 of q_0 over the scale of messages before the mod-raise of a bootstrap.
+    pub message_ratio: Option<u32>,
+    /// The order of a bootstrap.
+    pub order: Option<Order>,
+    /// log2 of the factor of the error that a second bootstrap takes off.
+    pub meta_bits: Option<u32>,
     /// Whether ciphertexts between the stages of a program are outputs too.
     pub intermediates: bool,
     /// The layers of a program with layers; by default as many as the moduli allow, in a network all.
     pub layers: Option<usize>,
     /// The iterations of a program that trains.
     pub iterations: Option<usize>,
+    /// The iterations between two bootstraps.
+    pub between: Option<usize>,
+    /// The places of a row of data, a power of two.
+    pub features: Option<usize>,
+    /// The ciphertexts of data.
+    pub blocks: Option<usize>,
+    /// The momentum of a training.
+    pub momentum: Option<Momentum>,
 }
 
 impl Default for Options {
@@ -80,9 +114,16 @@ impl Default for Options {
             rescale: None,
             hoisting: None,
             slots: None,
+            message_ratio: None,
+            order: None,
+            meta_bits: None,
             intermediates: false,
             layers: None,
             iterations: None,
+            between: None,
+            features: None,
+            blocks: None,
+            momentum: None,
         }
     }
 }
@@ -158,11 +199,21 @@ const HOISTINGS: &Names<Hoisting> = &[
     ),
 ];
 
+const ORDERS: &Names<Order> = &[
+    ("last", "After EvalMod", Order::SlotToCoeffLast),
+    ("first", "Before the mod-raise, modulo few numbers", Order::SlotToCoeffFirst),
+];
+
+const MOMENTA: &Names<Momentum> = &[
+    ("none", "Gradient descent", Momentum::None),
+    ("nesterov", "Gradients at a point ahead of the weights", Momentum::Nesterov),
+];
+
 const INTERMEDIATES: &Names<bool> = &[
     ("none", "The result is the only output", false),
     (
         "outputs",
-        "The ciphertexts raised, real and imaginary, or packed, and reduced of the stages are outputs too",
+        "The ciphertexts raised, real and imaginary, or packed, and reduced of the stages are outputs too, and those that the options add",
         true,
     ),
 ];
@@ -244,6 +295,46 @@ pub const OPTIONS: &[OptionSpec] = &[
         set: |options, text| count(text).map(|iterations| options.iterations = Some(iterations.get())),
     },
     OptionSpec {
+        name: "between",
+        kind: OptionKind::Count,
+        doc: "Iterations between two bootstraps",
+        default: "1",
+        changes_results: true,
+        is_common: false,
+        given: |options| options.between.is_some(),
+        set: |options, text| count(text).map(|between| options.between = Some(between.get())),
+    },
+    OptionSpec {
+        name: "features",
+        kind: OptionKind::Count,
+        doc: "Places of a row of data, a power of two",
+        default: "16",
+        changes_results: true,
+        is_common: false,
+        given: |options| options.features.is_some(),
+        set: |options, text| count(text).map(|features| options.features = Some(features.get())),
+    },
+    OptionSpec {
+        name: "blocks",
+        kind: OptionKind::Count,
+        doc: "Ciphertexts of data, each of as many rows as it has room for",
+        default: "1",
+        changes_results: true,
+        is_common: false,
+        given: |options| options.blocks.is_some(),
+        set: |options, text| count(text).map(|blocks| options.blocks = Some(blocks.get())),
+    },
+    OptionSpec {
+        name: "momentum",
+        kind: OptionKind::Choice(|| definitions(MOMENTA)),
+        doc: "Momentum of a training",
+        default: "none",
+        changes_results: true,
+        is_common: false,
+        given: |options| options.momentum.is_some(),
+        set: |options, text| find(MOMENTA, "momentum", text).map(|value| options.momentum = Some(value)),
+    },
+    OptionSpec {
         name: "rescale",
         kind: OptionKind::Choice(|| definitions(RESCALES)),
         doc: "Rescale of a product",
@@ -272,6 +363,38 @@ pub const OPTIONS: &[OptionSpec] = &[
         is_common: false,
         given: |options| options.slots.is_some(),
         set: |options, text| count(text).map(|slots| options.slots = Some(slots.get())),
+    },
+    OptionSpec {
+        name: "message-ratio",
+        kind: OptionKind::Count,
+        doc: "log2 of q_0 over the scale of messages before the mod-raise",
+        default: "that of the set",
+        changes_results: true,
+        is_common: false,
+        given: |options| options.message_ratio.is_some(),
+        set: |options, text| bits(text).map(|bits| options.message_ratio = Some(bits)),
+    },
+    OptionSpec {
+        name: "slot-to-coeff",
+        kind: OptionKind::Choice(|| definitions(ORDERS)),
+        doc: "Place of SlotToCoeff in a bootstrap",
+        default: "last",
+        changes_results: true,
+        is_common: false,
+        given: |options| options.order.is_some(),
+        set: |options, text| {
+            find(ORDERS, "place of SlotToCoeff", text).map(|value| options.order = Some(value))
+        },
+    },
+    OptionSpec {
+        name: "meta-bits",
+        kind: OptionKind::Count,
+        doc: "A second bootstrap, of the first one's error times 2^B, is taken off its result",
+        default: "one bootstrap",
+        changes_results: true,
+        is_common: false,
+        given: |options| options.meta_bits.is_some(),
+        set: |options, text| bits(text).map(|bits| options.meta_bits = Some(bits)),
     },
     OptionSpec {
         name: "intermediates",
@@ -305,6 +428,15 @@ impl std::fmt::Debug for OptionSpec {
 
 fn count(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| format!("`{text}` is not a number of at least 1"))
+}
+
+/// The most bits of a factor of messages: they have at most as many themselves.
+const MOST_BITS: usize = 60;
+
+fn bits(text: &str) -> Result<u32, String> {
+    let bits = count(text)?.get();
+    let most = format!("`{bits}` is more than {MOST_BITS} bits");
+    if bits > MOST_BITS { Err(most) } else { Ok(bits as u32) }
 }
 
 /// The most rotations of one range, so that a mistake does not fill the memory.

@@ -6,7 +6,7 @@ use crate::base::Base;
 use crate::bootstrap::{Bootstrap, Failure};
 use crate::noise::KeySwitchNoise;
 use crate::sine::Sine;
-use crate::{Error, Security};
+use crate::{Error, Options, Security};
 use diagnostic::Diagnostics;
 use diagnostic::document::Schema;
 use ring::{Basis, Degree, Ring};
@@ -20,7 +20,7 @@ macro_rules! sets {
 }
 
 sets! {
-    "ark" "bts1" "bts2" "bts3" "digits" "dprive" "dprive-n17-128" "dprive-n17-64" "lattigo-n15qp768" "lattigo-n16qp1546" "lattigo-n16qp1547" "lattigo-n16qp1767" "openfhe-n14-33" "resnet20"
+    "ark" "bts1" "bts2" "bts3" "cheddar-40" "digits" "dprive" "dprive-n17-128" "dprive-n17-64" "lattigo-n15qp768" "lattigo-n16qp1546" "lattigo-n16qp1547" "lattigo-n16qp1767" "openfhe-n14-33" "resnet20"
 }
 
 /// The parameters of ciphertexts and of their key switch.
@@ -39,7 +39,7 @@ sets! {
 /// n = "assumed"
 /// ```
 ///
-/// A modulus is a number in quotes. `{ bits, count }` are the largest primes of that size that are 1 mod 2n;
+/// If another n than the set's own is below the weight, the weight is reduced in proportion. A modulus is a number in quotes. `{ bits, count }` are the largest primes of that size that are 1 mod 2n;
 /// p has the largest of them, so that P exceeds each digit if the sizes are equal. With
 /// `around = true` the primes are those next to 2^bits, above and below, the nearest first. P below a digit is an error, since the
 /// noise of a key switch would drown the message; so is log2 QP beyond the bound for 128 bits of security, unless the set
@@ -135,6 +135,13 @@ impl ParameterSet {
         self.bootstrap.as_ref()
     }
 
+    /// The parameters of a bootstrap with the options of a program, if the set has them.
+    pub fn bootstrap_with(&self, options: &Options) -> Option<Bootstrap> {
+        let settings = self.bootstrap.clone()?;
+        let message_ratio_bits = options.message_ratio.unwrap_or(settings.message_ratio_bits);
+        Some(Bootstrap { message_ratio_bits, ..settings })
+    }
+
     /// The weight of the secret during a mod-raise; of a uniformly ternary one, the expected weight.
     pub(crate) fn raised_weight(&self) -> u64 {
         let ephemeral = self.bootstrap.as_ref().and_then(|bootstrap| bootstrap.ephemeral_weight);
@@ -147,9 +154,9 @@ impl ParameterSet {
         Some(Failure { weight: self.raised_weight(), range, degree: self.degree().get() })
     }
 
-    /// The polynomials that reduce modulo 1 in a bootstrap.
-    pub fn bootstrap_sine(&self) -> Option<Sine> {
-        Some(Sine::new(self.bootstrap()?, self.raised_weight()))
+    /// The polynomials that reduce modulo 1 in a bootstrap with these parameters.
+    pub fn bootstrap_sine(&self, settings: &Bootstrap) -> Sine {
+        Sine::new(settings, self.raised_weight())
     }
 
     /// The class of security.

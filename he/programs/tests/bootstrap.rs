@@ -37,6 +37,36 @@ fn linear_transforms_of_openfhe_have_its_counts() {
     assert!((gigabytes(&stage, &set) - 0.57).abs() < 0.005);
 }
 
+/// Two matrices of SlotToCoeff that share one modulus both work at four limbs, and one rescale follows. The counts derived from
+/// Lattigo's algorithm have the second matrix at three limbs, after a rescale of its own.
+#[test]
+fn matrices_that_share_a_modulus_both_work_above_it() {
+    let set = built_in("lattigo-n15qp768", None);
+    let stage = generated(&set, &Options::default()).unwrap().ledger.stage("slot-to-coeff");
+    assert_eq!((stage.level, stage.automorphisms), (4, 52));
+    // Of 15 giant rotations: key switches of two digits, all mod-downs, and one more digit raised.
+    let (giants, special) = (15, set.p().len());
+    let matrix = |limbs: usize| (1 + giants) * 2 * (limbs + special) + (giants + 2) * (limbs + special);
+    let rescale = |limbs: usize| 2 * limbs;
+    assert_eq!(matrix(4) + rescale(4) + matrix(3) + rescale(3), 553);
+    assert_eq!(stage.transforms, 2 * matrix(4) + rescale(4));
+    assert_eq!(stage.transforms, 596);
+}
+
+/// Cheddar's split of 15 stages is 4, 3, 4, 4 and 5, 5, 5; its rotations are as many as Lattigo's.
+#[test]
+fn cheddars_steps_have_its_rotations() {
+    let set = built_in("cheddar-40", None);
+    let log2_qp = set.parameters().log2_qp;
+    assert!((log2_qp - 1637.0).abs() < 0.1, "{log2_qp}");
+    let Generated { ledger, program, .. } = generated(&set, &Options::default()).unwrap();
+    let rotations = ["coeff-to-slot", "slot-to-coeff"].map(|name| ledger.stage(name).automorphisms);
+    // The conjugation is in the first; what the pre-rotations leave is one rotation of each.
+    assert_eq!(rotations, [32 + 1 + 1, 38 + 1]);
+    // From level 25 to 10, which have 26 and 11 limbs.
+    assert_eq!(program.outputs()[0].limbs.len(), 11);
+}
+
 /// Counts that were derived from Lattigo's algorithms.
 ///
 /// EvalMod has 12 transforms less: T_6 is 2 T_4 T_2 - T_2, one product at a lower level than Lattigo's T_3 and T_6, and the

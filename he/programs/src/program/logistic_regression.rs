@@ -9,7 +9,8 @@
 //! update      the gradient has the scale that makes it a step; the weights get the same
 //! ```
 
-use super::{Generator, bootstrap};
+use super::Generator;
+use super::bootstrap::Bootstrapping;
 use crate::Error;
 use crate::circuit::{Ciphertext, Circuit, Plaintexts};
 use crate::definition::Definition;
@@ -45,7 +46,7 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
         None => scale.clone(),
     };
     if iterations > 1 {
-        c.needs_levels(bootstrap::settings(c.set)?.depth(), LEVEL)?;
+        c.needs_levels(Bootstrapping::new(c, None)?.depth(), LEVEL)?;
     }
     let data = c.input_at("data", LEVEL, scale.clone());
     let mut weights = c.input_at("weights", LEVEL, of_weights.clone());
@@ -53,7 +54,7 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
         if iteration > 0 {
             // The scale is next to that of messages. With exact scales it would be a longer fraction after each iteration.
             weights = c.call("bootstrap", Plaintexts::Shared(""), &[&weights], |c, weights| {
-                let bootstrapped = bootstrap::bootstrap(c, &weights[0], None)?.at(LEVEL);
+                let bootstrapped = Bootstrapping::new(c, None)?.bootstrap(c, &weights[0])?.at(LEVEL);
                 Ok(bootstrapped.with_scale(of_weights.clone()))
             })?;
         }

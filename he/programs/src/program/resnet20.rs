@@ -14,7 +14,8 @@
 //!
 //! Weights, masks and biases are inputs. Values are from -1 to 1.
 
-use super::{Generator, bootstrap};
+use super::Generator;
+use super::bootstrap::{self, Bootstrapping};
 use crate::Error;
 use crate::circuit::{Ciphertext, Circuit, Plaintext, Plaintexts};
 use crate::definition::Definition;
@@ -50,11 +51,12 @@ const LEAST_SLOTS: usize = 2 * 16 * CHANNELS[0];
 
 fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     let slots = c.slots(LEAST_SLOTS)?;
-    c.needs_levels(bootstrap::settings(c.set)?.depth(), LEVEL)?;
+    let bootstrapping = Bootstrapping::new(c, None)?;
+    c.needs_levels(bootstrapping.depth(), LEVEL)?;
     if c.options.rescale == Some(crate::Rescale::None) {
         return Err(Error::NeedsRescales { program: RESNET_20.name });
     }
-    let scale = Scale::power_of_two(bootstrap::settings(c.set)?.scale_bits);
+    let scale = bootstrapping.scale;
     let network = Network { slots, scale: scale.clone() };
     // The largest image of which 16 channels take at most half of the slots.
     let side = 1 << ((slots / (2 * CHANNELS[0])).ilog2() / 2);
@@ -272,7 +274,7 @@ impl Network {
         let slots = self.slots / maps.copies;
         let name = format!("bootstrap-{slots}");
         c.call(&name, Plaintexts::Shared(&format!("{name}.")), &[x], |c, x| {
-            let bootstrapped = bootstrap::bootstrap(c, &x[0], Some(slots))?.at(LEVEL);
+            let bootstrapped = Bootstrapping::new(c, Some(slots))?.bootstrap(c, &x[0])?.at(LEVEL);
             // The scale is next to that of messages. With the exact one, each layer would need lines of its own.
             Ok(bootstrapped.with_scale(self.scale.clone()))
         })

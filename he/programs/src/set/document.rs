@@ -65,7 +65,7 @@ struct BootstrapTable {
     double_angles: u32,
     arcsine: Option<Spanned<usize>>,
     ephemeral_weight: Option<Spanned<u64>>,
-    /// The schema allows `lattigo` and `openfhe`.
+    /// The schema allows `lattigo`, `openfhe` and `cheddar`.
     steps: String,
 }
 
@@ -121,8 +121,8 @@ pub(super) fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Resul
     errors.keep(source.check_special(&contents, q, p));
     let security = errors.keep(source.security(&contents, basis.degree(), n, log2(&moduli)));
     let bootstrap = contents.bootstrap.as_ref();
-    let bootstrap =
-        bootstrap.and_then(|table| errors.keep(source.bootstrap(table, (basis.degree(), levels))));
+    let degree = basis.degree();
+    let bootstrap = bootstrap.and_then(|table| errors.keep(source.bootstrap(table, (degree, levels))));
     let security = errors.in_order().or(security)?.expect("a set without errors has a class");
     Ok(ParameterSet {
         name: name.to_owned(),
@@ -131,7 +131,10 @@ pub(super) fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Resul
         digits: *contents.digits.get_ref(),
         plaintext_modulus,
         states_roots: !contents.roots.is_empty(),
-        hamming_weight: contents.hamming_weight.as_ref().map(|weight| *weight.get_ref()),
+        hamming_weight: contents.hamming_weight.as_ref().map(|weight| {
+            let (weight, own, n) = (*weight.get_ref(), *contents.n.get_ref(), degree.get());
+            if weight > n { weight * n / own } else { weight }
+        }),
         bootstrap,
         security,
         sources: sources(&contents.sources),
@@ -251,7 +254,11 @@ impl SetDocument<'_> {
             double_angles: contents.double_angles,
             arcsine: contents.arcsine.as_ref().map_or(0, |degree| *degree.get_ref()),
             ephemeral_weight: contents.ephemeral_weight.as_ref().map(|weight| *weight.get_ref()),
-            steps: if contents.steps == "openfhe" { Steps::OpenFhe } else { Steps::Lattigo },
+            steps: match &*contents.steps {
+                "openfhe" => Steps::OpenFhe,
+                "cheddar" => Steps::Cheddar,
+                _ => Steps::Lattigo,
+            },
         };
         if !bootstrap.degree.is_multiple_of(2) {
             let message = format!("the polynomial's degree {} is odd", bootstrap.degree);
@@ -416,7 +423,9 @@ impl SetDocument<'_> {
         log2_qp: f64,
     ) -> Result<Security, Diagnostic> {
         let weight = contents.hamming_weight.as_ref();
-        self.check_weight(weight, degree)?;
+        // With a smaller degree than its own, a secret of more coefficients is as dense as before.
+        let is_dense = weight.is_some_and(|weight| weight.get_ref() <= contents.n.get_ref());
+        self.check_weight(weight.filter(|_| !is_dense || n.is_none()), degree)?;
         if contents.security.is_some() || n.is_some_and(|n| n < *contents.n.get_ref()) {
             return Ok(Security::None);
         }

@@ -7,17 +7,25 @@ use crate::scale::Scale;
 use crate::sine::Sine;
 use std::collections::BTreeMap;
 
-impl Bootstrapping<'_> {
-    /// t - I in each slot, for t/K with t next to an integer I.
+impl Bootstrapping {
+    /// t - I in each slot, for t/K with t next to an integer I. The scale of the result is next to the target; without one, it is
+    /// the last modulus.
     pub(super) fn eval_mod(
         &self,
         c: &mut Circuit<'_>,
         x: &Ciphertext,
-        sine: &Sine,
+        (sine, target): (&Sine, Option<&Scale>),
     ) -> Result<Ciphertext, Error> {
         // A quarter less: the cosine is even.
         let x = c.add_real(x, -0.25 / f64::from(sine.range));
-        let mut value = polynomial(c, x, &sine.cosine, self.merged)?;
+        let mut value = match target.filter(|_| sine.arcsine.is_none()) {
+            Some(target) => {
+                let scale =
+                    |c: &Circuit<'_>, level| before_squares(c, target, level, sine.double_angles as usize);
+                scaled_polynomial(c, x, &sine.cosine, (self.merged, &scale))?
+            }
+            None => polynomial(c, x, &sine.cosine, self.merged)?,
+        };
         let mut amplitude = sine.amplitude;
         for _ in 0..sine.double_angles {
             amplitude *= amplitude;
@@ -27,7 +35,10 @@ impl Bootstrapping<'_> {
             value = rescaled(c, &sum, self.merged)?;
         }
         if let Some(arcsine) = &sine.arcsine {
-            value = polynomial(c, value, arcsine, self.merged)?;
+            value = match target {
+                Some(target) => scaled_polynomial(c, value, arcsine, (self.merged, &|_, _| target.clone()))?,
+                None => polynomial(c, value, arcsine, self.merged)?,
+            };
         }
         Ok(value)
     }
@@ -41,7 +52,28 @@ pub(in crate::program) fn polynomial(
     p: &[f64],
     merged: bool,
 ) -> Result<Ciphertext, Error> {
-    Powers { known: BTreeMap::from([(1, x)]), merged }.polynomial(c, p)
+    scaled_polynomial(c, x, p, (merged, &|c, level| c.last_modulus(level)))
+}
+
+/// The scale at a level.
+type ScaleAt<'t> = dyn Fn(&Circuit<'_>, usize) -> Scale + 't;
+
+/// As [`polynomial`], with the scale that a function gives for the level before the last rescale.
+fn scaled_polynomial(
+    c: &mut Circuit<'_>,
+    x: Ciphertext,
+    p: &[f64],
+    (merged, target): (bool, &ScaleAt<'_>),
+) -> Result<Ciphertext, Error> {
+    Powers { known: BTreeMap::from([(1, x)]), merged }.polynomial(c, p, target)
+}
+
+/// The scale after a rescale at a level that so many squares, each with a rescale, bring next to a target.
+fn before_squares(c: &Circuit<'_>, target: &Scale, level: usize, squares: usize) -> Scale {
+    let scale = (0..squares)
+        .rev()
+        .fold(target.to_f64(), |scale, square| (scale * c.last_modulus(level - 1 - square).to_f64()).sqrt());
+    Scale::integer(scale.round() as u128)
 }
 
 fn rescaled(c: &mut Circuit<'_>, a: &Ciphertext, merged: bool) -> Result<Ciphertext, Error> {
@@ -78,8 +110,13 @@ impl Powers {
         Ok(power)
     }
 
-    /// The value of a polynomial, by the method of Paterson and Stockmeyer.
-    fn polynomial(&mut self, c: &mut Circuit<'_>, p: &[f64]) -> Result<Ciphertext, Error> {
+    /// The value of a polynomial, by the method of Paterson and Stockmeyer, with a scale as in [`scaled_polynomial`].
+    fn polynomial(
+        &mut self,
+        c: &mut Circuit<'_>,
+        p: &[f64],
+        target: &ScaleAt<'_>,
+    ) -> Result<Ciphertext, Error> {
         let degree = p.len() - 1;
         let babies = 1 << (degree.ilog2() as usize + 2).div_ceil(2).min(degree.ilog2() as usize);
         let is_even = p.iter().skip(1).step_by(2).all(|&coefficient| coefficient == 0.0);
@@ -89,7 +126,7 @@ impl Powers {
         }
         let top = self.get(c, 1 << degree.ilog2())?;
         let level = top.level();
-        let scale = c.last_modulus(level).times(&c.last_modulus(level));
+        let scale = target(c, level).times(&c.last_modulus(level));
         let value = self.value(c, p, babies, (level, &scale))?;
         rescaled(c, &value, self.merged)
     }

@@ -24,6 +24,16 @@ pub(super) fn split(steps: Steps, stages: usize, count: usize, inverse: bool) ->
             }
             sizes
         }
+        Steps::Cheddar => {
+            let mut left = stages;
+            let size = |index: usize| {
+                let matrices = count - index;
+                let size = if inverse && index == 0 { left.div_ceil(matrices) } else { left / matrices };
+                left -= size;
+                size
+            };
+            (0..count).map(size).collect()
+        }
         Steps::OpenFhe => {
             let mut size = stages.div_ceil(count);
             if stages.div_ceil(size) < count {
@@ -39,17 +49,19 @@ pub(super) fn split(steps: Steps, stages: usize, count: usize, inverse: bool) ->
     }
 }
 
-/// The baby and giant steps of a matrix.
-pub(super) fn steps(steps: Steps, matrix: &Arc<Matrix>) -> Plan {
+/// The baby and giant steps of a matrix. The rotation `left` is left of the matrices before, and so may one be of this matrix.
+pub(super) fn steps(steps: Steps, is_nested: bool, matrix: &Arc<Matrix>, left: i64) -> (Plan, i64) {
     match steps {
-        Steps::Lattigo => lattigo(matrix),
-        Steps::OpenFhe => openfhe(matrix),
+        Steps::Lattigo | Steps::OpenFhe | Steps::Cheddar if is_nested => contiguous(matrix, left),
+        Steps::Cheddar => contiguous(matrix, left),
+        Steps::Lattigo => (lattigo(matrix), left),
+        Steps::OpenFhe => (openfhe(matrix), left),
     }
 }
 
-/// Steps for giant steps inside each other: babies from 0 on, giants at multiples of their number, all in one direction from the
+/// Steps that may be inside each other: babies from 0 on, giants at multiples of their number, all in one direction from the
 /// first diagonal. The rotation by that diagonal is left to do, after the rotation `left` that is left of the matrices before.
-pub(super) fn nested(matrix: &Arc<Matrix>, left: i64) -> (Plan, i64) {
+fn contiguous(matrix: &Arc<Matrix>, left: i64) -> (Plan, i64) {
     let diagonals = diagonals(matrix);
     let (stride, count) = (matrix.stride(), diagonals.len());
     let is_circle = stride * count as i64 == matrix.slots as i64;
