@@ -182,6 +182,7 @@ fn failure(error: Error) -> Failure {
             return Failure::Wrong { message: error.to_string(), help: Some(help) };
         }
         Error::PackedSlots { .. } => "choose other --slots",
+        Error::Features { .. } => "choose other --features",
         Error::NeedsRescales { .. } => "choose --rescale merged or separate",
         Error::Scales { .. } => "the generator is wrong: report it",
         Error::OneRotation { .. } => "give one number, or use hoisted-rotations",

@@ -1,11 +1,12 @@
-//! A bootstrap of all slots on the simulated RPU, with Lattigo's chain N16QP1546 or a set of a file.
+//! A bootstrap on the simulated RPU, by default of all slots, with Lattigo's chain N16QP1546 or a set of a file.
 //!
 //! ```sh
 //! cargo run --release -p client --example bootstrap -- 2048
 //! ```
 //!
-//! The argument is the ring degree, from 512 to 65536, or a TOML file; Lattigo's set is secure at 65536 only. The exit status is
-//! 1 if the slots keep fewer than 24 bits in the mean, or fewer than the float model less 1 where that has less than 25.
+//! The argument is the ring degree, from 512 to 65536, or a TOML file; Lattigo's set is secure at 65536 only. After it come options of
+//! the program, such as `slots=256 message-ratio=12`. The exit status is 1 if the slots keep fewer than 24 bits in the mean, or fewer
+//! than the float model less 1 where that has less than 25.
 
 use client::NOT_SECURE;
 use client::bootstrap::{self, Engine};
@@ -17,7 +18,9 @@ use std::process::ExitCode;
 const LEAST: f64 = 24.0;
 
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let argument = std::env::args().nth(1).unwrap_or_else(|| "2048".to_owned());
+    let mut arguments = std::env::args().skip(1);
+    let argument = arguments.next().unwrap_or_else(|| "2048".to_owned());
+    let options = Options::of_assignments(arguments)?;
     let set = if argument.ends_with(".toml") {
         ParameterSet::parse("file", &argument, &std::fs::read_to_string(&argument)?, None)?
     } else {
@@ -25,7 +28,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     };
     println!("{}, n = {}: {NOT_SECURE}", set.name(), set.degree().len());
     println!("{}", set.bootstrap_failure().ok_or("the set has no bootstrap")?);
-    let outcome = bootstrap::run(&set, &Options::default(), Engine::Rpu(&Machine::rpu_128x128()))?;
+    let outcome = bootstrap::run(&set, &options, Engine::Rpu(&Machine::rpu_128x128()))?;
     print!("{}", outcome.ledger);
     println!("{} moduli after it; the phase has up to {} times q_0", outcome.level, outcome.overflow);
     print!("{outcome}");

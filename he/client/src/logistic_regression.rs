@@ -2,7 +2,7 @@
 
 use crate::{Client, Rpu, RpuError, Step, ckks};
 use num_complex::Complex64;
-use programs::logistic::{FEATURES, margin, step};
+use programs::logistic::{self, FEATURES, margin};
 use programs::{Generated, Options, find_program, generate_defined};
 
 /// A sample: its features and a 1, times its class, 1 or -1.
@@ -46,10 +46,10 @@ pub fn samples() -> Vec<Sample> {
 
 /// The part of the samples whose class the weights give.
 pub fn accuracy(weights: &Sample, samples: &[Sample]) -> f64 {
-    samples.iter().filter(|sample| margin(weights, sample) > 0.0).count() as f64 / samples.len() as f64
+    samples.iter().filter(|sample| margin(weights, *sample) > 0.0).count() as f64 / samples.len() as f64
 }
 
-/// Encrypts the first n/32 samples in one ciphertext, and trains weights on it, which begin with 0.
+/// Encrypts samples in order, n/32 in each of the blocks of some options, and trains weights on them, which begin with 0.
 ///
 /// # Errors
 /// Returns an error if the program cannot be generated for the client's set, or does not run.
@@ -60,21 +60,28 @@ pub fn train(
     client: &mut Client,
     rpu: &Rpu,
     samples: &[Sample],
-    iterations: usize,
+    options: &Options,
 ) -> Result<Outcome, RpuError> {
     let program = find_program("logistic-regression").expect("a program");
-    let options = Options { iterations: Some(iterations), ..Options::default() };
-    let generated = generate_defined(&program, client.set(), &options).map_err(RpuError::Program)?;
+    let generated = generate_defined(&program, client.set(), options).map_err(RpuError::Program)?;
     let slots = client.set().degree().len() / 2;
-    let samples = &samples[..slots / FEATURES];
-    let values: Vec<Complex64> = samples.iter().flatten().map(|&z| z.into()).collect();
-    let data = client.encrypt_input(&generated, "data", &values);
+    let blocks = options.blocks.unwrap_or(1);
+    let samples = &samples[..blocks * slots / FEATURES];
+    let mut inputs = Vec::new();
+    for (block, rows) in samples.chunks(slots / FEATURES).enumerate() {
+        let name = if blocks == 1 { "data".to_owned() } else { format!("data{block}") };
+        let values: Vec<Complex64> = rows.iter().flatten().map(|&z| z.into()).collect();
+        let ciphertext = client.encrypt_input(&generated, &name, &values);
+        inputs.push((name, ciphertext));
+    }
     let weights = client.encrypt_input(&generated, "weights", &vec![Complex64::ZERO; slots]);
-    let ciphertexts = [("data", &data), ("weights", &weights)];
+    inputs.push(("weights".to_owned(), weights));
+    let ciphertexts: Vec<_> = inputs.iter().map(|(name, ciphertext)| (name.as_str(), ciphertext)).collect();
     let run = rpu.run_generated(client, &generated, &ciphertexts, false)?;
     let scale = generated.scales["trained"].to_f64();
     let found = ckks::decode(&client.phase(&run.ciphertext("trained")), scale);
-    let mut expected = [0.0; FEATURES];
-    (0..iterations).for_each(|_| step(&mut expected, samples));
+    let (iterations, momentum) = (options.iterations.unwrap_or(1), options.momentum.unwrap_or_default());
+    let expected = logistic::train(samples, iterations, momentum);
+    let expected = std::array::from_fn(|feature| expected[feature]);
     Ok(Outcome { generated, step: run, found: std::array::from_fn(|feature| found[feature].re), expected })
 }

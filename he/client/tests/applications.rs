@@ -1,7 +1,8 @@
 //! Whole applications on encrypted data give the results of the same algorithms in the clear.
 
-use client::{Client, Rpu, digits, logistic_regression};
-use programs::{Network, ParameterSet, Security};
+use client::logistic_regression::{Outcome, accuracy, samples, train};
+use client::{Client, Rpu, digits};
+use programs::{Momentum, Network, Options, ParameterSet, Security};
 use sim::Machine;
 
 fn built_in(name: &str, n: Option<u64>) -> ParameterSet {
@@ -39,14 +40,39 @@ fn the_set_of_the_digits_is_secure() {
     assert_eq!(built_in("digits", None).security(), Security::Bits(128));
 }
 
+fn trained(set: &str, options: &Options) -> Outcome {
+    let set = built_in(set, Some(512));
+    let mut client = Client::new(set, 1).unwrap();
+    let rpu = Rpu::new(Machine::rpu_128x128());
+    let outcome = train(&mut client, &rpu, &samples(), options).unwrap();
+    println!("largest error of a weight: {:.1e}", outcome.error());
+    assert!(outcome.expected.iter().any(|weight| weight.abs() > 0.05));
+    outcome
+}
+
 #[test]
 fn two_iterations_with_a_bootstrap_train_the_weights_of_the_clear_ones() {
-    let set = built_in("lattigo-n16qp1546", Some(512));
-    let mut client = Client::new(set, 1).unwrap();
-    let samples = logistic_regression::samples();
-    let rpu = Rpu::new(Machine::rpu_128x128());
-    let outcome = logistic_regression::train(&mut client, &rpu, &samples, 2).unwrap();
-    println!("largest error of a weight: {:.1e}", outcome.error());
+    let outcome = trained("lattigo-n16qp1546", &Options { iterations: Some(2), ..Options::default() });
     assert!(outcome.error() < 1e-5, "{:?} {:?}", outcome.found, outcome.expected);
-    assert!(outcome.expected.iter().any(|weight| weight.abs() > 0.05));
+}
+
+/// As HELR in Cheddar's form, but for the number of features and of rows: Nesterov's momentum, data in several ciphertexts, and two
+/// iterations for each bootstrap, which has only as many slots as there are weights.
+#[test]
+fn nesterovs_momentum_with_sparse_bootstraps_trains_the_weights_of_the_clear_run() {
+    let options = Options {
+        iterations: Some(4),
+        between: Some(2),
+        blocks: Some(2),
+        momentum: Some(Momentum::Nesterov),
+        slots: Some(16),
+        message_ratio: Some(10),
+        ..Options::default()
+    };
+    let outcome = trained("cheddar-40", &options);
+    assert!(outcome.error() < 1e-3, "{:?} {:?}", outcome.found, outcome.expected);
+    let all = samples();
+    let [found, expected] = [&outcome.found, &outcome.expected].map(|weights| accuracy(weights, &all));
+    println!("accuracy {found} and {expected} in the clear");
+    assert!((found - expected).abs() < 0.005 && expected > 0.8);
 }

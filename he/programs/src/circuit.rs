@@ -420,7 +420,7 @@ impl<'s> Circuit<'s> {
         let exponent = self.set.degree().get() / 2;
         let definition = Definition::Monomial { exponent };
         let name = format!("monomial.{exponent}");
-        let plaintext = self.plaintext(name, (a.level(), false), Scale::one(), definition);
+        let plaintext = self.plaintext(name, (self.level(), false), Scale::one(), definition);
         self.multiply_add(None, a, &plaintext)
     }
 

@@ -80,6 +80,14 @@ pub enum Error {
         /// The slots of the set.
         slots: usize,
     },
+    /// A row of data that does not fill the slots evenly.
+    #[error("invalid number of features {features}: not a power of two up to {most}")]
+    Features {
+        /// The places of a row.
+        features: usize,
+        /// The slots.
+        most: usize,
+    },
     /// A program whose rescales cannot be left out.
     #[error("`{program}` needs its rescales")]
     NeedsRescales {

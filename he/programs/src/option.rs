@@ -141,6 +141,18 @@ impl Options {
         }
         Ok(options)
     }
+
+    /// Options of texts such as `slots=16`.
+    ///
+    /// # Errors
+    /// Returns what is wrong with a text.
+    pub fn of_assignments(texts: impl IntoIterator<Item = String>) -> Result<Self, String> {
+        let pair = |text: String| {
+            let (name, value) = text.split_once('=').ok_or_else(|| format!("`{text}` has no `=`"))?;
+            Ok((name.to_owned(), value.to_owned()))
+        };
+        Self::parse(&texts.into_iter().map(pair).collect::<Result<Vec<_>, String>>()?)
+    }
 }
 
 /// An option of programs.

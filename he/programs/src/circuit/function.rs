@@ -47,9 +47,8 @@ pub(super) struct Function {
     /// The limbs of inputs that it reads beside its arguments, in the first call.
     captured: Vec<Limb>,
     plaintexts: Vec<Declared>,
-    /// The level and the scale of its result.
-    level: usize,
-    scale: Scale,
+    /// The levels and the scales of its results.
+    results: Vec<(usize, Scale)>,
     ledger: Ledger,
 }
 
@@ -66,6 +65,21 @@ impl Circuit<'_> {
         arguments: &[&Ciphertext],
         emit: impl FnOnce(&mut Self, &[Ciphertext]) -> Result<Ciphertext, Error>,
     ) -> Result<Ciphertext, Error> {
+        let [result] = self.call_with(name, plaintexts, arguments, |c, x| Ok([emit(c, x)?]))?;
+        Ok(result)
+    }
+
+    /// As [`call`](Self::call), for a function of several results of two components.
+    ///
+    /// # Errors
+    /// Returns the error of `emit`.
+    pub(crate) fn call_with<const RESULTS: usize>(
+        &mut self,
+        name: &str,
+        plaintexts: Plaintexts<'_>,
+        arguments: &[&Ciphertext],
+        emit: impl FnOnce(&mut Self, &[Ciphertext]) -> Result<[Ciphertext; RESULTS], Error>,
+    ) -> Result<[Ciphertext; RESULTS], Error> {
         let shape = |x: &&Ciphertext| (x.level(), x.components.len(), x.scale.clone());
         let signature: Signature = (name.to_owned(), arguments.iter().map(shape).collect());
         let limbs: Vec<Limb> = arguments.iter().flat_map(|x| given(x)).collect();
@@ -90,8 +104,12 @@ impl Circuit<'_> {
         self.ledger.add(&function.ledger);
         let captured = function.captured.iter().map(|limb| renamed.get(limb).unwrap_or(limb));
         let arguments = limbs.into_iter().chain(captured.copied()).collect();
-        let limbs = self.emitter.call(function.index, arguments);
-        Ok(Ciphertext::new(limbs.chunks(function.level).map(<[Limb]>::to_vec).collect(), function.scale))
+        let mut limbs = self.emitter.call(function.index, arguments).into_iter();
+        let mut component = |level: usize| limbs.by_ref().take(level).collect::<Vec<Limb>>();
+        Ok(std::array::from_fn(|index| {
+            let (level, scale) = function.results[index].clone();
+            Ciphertext::new(vec![component(level), component(level)], scale)
+        }))
     }
 
     /// The plaintexts of another call, by the limbs of those of the first.
@@ -105,11 +123,11 @@ impl Circuit<'_> {
     }
 
     /// Emits the lines of a function.
-    fn function(
+    fn function<const RESULTS: usize>(
         &mut self,
         (name, shapes): &Signature,
         prefix: String,
-        emit: impl FnOnce(&mut Self, &[Ciphertext]) -> Result<Ciphertext, Error>,
+        emit: impl FnOnce(&mut Self, &[Ciphertext]) -> Result<[Ciphertext; RESULTS], Error>,
     ) -> Result<Function, Error> {
         let before = self.emitter.transforms();
         self.ledger.finish(before);
@@ -123,19 +141,19 @@ impl Circuit<'_> {
             Ciphertext::new(components, scale.clone())
         };
         let arguments: Vec<Ciphertext> = shapes.iter().map(argument).collect();
-        let result = emit(self, &arguments)?;
-        let results: Vec<Limb> =
-            result.components.iter().flat_map(|component| component.limbs(&mut self.emitter)).collect();
+        let results = emit(self, &arguments)?.map(|result| self.relinearised(result));
+        let components = results.iter().flat_map(|result| &result.components);
+        let limbs: Vec<Limb> = components.flat_map(|component| component.limbs(&mut self.emitter)).collect();
         let scope = self.scope.take().expect("the call has begun");
         let others = self.functions.keys().filter(|(known, _)| known == name).count();
         let name = if others == 0 { name.clone() } else { format!("{name}.{others}") };
-        let (index, captured) = self.emitter.end_function(&name, &parameters, &results);
+        let (index, captured) = self.emitter.end_function(&name, &parameters, &limbs);
         let after = self.emitter.transforms();
         let mut ledger = std::mem::replace(&mut self.ledger, outer);
         ledger.finish(after);
         self.ledger.skip_to(after);
-        let (level, scale) = (result.level(), result.scale);
-        Ok(Function { index, captured, plaintexts: scope.plaintexts, level, scale, ledger })
+        let results = results.map(|result| (result.level(), result.scale)).to_vec();
+        Ok(Function { index, captured, plaintexts: scope.plaintexts, results, ledger })
     }
 }
 

@@ -1,110 +1,236 @@
-//! `logistic-regression`: training by gradient descent, with a bootstrap between two iterations.
+//! `logistic-regression`: training by gradient descent, with a bootstrap after every few iterations.
 //!
-//! Slot 16 i + j has the feature j of row i, and the weight j for all rows i.
+//! Slot F i + j has the feature j of F of row i, and the weight j for all rows i. So weights are messages of F slots, which sparse
+//! bootstraps can have.
 //!
 //! ```text
-//! margins     z w: a product, the sum of 16 rotations, a mask for the first feature, and 16 rotations back
+//! margins     z w: a product, the sum of F rotations, a mask for the first feature, and F rotations back
 //! sigmoid     s_0 + v (v^2 + c), v the margin times the cube root of s_3, which is in the mask
 //! gradient    a product with the rows, and the sum over all rows by rotations
-//! update      the gradient has the scale that makes it a step; the weights get the same
+//! update      the gradient has the scale that makes it a step; the point gets the same
 //! ```
+//!
+//! With Nesterov's momentum the weights w and those before, u, are bootstrapped as w + i u.
 
 use super::Generator;
 use super::bootstrap::Bootstrapping;
 use crate::Error;
 use crate::circuit::{Ciphertext, Circuit, Plaintexts};
 use crate::definition::Definition;
-use crate::logistic::{FEATURES, INVERSE_RATE, SIGMOID};
+use crate::logistic::{AHEAD, FEATURES, INVERSE_RATE, SIGMOID};
 use crate::matrix::{Periodic, Slots};
+use crate::option::Momentum;
 use crate::scale::Scale;
+use num_bigint::BigInt;
 
 /// Training on encrypted data.
 pub(super) const LOGISTIC_REGRESSION: Generator = Generator {
     name: "logistic-regression",
-    definition: "trained.0, trained.1 has the weights of weights.0, weights.1 after iterations of gradient descent on the rows of data.0, data.1: \
-        slot 16 I + J is the feature J of row I, or the weight J; with the keys and plaintexts of a bootstrap, and the plaintext mask",
-    options: &["iterations", "rescale"],
+    definition: "trained.0, trained.1 has the weights of weights.0, weights.1 after iterations of gradient descent on the rows of data.0, data.1, \
+        or of dataB.0, dataB.1 for each block B: slot F I + J is the feature J of F of row I, or the weight J; with the keys and \
+        plaintexts of a bootstrap, and the plaintext mask",
+    options: &[
+        "iterations",
+        "between",
+        "features",
+        "blocks",
+        "momentum",
+        "rescale",
+        "hoisting",
+        "slots",
+        "message-ratio",
+    ],
     emit,
 };
 
 /// The moduli that an iteration uses up.
 const DEPTH: usize = 5;
 
-/// The level of an iteration: its result has one modulus, for the next bootstrap.
-const LEVEL: usize = DEPTH + 1;
-
 fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     let iterations = c.options.iterations.unwrap_or(1);
-    let slots = c.slots(FEATURES)?;
-    c.needs_levels(DEPTH, 1)?;
+    let between = c.options.between.unwrap_or(1).min(iterations);
+    let features = c.options.features.unwrap_or(FEATURES);
+    let slots = c.slots(features)?;
+    if !features.is_power_of_two() {
+        return Err(Error::Features { features, most: slots });
+    }
+    // The last iteration leaves one modulus, for the next bootstrap.
+    let level = between * DEPTH + 1;
+    c.needs_levels(level - 1, 1)?;
     if c.options.rescale == Some(crate::Rescale::None) {
         return Err(Error::NeedsRescales { program: LOGISTIC_REGRESSION.name });
     }
-    let scale = c.last_modulus(LEVEL);
+    let scale = c.last_modulus(level);
     let of_weights = match c.set.bootstrap() {
         Some(settings) => Scale::power_of_two(settings.scale_bits),
         None => scale.clone(),
     };
-    if iterations > 1 {
-        c.needs_levels(Bootstrapping::new(c, None)?.depth(), LEVEL)?;
+    let blocks = c.options.blocks.unwrap_or(1);
+    let name = |block: usize| if blocks == 1 { "data".to_owned() } else { format!("data{block}") };
+    let data: Vec<Ciphertext> =
+        (0..blocks).map(|block| c.input_at(&name(block), level, scale.clone())).collect();
+    let weights = c.input_at("weights", level, of_weights.clone());
+    let momentum = c.options.momentum.unwrap_or_default();
+    let (before, masks) = (weights.clone(), Vec::new());
+    let mut training = Training { data, features, slots, momentum, weights, before, masks };
+    let bootstrapping =
+        if iterations > between { Some(Bootstrapping::new(c, c.options.slots)?) } else { None };
+    if let Some(bootstrapping) = &bootstrapping {
+        c.needs_levels(bootstrapping.depth(), level)?;
     }
-    let data = c.input_at("data", LEVEL, scale.clone());
-    let mut weights = c.input_at("weights", LEVEL, of_weights.clone());
     for iteration in 0..iterations {
-        if iteration > 0 {
-            // The scale is next to that of messages. With exact scales it would be a longer fraction after each iteration.
-            weights = c.call("bootstrap", Plaintexts::Shared(""), &[&weights], |c, weights| {
-                let bootstrapped = Bootstrapping::new(c, None)?.bootstrap(c, &weights[0])?.at(LEVEL);
-                Ok(bootstrapped.with_scale(of_weights.clone()))
-            })?;
+        if let Some(bootstrapping) =
+            bootstrapping.as_ref().filter(|_| iteration > 0 && iteration % between == 0)
+        {
+            training.bootstrap(c, bootstrapping, (level, &of_weights))?;
         }
-        weights = c.call("iteration", Plaintexts::Shared(""), &[&data, &weights], |c, operands| {
-            self::iteration(c, &operands[0], &operands[1], slots)
-        })?;
+        training.iterate(c)?;
     }
-    c.output("trained", &weights);
+    c.output("trained", &training.weights);
     Ok(())
 }
 
-fn iteration(
-    c: &mut Circuit<'_>,
-    data: &Ciphertext,
-    weights: &Ciphertext,
+struct Training {
+    /// Rows, in ciphertexts of equal scales.
+    data: Vec<Ciphertext>,
+    /// The places of a row.
+    features: usize,
     slots: usize,
-) -> Result<Ciphertext, Error> {
-    // What the sum over all rows is divided by.
-    let divisor = slots / FEATURES * INVERSE_RATE as usize;
-    let root = SIGMOID[2].cbrt();
+    momentum: Momentum,
+    weights: Ciphertext,
+    /// The weights before the last iteration, with the scale of the weights.
+    before: Ciphertext,
+    /// The levels and the scales of the masks.
+    masks: Vec<(usize, Scale)>,
+}
 
-    c.stage("margins", LEVEL);
-    let products = c.product(data, weights)?;
-    let sums = c.sum_of_rotations(&products, 1, FEATURES as i64)?;
-    // The step has the scale of the sum of all rows times the divisor. A cube root of the divisor less in the margins makes
-    // that next to the scale of data, and small enough for a bootstrap.
-    let margin_scale = data.scale.over(&Scale::power_of_two((divisor.ilog2() + 1) / 3));
-    let scale = margin_scale.times(&c.last_modulus(sums.level())).over(&sums.scale);
-    let mut values = vec![0.0; FEATURES];
-    values[0] = root;
-    let mask = Slots::Periodic(Periodic { values, run: 1, slots });
-    let definition = Definition::Plaintext { slots: mask, scale: scale.clone() };
-    let mask = c.plaintext("mask".to_owned(), (sums.level(), false), scale, definition);
-    let margins = c.multiply_add(None, &sums, &mask)?;
-    let margins = c.rescale(&margins)?;
-    let margins = c.sum_of_rotations(&margins, -1, FEATURES as i64)?;
+impl Training {
+    /// Takes weights of one modulus to those of a level.
+    fn bootstrap(
+        &mut self,
+        c: &mut Circuit<'_>,
+        bootstrapping: &Bootstrapping,
+        (level, scale): (usize, &Scale),
+    ) -> Result<(), Error> {
+        // The scale is next to that of messages. With exact scales it would be a longer fraction after each iteration.
+        if self.momentum == Momentum::None {
+            self.weights = c.call("bootstrap", Plaintexts::Shared(""), &[&self.weights], |c, weights| {
+                let weights = bootstrapping.bootstrap(c, &weights[0])?;
+                Ok(weights.at(level).with_scale(scale.clone()))
+            })?;
+            return Ok(());
+        }
+        let operands = [&self.weights, &self.before];
+        [self.weights, self.before] =
+            c.call_with("bootstrap", Plaintexts::Shared(""), &operands, |c, operands| {
+                let before = c.multiply_i(&operands[1])?;
+                let packed = c.add(&operands[0], &before)?;
+                let packed = bootstrapping.bootstrap(c, &packed)?.at(level);
+                let conjugate = c.conjugate(&packed);
+                let twice = scale.times(&Scale::integer(2));
+                let weights = c.add(&packed, &conjugate)?.with_scale(twice.clone());
+                let imaginary = c.subtract(&conjugate, &packed)?;
+                Ok([weights, c.multiply_i(&imaginary)?.with_scale(twice)])
+            })?;
+        Ok(())
+    }
 
-    c.stage("sigmoid", margins.level());
-    let square = c.product(&margins, &margins)?;
-    let factor = c.add_real(&square, SIGMOID[1] / root);
-    let cubic = c.product(&factor, &margins)?;
-    let slopes = c.add_real(&cubic, SIGMOID[0]);
+    /// The point whose gradient an iteration takes.
+    fn point(&self, c: &mut Circuit<'_>, [weights, before]: [&Ciphertext; 2]) -> Result<Ciphertext, Error> {
+        if self.momentum == Momentum::None {
+            return Ok(weights.clone());
+        }
+        let [of_weights, of_before, _] = AHEAD.map(BigInt::from);
+        let weights = c.multiply_integer(weights, &of_weights);
+        let before = c.multiply_integer(before, &of_before);
+        let ahead = c.subtract(&weights, &before)?;
+        let scale = ahead.scale.times(&Scale::integer(u128::from(AHEAD[2])));
+        Ok(ahead.with_scale(scale))
+    }
 
-    c.stage("gradient", slopes.level());
-    let gradients = c.product(&slopes, data)?;
-    let sum = c.sum_of_rotations(&gradients, FEATURES as i64, slots as i64)?;
-    let scale = sum.scale.times(&Scale::integer(divisor as u128));
-    let step = sum.with_scale(scale.clone());
-    let level = step.level() + 1;
-    let weights = c.multiply_real(&weights.at(level), 1.0, &scale.times(&c.last_modulus(level)));
-    let weights = c.rescale(&weights)?;
-    c.add(&weights, &step)
+    fn iterate(&mut self, c: &mut Circuit<'_>) -> Result<(), Error> {
+        let level = self.weights.level();
+        let data: Vec<Ciphertext> = self.data.iter().map(|data| data.at(level)).collect();
+        let (weights, before) = (self.weights.clone(), self.before.clone());
+        let operands: Vec<&Ciphertext> = [&weights, &before].into_iter().chain(&data).collect();
+        [self.weights, self.before] =
+            c.call_with("iteration", Plaintexts::Shared(""), &operands, |c, operands| {
+                self.iteration(c, operands)
+            })?;
+        Ok(())
+    }
+
+    /// The weights, and those before them, of the next iteration.
+    fn iteration(&mut self, c: &mut Circuit<'_>, operands: &[Ciphertext]) -> Result<[Ciphertext; 2], Error> {
+        let (weights, before, data) = (&operands[0], &operands[1], &operands[2..]);
+        let point = self.point(c, [weights, before])?;
+        // What the sum over all rows is divided by.
+        let divisor = self.slots / self.features * self.data.len() * INVERSE_RATE as usize;
+        let mut gradients: Option<Ciphertext> = None;
+        for data in data {
+            let slopes = self.slopes(c, (data, &point), divisor)?;
+            c.stage("gradient", slopes.level());
+            let gradient = c.multiply(&slopes, data);
+            gradients = Some(match gradients {
+                None => gradient,
+                Some(sum) => c.add(&sum, &gradient)?,
+            });
+        }
+        let gradients = c.relinearise_and_rescale(&gradients.expect("there is at least one block"))?;
+        let sum = c.sum_of_rotations(&gradients, self.features as i64, self.slots as i64)?;
+        let scale = sum.scale.times(&Scale::integer(divisor as u128));
+        let step = sum.with_scale(scale.clone());
+        let level = step.level() + 1;
+        let scale = scale.times(&c.last_modulus(level));
+        let mut at_scale = |x: &Ciphertext| {
+            let x = c.multiply_real(&x.at(level), 1.0, &scale);
+            c.rescale(&x)
+        };
+        let point = at_scale(&point)?;
+        let before = match self.momentum {
+            Momentum::None => point.clone(),
+            Momentum::Nesterov => at_scale(weights)?,
+        };
+        Ok([c.add(&point, &step)?, before])
+    }
+
+    /// sigma(-z w) for each row z, in all its places.
+    fn slopes(
+        &mut self,
+        c: &mut Circuit<'_>,
+        (data, point): (&Ciphertext, &Ciphertext),
+        divisor: usize,
+    ) -> Result<Ciphertext, Error> {
+        let (features, slots) = (self.features, self.slots);
+        let root = SIGMOID[2].cbrt();
+
+        c.stage("margins", data.level());
+        let products = c.product(data, point)?;
+        let sums = c.sum_of_rotations(&products, 1, features as i64)?;
+        // The step has the scale of the sum of all rows times the divisor. A cube root of the divisor less in the margins makes
+        // that next to the scale of data, and small enough for a bootstrap.
+        let margin_scale = data.scale.over(&Scale::power_of_two((divisor.ilog2() + 1) / 3));
+        let level = sums.level();
+        let scale = margin_scale.times(&c.last_modulus(level)).over(&sums.scale);
+        let mut values = vec![0.0; features];
+        values[0] = root;
+        let mask = Slots::Periodic(Periodic { values, run: 1, slots });
+        let definition = Definition::Plaintext { slots: mask, scale: scale.clone() };
+        let known = (level, scale.clone());
+        let index = self.masks.iter().position(|mask| *mask == known).unwrap_or(self.masks.len());
+        if index == self.masks.len() {
+            self.masks.push(known);
+        }
+        let name = if index == 0 { "mask".to_owned() } else { format!("mask{index}") };
+        let mask = c.plaintext(name, (level, false), scale, definition);
+        let margins = c.multiply_add(None, &sums, &mask)?;
+        let margins = c.rescale(&margins)?;
+        let margins = c.sum_of_rotations(&margins, -1, features as i64)?;
+
+        c.stage("sigmoid", margins.level());
+        let square = c.product(&margins, &margins)?;
+        let factor = c.add_real(&square, SIGMOID[1] / root);
+        let cubic = c.product(&factor, &margins)?;
+        Ok(c.add_real(&cubic, SIGMOID[0]))
+    }
 }
