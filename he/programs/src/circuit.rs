@@ -477,3 +477,42 @@ fn rescaled(e: &mut Emitter, limbs: &[Limb]) -> Vec<Limb> {
     };
     (0..last.0).map(Tower).map(divide).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No program has operands of different scales, so the operations are called themselves.
+    #[test]
+    fn operands_of_different_scales_are_refused() {
+        let set = ParameterSet::built_in("ark", Some(64)).expect("a built-in set").unwrap();
+        let options = Options::default();
+        let mut c = Circuit::new("test", &set, &options).unwrap();
+        let [a, b] = [40, 41].map(|bits| c.input(&format!("x{bits}"), Scale::power_of_two(bits)));
+        let plaintext =
+            c.plaintext("pt".to_owned(), (c.level(), false), Scale::power_of_two(41), Definition::Free);
+        let product = c.multiply_add(None, &a, &plaintext).unwrap();
+        let found = [
+            c.add(&a, &b).unwrap_err(),
+            c.subtract(&a, &b).unwrap_err(),
+            c.add_plaintext(&a, &plaintext).unwrap_err(),
+            c.multiply_add(Some(product), &b, &plaintext).unwrap_err(),
+        ];
+        let expected = [
+            ("sum", 40, 41),
+            ("difference", 40, 41),
+            ("sum with a plaintext", 40, 41),
+            ("sum of products", 81, 82),
+        ]
+        .map(|(operation, one, other)| {
+            format!(
+                "the {operation} of `test` has operands of the scales 2^{one}.000000 and 2^{other}.000000: multiply one of them by \
+                 their quotient first"
+            )
+        });
+        assert_eq!(found.map(|error| error.to_string()), expected);
+        // With the quotient, they fit.
+        let a = c.multiply_real(&a, 1.0, &b.scale);
+        assert!(c.add(&a, &b).is_ok());
+    }
+}
