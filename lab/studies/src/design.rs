@@ -51,6 +51,11 @@ impl<'r> Design<'r> {
         self.report.compute.map_or(0.0, |compute| compute.busy)
     }
 
+    /// The time of all kernels by the sum of their lower bounds.
+    pub(crate) fn bound_ratio(&self) -> Option<f64> {
+        self.report.compute.and_then(|compute| compute.bound_ratio)
+    }
+
     /// The share of the time in which the channel of the off-chip memory is busy.
     pub(crate) fn channel_share(&self) -> f64 {
         match &self.report.hbm {
