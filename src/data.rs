@@ -29,7 +29,8 @@ impl NamedFile {
         let Self { name, path } = self;
         if found.len() != expected.len() {
             let found = counted(found.len(), "coefficient", "coefficients");
-            let message = format!("`{name}` has {found}, but {} has {}", path.display(), expected.len());
+            let message =
+                format!("`{name}` has {found}, but {} has {}", diagnostic::path(path), expected.len());
             return Err(Failure::wrong(message, "give as many coefficients as the output has"));
         }
         let wrong = || (0..found.len()).filter(|&index| found[index] != expected[index]);
@@ -38,7 +39,7 @@ impl NamedFile {
             return Ok(());
         }
         let mut message =
-            format!("`{name}` differs from {} in {number} of {n} coefficients:", path.display());
+            format!("`{name}` differs from {} in {number} of {n} coefficients:", diagnostic::path(path));
         for index in wrong().take(GoldenError::SHOWN) {
             let (found, expected) = (found[index], expected[index]);
             message += &format!("\n  coefficient {index} is {found:#x} and should be {expected:#x}");

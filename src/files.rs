@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use b512_asm::{Program, object};
 use diagnostic::input::{self, Content};
-use diagnostic::{one_line, printable};
+use diagnostic::printable;
 use lab_run::program::Axes;
 use ring_program::RingProgram;
 use ring_program::data::{Words, concat};
@@ -32,7 +32,7 @@ pub(crate) fn read_text(path: &Path, content: Content) -> Result<(String, String
 
 /// The file's display name.
 pub(crate) fn name(path: &Path) -> String {
-    if is_dash(path) { "<stdin>".to_owned() } else { one_line(&path.display().to_string()).into_owned() }
+    if is_dash(path) { "<stdin>".to_owned() } else { diagnostic::path(path) }
 }
 
 /// Writes a file, completely or not at all.

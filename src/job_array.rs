@@ -48,7 +48,7 @@ impl ArrayArgs {
         };
         for (name, script) in job.scripts().map_err(|error| Failure::wrong(error, None))? {
             files::write(&out.join(name), script.as_bytes())?;
-            note!("wrote {}", out.join(name).display());
+            note!("wrote {}", diagnostic::path(out.join(name)));
         }
         if self.submit { submit(out) } else { Ok(()) }
     }
@@ -72,7 +72,7 @@ pub(crate) fn arguments(
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
-    let error = || format!("`{}` is not UTF-8 and cannot be written to a script", path.display());
+    let error = || format!("`{}` is not UTF-8 and cannot be written to a script", diagnostic::path(path));
     path.to_str().map(str::to_owned).ok_or_else(|| Failure::wrong(error(), None))
 }
 
@@ -85,6 +85,10 @@ fn submit(out: &Path) -> Result<(), Failure> {
     if output.status.success() {
         Ok(())
     } else {
-        Err(Failure::Work(format!("`sh {}` could not submit the job: {}", script.display(), output.status)))
+        Err(Failure::Work(format!(
+            "`sh {}` could not submit the job: {}",
+            diagnostic::path(&script),
+            output.status
+        )))
     }
 }

@@ -151,7 +151,7 @@ fn restrict_cpu() -> Result<(), Failure> {
             Ok(())
         }
         Some(_) | None => Err(Failure::wrong(
-            format_args!("invalid value `{}` of the environment variable RPU_CPU", value.display()),
+            format_args!("invalid value `{}` of the environment variable RPU_CPU", diagnostic::path(&value)),
             "expected `native` or `scalar`",
         )),
     }

@@ -75,7 +75,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     });
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     if !["svg", "png", "html"].contains(&extension) {
-        let message = format!("invalid file name `{}` of a chart", path.display());
+        let message = format!("invalid file name `{}` of a chart", diagnostic::path(&path));
         return Err(Failure::wrong(message, "it must end in `.svg`, `.png` or `.html`"));
     }
     let pool = Pool::read(&folders, &conditions)?;
@@ -103,7 +103,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         _ => figure.svg().map_err(plot)?.into_bytes(),
     };
     files::write(&path, &content)?;
-    note!("wrote {}", path.display());
+    note!("wrote {}", diagnostic::path(&path));
     Ok(())
 }
 
@@ -143,7 +143,7 @@ fn draw_again(folder: &Path) -> Result<(), Failure> {
         return Err(ComposeError::NoResults.into());
     }
     for name in names {
-        note!("wrote {}", folder.join(name).display());
+        note!("wrote {}", diagnostic::path(folder.join(name)));
     }
     Ok(())
 }

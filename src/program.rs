@@ -37,12 +37,12 @@ pub(crate) fn is_program(path: &Path) -> bool {
 /// Reads a program: an object file or assembly text, recognised by its content.
 pub(crate) fn read(path: &Path) -> Result<ProgramFile, Failure> {
     if path.extension().is_some_and(|extension| extension == "toml") {
-        let message = format!("`{}` is a TOML file, not a program", path.display());
+        let message = format!("`{}` is a TOML file, not a program", diagnostic::path(path));
         let help = "run a sweep with `rpu sweep FILE`; use a machine with `--machine FILE`, a plan with `--plan FILE`";
         return Err(Failure::wrong(message, help));
     }
     if RingFile::is_meant(path) {
-        let message = format!("`{}` is a ring program, not a kernel", path.display());
+        let message = format!("`{}` is a ring program, not a kernel", diagnostic::path(path));
         return Err(Failure::wrong(message, "`rpu run FILE` runs ring programs"));
     }
     let bytes = files::read(path, Content::Program)?;

@@ -18,7 +18,7 @@ pub(crate) struct Args {
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     if args.check && !args.out.join("index.html").is_file() {
-        let message = format!("`{}` has no reproduction to check", args.out.display());
+        let message = format!("`{}` has no reproduction to check", diagnostic::path(&args.out));
         return Err(Failure::wrong(
             message,
             "run this in a checkout, or name a folder that `rpu reproduce` wrote",
@@ -31,7 +31,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
             None => files::print(format!("{} files are fresh\n", files.len()).as_bytes()),
             Some(name) => Err(Failure::Work(format!(
                 "`{}` is stale: run `rpu reproduce` to regenerate the folder",
-                args.out.join(name).display()
+                diagnostic::path(args.out.join(name))
             ))),
         };
     }
@@ -41,7 +41,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         files::write(&args.out.join(name), &content)?;
     }
     files::print(reproduction::summary(&evaluated).as_bytes())?;
-    note!("wrote {}", args.out.join("index.html").display());
+    note!("wrote {}", diagnostic::path(args.out.join("index.html")));
     Ok(())
 }
 

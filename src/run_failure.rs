@@ -10,7 +10,9 @@ pub(crate) fn failure_of(error: RunError, file: &ProgramFile, inputs: &[NamedFil
     if let Some(errors) = error.in_file(file) {
         return errors.into();
     }
-    let input = |name: &str| inputs.iter().find(|input| input.name == name).map(|input| input.path.display());
+    let input = |name: &str| {
+        inputs.iter().find(|input| input.name == name).map(|input| diagnostic::path(&input.path))
+    };
     match error {
         error if error.is_wrong_result() => Failure::Work(error.to_string()),
         RunError::Input(InputError::Length { ref name, .. } | InputError::NotReduced { ref name, .. }) => {

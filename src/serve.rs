@@ -48,7 +48,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         Failure::wrong(format_args!("cannot listen on {address}: {error}"), "choose another --port, or 0")
     })?;
     let stopped = signals::watch()?;
-    note!("http://{address} shows {}; Ctrl-C ends it", args.folder.display());
+    note!("http://{address} shows {}; Ctrl-C ends it", diagnostic::path(&args.folder));
     let (folder, open) = (Arc::new(args.folder.clone()), Arc::new(AtomicUsize::new(0)));
     while !stopped.load(Ordering::Relaxed) {
         let has_room = open.load(Ordering::Relaxed) < MAX_CONNECTIONS;

@@ -65,7 +65,7 @@ pub(crate) fn definition(file: Option<&Path>, overrides: &[String]) -> Result<De
     let mut definition = match file {
         None => Definition::parse("built-in fig4", FIG4)?,
         Some(path) if is_program(path) => {
-            let message = format!("`{}` is a program, not a sweep", path.display());
+            let message = format!("`{}` is a program, not a sweep", diagnostic::path(path));
             let help = "write a sweep with `program = \"FILE\"`; `rpu run FILE` runs it once";
             return Err(Failure::wrong(message, help));
         }
@@ -211,7 +211,7 @@ pub(crate) fn write_results(folders: &[&Path], out: &Path) -> Result<(), Failure
     let names = outputs.write(out)?;
     files::print_text(&outputs.summary()?)?;
     for name in names {
-        note!("wrote {}", out.join(name).display());
+        note!("wrote {}", diagnostic::path(out.join(name)));
     }
     let (total, failed, missing) = (results.points(), results.failed(), results.missing());
     let is_failed = |point: &usize| results.status(*point) == Some(Status::Failed);

@@ -35,7 +35,7 @@ impl PyProgram {
     /// Reads assembly text or an object file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let name = path.display().to_string();
+        let name = diagnostic::path(&path);
         let bytes = input::read(&path, Content::Program)
             .map_err(|error| raise(Diagnostic::new(format!("cannot read `{name}`: {error}"))))?;
         let file = py.detach(|| ProgramFile::parse(&name, bytes)).map_err(raise)?;

@@ -108,7 +108,7 @@ pub(crate) fn run(
 /// Reads a file of coefficients.
 #[pyfunction]
 pub(crate) fn read_coefficients(path: PathBuf) -> PyResult<Vec<u128>> {
-    let name = path.display().to_string();
+    let name = diagnostic::path(&path);
     let bytes = input::read(&path, Content::Data)
         .map_err(|error| raise(Diagnostic::new(format!("cannot read `{name}`: {error}"))))?;
     coefficients(&name, &bytes).map_err(raise)

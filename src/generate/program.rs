@@ -84,7 +84,7 @@ fn names<T: Copy + Send + Sync + 'static>(
 
 pub(super) fn main(args: &Args) -> Result<(), Failure> {
     if args.output.extension().is_none_or(|extension| extension != "fhetch") {
-        let message = format!("invalid file name `{}` of a ring program", args.output.display());
+        let message = format!("invalid file name `{}` of a ring program", diagnostic::path(&args.output));
         return Err(Failure::wrong(message, "it must end in `.fhetch`"));
     }
     let set = set(&args.set, args.n.map(Degree::get))?;

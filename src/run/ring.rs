@@ -64,7 +64,7 @@ pub(super) fn is_meant(args: &Args) -> Result<bool, Failure> {
         return Ok(true);
     }
     if args.ring.any() {
-        let message = format!("`{}` is not a ring program", args.file.display());
+        let message = format!("`{}` is not a ring program", diagnostic::path(&args.file));
         let help = "`--manifest`, `--n`, `--inputs` and `--keys` are for ring programs: `.fhetch`, `.fhetch.gz` or `.fhetch.xz`";
         return Err(Failure::wrong(message, help));
     }

@@ -41,7 +41,7 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     files::print(summary.as_bytes())?;
     match differing.first_key_value() {
         None if verified == 0 => {
-            Err(Failure::Work(format!("`{}` has no record to verify", args.folder.display())))
+            Err(Failure::Work(format!("`{}` has no record to verify", diagnostic::path(&args.folder))))
         }
         None => altered.first().map_or(Ok(()), |file| {
             let message = format!("`{file}` is not what the definition and the journals of the folder give");

@@ -34,7 +34,7 @@ mod render;
 pub use code::explanation;
 pub use code::{Code, UnknownCode};
 pub use number::{number, number_with_separators};
-pub use printable::{one_line, printable};
+pub use printable::{one_line, path, printable};
 #[cfg(feature = "document")]
 pub use reason::reason;
 #[cfg(feature = "render")]

@@ -1,6 +1,7 @@
 //! Text from files, safe to show.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 /// The text with escapes such as `\u{1b}` for characters that a terminal obeys or XML forbids: control
 /// characters except line ends and tabs, and characters that reverse the direction of text.
@@ -29,6 +30,11 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A path as messages show it, in one line. What is not UTF-8 in it shows as U+FFFD.
+pub fn path(path: impl AsRef<Path>) -> String {
+    one_line(&path.as_ref().to_string_lossy()).into_owned()
+}
+
 fn is_harmful(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -54,6 +60,7 @@ mod tests {
             "\\u{1b}[31mred\\u{7}\\u{d}\\u{9b}\\u{202e}"
         );
         assert_eq!(one_line("a\n\u{1b}b\tc"), "a\\n\\u{1b}b\\tc");
+        assert_eq!(path("a\n\u{1b}/b\t"), "a\\n\\u{1b}/b\\t");
         for text in ["", "a b\n\tc", "Größe ≤ 25 mm², 多項式"] {
             assert!(matches!(printable(text), Cow::Borrowed(same) if same == text));
         }

@@ -106,7 +106,7 @@ impl<'p> Inputs<'p> {
     /// Returns an error if the program has no such input, or the file cannot be read, has the wrong
     /// length, or has a word that is not below its modulus.
     pub fn load_file(&mut self, name: &str, path: &Path) -> Result<(), Diagnostic> {
-        let file = path.display().to_string();
+        let file = diagnostic::path(path);
         let unreadable = |error: io::Error| {
             Diagnostic::new(format!("cannot read the input `{name}`: {error}")).in_file(&file)
         };

@@ -73,7 +73,7 @@ impl Manifest {
     pub fn read_file(path: &Path) -> Result<Self, Diagnostics> {
         let text = read_text(path, "manifest")?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        Self::parse(&path.display().to_string(), &text, folder)
+        Self::parse(&diagnostic::path(path), &text, folder)
     }
 
     /// The manifest in `text`, from the file `file`. The files that Niobium's manifest names are in `folder`.
@@ -254,7 +254,7 @@ fn read_text(path: &Path, what: &str) -> Result<String, Diagnostic> {
     text.map_err(|error| {
         Diagnostic::new(format!("cannot read the {what}: {error}"))
             .with_code(Code::Unreadable.name())
-            .in_file(path.display().to_string())
+            .in_file(diagnostic::path(path))
     })
 }
 

@@ -55,7 +55,7 @@ pub enum Interface<'m> {
 /// # Errors
 /// Returns the errors in the file, or in the manifest if the two do not belong together.
 pub fn read_file(path: &Path, interface: Interface<'_>) -> Result<RingProgram, Diagnostics> {
-    let name = path.display().to_string();
+    let name = diagnostic::path(path);
     let text = compression::open(path)
         .map_err(|error| one(Diagnostic::new(format!("cannot read the program: {error}")).in_file(&name)))?;
     read(&name, text, interface)

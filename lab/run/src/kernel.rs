@@ -31,7 +31,7 @@ pub fn plan(name: &str, path: &Path) -> Result<PlanChoice, Diagnostics> {
         "unoptimised" => return Ok(PlanChoice::Unoptimised),
         _ => {}
     }
-    let file = path.display().to_string();
+    let file = diagnostic::path(path);
     let text = input::read_text(path, Content::Document).map_err(|cause| {
         // Without such a file, a name without an ending is an unknown plan.
         let is_name = cause.kind() == std::io::ErrorKind::NotFound && Path::new(name).extension().is_none();

@@ -204,7 +204,7 @@ fn json_coefficients(name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> 
 /// Returns an error if it cannot be read.
 pub fn read(path: &Path) -> Result<Vec<u8>, Diagnostic> {
     input::read(path, Content::Program)
-        .map_err(|error| Diagnostic::new(format!("cannot read `{}`: {error}", path.display())))
+        .map_err(|error| Diagnostic::new(format!("cannot read `{}`: {error}", diagnostic::path(path))))
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ impl RingFile {
                 let error = Diagnostic::new("the text of a ring program does not say its degree");
                 let help = "name its manifest, or give its degree `n`";
                 let error = error.with_code(Code::MissingKey.name()).with_help(help);
-                return Err(error.in_file(path.display().to_string()).into());
+                return Err(error.in_file(diagnostic::path(path)).into());
             }
         };
         let program = read_file(path, interface)?;

@@ -97,7 +97,7 @@ pub enum ComposeError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// A table cannot be read.
-    #[error("{}: {reason}", path.display())]
+    #[error("{}: {reason}", diagnostic::path(path))]
     Table {
         /// The file.
         path: PathBuf,

@@ -35,7 +35,7 @@ pub enum JournalError {
     #[error("missing folder")]
     NoFolder,
     /// A file or folder cannot be read or written.
-    #[error("cannot read or write `{}`: {source}", path.display())]
+    #[error("cannot read or write `{}`: {source}", diagnostic::path(path))]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -43,13 +43,13 @@ pub enum JournalError {
         source: io::Error,
     },
     /// A folder without a sweep.
-    #[error("{} is not the folder of a sweep: {MANIFEST} is missing", folder.display())]
+    #[error("{} is not the folder of a sweep: {MANIFEST} is missing", diagnostic::path(folder))]
     NoSweep {
         /// The folder.
         folder: PathBuf,
     },
     /// A sweep that cannot be read.
-    #[error("{}: {reason}", path.display())]
+    #[error("{}: {reason}", diagnostic::path(path))]
     Manifest {
         /// The file.
         path: PathBuf,
@@ -57,7 +57,7 @@ pub enum JournalError {
         reason: String,
     },
     /// A folder with another sweep.
-    #[error("{} belongs to {}", folder.display(), other_sweep(name, expected))]
+    #[error("{} belongs to {}", diagnostic::path(folder), other_sweep(name, expected))]
     OtherSweep {
         /// The folder.
         folder: PathBuf,
@@ -67,7 +67,7 @@ pub enum JournalError {
         expected: String,
     },
     /// A line that is not a record.
-    #[error("{}:{line}: invalid record: {reason}", path.display())]
+    #[error("{}:{line}: invalid record: {reason}", diagnostic::path(path))]
     Line {
         /// The journal.
         path: PathBuf,
@@ -77,7 +77,7 @@ pub enum JournalError {
         reason: String,
     },
     /// Two results of one point.
-    #[error("{}:{line}: point {key} has two results that differ", path.display())]
+    #[error("{}:{line}: point {key} has two results that differ", diagnostic::path(path))]
     Disagree {
         /// The journal with the second one.
         path: PathBuf,
@@ -87,7 +87,7 @@ pub enum JournalError {
         key: PointKey,
     },
     /// A folder that holds another sweep.
-    #[error("{} holds {}", folder.display(), occupant(name, wanted))]
+    #[error("{} holds {}", diagnostic::path(folder), occupant(name, wanted))]
     Occupied {
         /// The folder.
         folder: PathBuf,
@@ -106,7 +106,7 @@ pub enum JournalError {
         reason: String,
     },
     /// Another process writes the same journal.
-    #[error("{}: locked by another process that runs this sweep", path.display())]
+    #[error("{}: locked by another process that runs this sweep", diagnostic::path(path))]
     Locked {
         /// The journal.
         path: PathBuf,

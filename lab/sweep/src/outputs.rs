@@ -39,7 +39,7 @@ pub enum OutputError {
     #[error(transparent)]
     Plot(#[from] PlotError),
     /// A file cannot be written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", diagnostic::path(path))]
     Write {
         /// The file.
         path: PathBuf,

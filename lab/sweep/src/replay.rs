@@ -34,7 +34,7 @@ pub enum ReplayError {
     #[error(transparent)]
     Output(#[from] OutputError),
     /// No point has this key.
-    #[error("{}: no key begins with `{prefix}`", folder.display())]
+    #[error("{}: no key begins with `{prefix}`", diagnostic::path(folder))]
     Unknown {
         /// The sweep's folder.
         folder: PathBuf,

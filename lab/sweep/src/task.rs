@@ -519,6 +519,6 @@ impl Reader<'_> {
             return Err(self.error(setting.span.clone(), message, help).into());
         };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        ParameterSet::parse(&stem, &path.display().to_string(), &text, n)
+        ParameterSet::parse(&stem, &diagnostic::path(&path), &text, n)
     }
 }

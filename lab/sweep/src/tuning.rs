@@ -21,7 +21,7 @@ use thiserror::Error;
 
 /// A cache file that cannot be used.
 #[derive(Debug, Error)]
-#[error("{}: {cause}", path.display())]
+#[error("{}: {cause}", diagnostic::path(path))]
 pub struct CacheError {
     /// The file.
     pub path: PathBuf,

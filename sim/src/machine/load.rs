@@ -215,7 +215,7 @@ enum Location {
 impl Location {
     fn name(&self) -> String {
         match self {
-            Self::File(path) => path.display().to_string(),
+            Self::File(path) => diagnostic::path(path),
             Self::BuiltIn(name, _) => format!("built-in {name}"),
         }
     }

@@ -111,7 +111,7 @@ impl Missing<'_> {
         if path.is_file() {
             return Some(path);
         }
-        self.warnings.push(format!("no {what}: `{}` is missing; {instead}", path.display()));
+        self.warnings.push(format!("no {what}: `{}` is missing; {instead}", diagnostic::path(&path)));
         None
     }
 }
@@ -124,7 +124,7 @@ fn inputs(files: &Files, missing: &mut Missing<'_>) -> Result<(Vec<NamedIds>, bo
     let index = match path {
         Some(path) => {
             let text = read_text(&path, "list of inputs")?;
-            read::<Inputs>(INPUTS, &path.display().to_string(), &text)?.inputs
+            read::<Inputs>(INPUTS, &diagnostic::path(&path), &text)?.inputs
         }
         None => Vec::new(),
     };
@@ -148,7 +148,7 @@ fn inputs(files: &Files, missing: &mut Missing<'_>) -> Result<(Vec<NamedIds>, bo
 
 /// The ids in a file: their number, then the ids, as little-endian words of 64 bits.
 fn read_ids(path: &Path) -> Result<Vec<LimbId>, Diagnostic> {
-    let name = path.display().to_string();
+    let name = diagnostic::path(path);
     let bytes = input::read(path, Content::Program).map_err(|error| {
         let error = Diagnostic::new(format!("cannot read the list of ids: {error}"));
         error.with_code(Code::Unreadable.name()).in_file(&name)
@@ -172,7 +172,7 @@ fn read_ids(path: &Path) -> Result<Vec<LimbId>, Diagnostic> {
 fn outputs(files: &Files, missing: &mut Missing<'_>) -> Result<Option<Vec<NamedIds>>, Diagnostics> {
     const INSTEAD: &str = "outputs are the limbs that are never read after their last write";
     let Some(path) = missing.find(&files.outputs, "list of outputs", INSTEAD) else { return Ok(None) };
-    let index: Outputs = read(OUTPUTS, &path.display().to_string(), &read_text(&path, "list of outputs")?)?;
+    let index: Outputs = read(OUTPUTS, &diagnostic::path(&path), &read_text(&path, "list of outputs")?)?;
     let mut groups: Vec<NamedIds> = Vec::new();
     for output in index.outputs {
         let elements = output.ciphertext_data.into_iter().flat_map(|polynomial| polynomial.elements);

@@ -18,7 +18,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum LogError {
     /// The file cannot be read or written.
-    #[error("cannot read or write `{}`: {source}", path.display())]
+    #[error("cannot read or write `{}`: {source}", diagnostic::path(path))]
     Io {
         /// The file.
         path: PathBuf,
@@ -26,7 +26,7 @@ pub enum LogError {
         source: io::Error,
     },
     /// The file is of another space, of other claims, or of another version of the models.
-    #[error("{}: not a log of these candidates", path.display())]
+    #[error("{}: not a log of these candidates", diagnostic::path(path))]
     Other {
         /// The file.
         path: PathBuf,

@@ -284,7 +284,7 @@ enum Source {
 
 impl Source {
     fn open(path: &Path) -> Result<Self, ComposeError> {
-        let name = path.display().to_string();
+        let name = diagnostic::path(path);
         let is_table = [".csv", ".csv.gz", ".csv.xz"].iter().any(|ending| name.ends_with(ending));
         if path.is_dir() || !is_table {
             return Ok(Self::Folder(name, Box::new(Results::merge(&[path])?)));
