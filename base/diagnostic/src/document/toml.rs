@@ -5,6 +5,9 @@ use crate::Span;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+/// The most keys of a table. No format has as many, and the search for names near to an unknown key takes its time.
+const MAX_KEYS: usize = 1000;
+
 /// Reads a text.
 ///
 /// # Errors
@@ -13,10 +16,20 @@ pub(super) fn parse(text: &str) -> Result<Item<'_>, Vec<(Span, String)>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
         let span = table.span();
-        return Ok(Item { span, node: Node::Table(fields(table.into_inner())) });
+        let root = Item { span, node: Node::Table(fields(table.into_inner())) };
+        return match beyond_the_limit(&root) {
+            Some(key) => Err(vec![(key.span.clone(), format!("more than {MAX_KEYS} keys in one table"))]),
+            None => Ok(root),
+        };
     }
     let located = |error: &toml::de::Error| (error.span().unwrap_or(0..0), error.message().to_owned());
     Err(errors.iter().map(located).collect())
+}
+
+/// The first key that is one too many for its table.
+fn beyond_the_limit<'i, 't>(item: &'i Item<'t>) -> Option<&'i Field<'t>> {
+    let below = item.fields().iter().map(|field| &field.item).chain(item.items());
+    item.fields().get(MAX_KEYS).or_else(|| below.into_iter().find_map(beyond_the_limit))
 }
 
 fn fields(table: DeTable<'_>) -> Vec<Field<'_>> {
