@@ -4,7 +4,7 @@ use crate::error::{CheckError, raise, wrong};
 use crate::machine::PyMachine;
 use diagnostic::Diagnostic;
 use diagnostic::input::{self, Content};
-use lab_run::{RingData, RingFile, RingRun, ring_page, table, writes_outputs};
+use lab_run::{RingData, RingFile, RingRun, idle_outputs, ring_page, table};
 use programs::{Options, PROGRAMS, ParameterSet, SETS, find_program, generate_defined};
 use pyo3::prelude::*;
 use ring_program::data::Words;
@@ -111,8 +111,10 @@ impl PyRingProgram {
         let Some(keys) = Keys::ALL.into_iter().find(|known| known.name() == keys) else {
             return Err(unknown("origin of keys", keys, Keys::ALL.map(Keys::name)));
         };
-        if check && !writes_outputs(&self.program) {
-            return Err(wrong("there is nothing to check: no line of the program writes an output"));
+        if check && idle_outputs(&self.program).len() == self.program.outputs().len() {
+            return Err(wrong(
+                "there is nothing to check: no line of the program computes an output from an input",
+            ));
         }
         let mut data = Inputs::new(&self.program);
         for (name, limbs) in &inputs {

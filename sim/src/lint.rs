@@ -42,6 +42,13 @@ pub fn errors(program: &Program, machine: &Machine) -> Vec<Defect> {
     errors
 }
 
+/// The outputs of a program that have the same words whatever its inputs are. Words to compare them with show nothing.
+pub fn constant_outputs<'p>(program: &'p Program, machine: &Machine) -> Vec<&'p Symbol> {
+    let mut flow = Flow::new(program, machine, Follow::Origins);
+    flow.run();
+    flow.constant_outputs()
+}
+
 /// The first access of a program that overtakes another in a run on a machine with split paths.
 pub fn overtaking(program: &Program, machine: &Machine, timing: &Timing) -> Option<Defect> {
     let Overtaking { earlier, later, word } = timing.overtaking(machine, program)?;

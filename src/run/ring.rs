@@ -8,7 +8,7 @@ use crate::format::{Format, json};
 use crate::numbers::degree;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use diagnostic::{Diagnostic, nearest};
-use lab_run::{RingData, RingFile, RingRun, ring_page, table, writes_outputs};
+use lab_run::{RingData, RingFile, RingRun, idle_outputs, ring_page, table};
 use programs::SwitchingKey;
 use ring::Degree;
 use ring_program::data::{Words, concat};
@@ -77,8 +77,9 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let RingFile { program, title, .. } = read_program(args)?;
     check_keys(args, &program)?;
     check_outputs(&program, args.outputs.iter().chain(&args.expected))?;
+    let idle = idle_outputs(&program);
     if args.check {
-        check_checkable(&program)?;
+        check_checkable(&program, &idle)?;
     }
     let expected = super::expected(args)?;
     let data = match (args.timing_only, args.check) {
@@ -95,7 +96,8 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     if !args.timing_only {
         report.seed = seed(args);
         let is_expected = |group: &Group| args.expected.iter().any(|file| file.name == group.name);
-        report.checked |= writes_outputs(&program) && program.outputs().iter().all(is_expected);
+        report.checked |=
+            idle.is_empty() && !program.outputs().is_empty() && program.outputs().iter().all(is_expected);
         report.expected = args.expected.iter().map(|file| file.name.clone()).collect();
     }
     for (name, words) in named(&program, &outputs) {
@@ -131,13 +133,16 @@ fn check_keys(args: &Args, program: &RingProgram) -> Result<(), Failure> {
     Err(Failure::wrong("`--keys` has no effect: no input of the program is a key", help))
 }
 
-/// Refuses to check a program that computes nothing.
-fn check_checkable(program: &RingProgram) -> Result<(), Failure> {
-    if writes_outputs(program) {
-        return Ok(());
+/// Refuses to check a program that computes nothing, and names the outputs about which a check says nothing.
+fn check_checkable(program: &RingProgram, idle: &[&Group]) -> Result<(), Failure> {
+    if idle.len() == program.outputs().len() {
+        let message = "there is nothing to check: no line of the program computes an output from an input";
+        return Err(Failure::wrong(message, "name the results as `outputs` in the manifest"));
     }
-    let message = "there is nothing to check: no line of the program writes an output";
-    Err(Failure::wrong(message, "name the results as `outputs` in the manifest"))
+    for Group { name, .. } in idle {
+        note!("warning: the output `{name}` is not checked: no line computes it from an input");
+    }
+    Ok(())
 }
 
 /// Refuses the options that are for single kernels.

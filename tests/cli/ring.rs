@@ -126,6 +126,31 @@ fn without_a_manifest_ids_are_names_and_a_table_is_printed() {
     assert_eq!(fs::metadata(folder.join("6.bin")).unwrap().len(), (N * 16) as u64);
 }
 
+/// Inputs, copies of them and constants are no results.
+#[test]
+fn outputs_that_no_line_computes_are_named_and_never_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let lines = "sr_mulps %4, %1, 0, m=0\nsr_addps %5, %1, 0, m=0\nsr_addp %6, %4, %4, m=1\nhalt\n";
+    let head = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\nsr_addp %3, %1, %2, m=1\n";
+    fs::write(folder.join("p.fhetch"), format!("{head}{lines}")).unwrap();
+    for (idle, id) in [("an input", 1), ("zeros", 4), ("a copy", 5), ("a sum of zeros", 6)] {
+        let manifest = |outputs: &str| {
+            format!(r#"{{"ring_dimension": 512, "inputs": {{"x": [1, 2]}}, "outputs": {{{outputs}}}}}"#)
+        };
+        fs::write(folder.join("p.json"), manifest(&format!(r#""y": [3], "z": [{id}]"#))).unwrap();
+        assert_eq!(json(folder, &["--check"])["checked"], false, "{idle}");
+        let output = rpu(folder, &["run", "p.fhetch", "--check"]);
+        let warning = String::from_utf8(output.stderr).unwrap();
+        assert!(warning.starts_with("warning: the output `z` is not checked"), "{idle}: {warning}");
+        // A limb of an output may be a copy: moduli are dropped so.
+        fs::write(folder.join("p.json"), manifest(&format!(r#""y": [3, {id}]"#))).unwrap();
+        assert_eq!(json(folder, &["--check"])["checked"], true, "{idle}");
+        fs::write(folder.join("p.json"), manifest(&format!(r#""z": [{id}]"#))).unwrap();
+        assert_eq!(rpu(folder, &["run", "p.fhetch", "--check"]).status.code(), Some(2), "{idle}");
+    }
+}
+
 #[test]
 fn two_documents_of_ring_programs_are_compared() {
     let folder = tempfile::tempdir().unwrap();

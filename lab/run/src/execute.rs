@@ -166,15 +166,17 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
             execution.compare(program)?;
             let runs = if execution.drawn == Drawn::All { 1 } else { 2 };
             check_on_random_data(program, machine, &random_seeds(&facts.blake3, options.seed, runs))?;
+        } else if is_sound {
+            check_faults(program, machine, &random_seeds(&facts.blake3, options.seed, 1))?;
         }
         outputs = execution.outputs;
-        let is_compared = |output: &String| {
-            options.expected.contains(output) || options.check && is_claimed(program, output)
-        };
-        report.checked = is_sound && !outputs.is_empty() && outputs.keys().all(is_compared);
+        report.checked = is_sound
+            && is_compared(program, machine, |output| {
+                options.check && is_claimed(program, output) || options.expected.contains(output)
+            });
         report.expected = options.expected.iter().cloned().collect();
     } else if is_sound {
-        check_faults(program, machine, options.seed)?;
+        check_faults(program, machine, &random_seeds(&facts.blake3, options.seed, 1))?;
     }
     let mut timing = None;
     if options.mode != Mode::FunctionalOnly {
@@ -216,11 +218,11 @@ pub fn check_defects(program: &Program, machine: &Machine) -> Result<(), RunErro
     if defects.is_empty() { Ok(()) } else { Err(RunError::Invalid(InvalidProgram { defects })) }
 }
 
-/// Refuses a program that faults on all data, which a timing does not touch: on random data if it has claims, which say what
-/// data it takes, or else on zeros, which are below every modulus.
-fn check_faults(program: &Program, machine: &Machine, seed: u64) -> Result<(), RunError> {
+/// Refuses a program that faults on data that it takes, as a check does. Timings touch no data, and other runs only some: on
+/// random data if the program has claims, which say what it takes, or else on zeros, which are below every modulus.
+fn check_faults(program: &Program, machine: &Machine, seeds: &[u64]) -> Result<(), RunError> {
     if !program.claims.is_empty() {
-        return Execution::random(program, machine, seed).map(drop);
+        return seeds.iter().try_for_each(|&seed| Execution::random(program, machine, seed).map(drop));
     }
     let loads_input = |index: usize| {
         let (instr, mut loaded) = (&program.instructions[index], None);
@@ -245,8 +247,17 @@ fn check_faults(program: &Program, machine: &Machine, seed: u64) -> Result<(), R
 }
 
 /// Whether a claim says what an output is.
-fn is_claimed(program: &Program, output: &String) -> bool {
-    program.claims.iter().any(|claim| claim.outputs.contains(output))
+pub fn is_claimed(program: &Program, output: &str) -> bool {
+    program.claims.iter().any(|claim| claim.outputs.iter().any(|name| name == output))
+}
+
+/// Whether every output of a program is `compared`, and depends on an input: what is the same for all data shows nothing.
+pub fn is_compared(program: &Program, machine: &Machine, compared: impl Fn(&str) -> bool) -> bool {
+    let outputs = || program.symbols.iter().filter(|symbol| symbol.role == Role::Output);
+    outputs().next().is_some()
+        && outputs().all(|output| compared(&output.name))
+        && (outputs().all(|output| is_claimed(program, &output.name))
+            || lint::constant_outputs(program, machine).is_empty())
 }
 
 /// Refuses a program with an output that no claim covers, and that is not `compared` otherwise.
@@ -471,6 +482,38 @@ mod tests {
             let expected = expected.iter().map(|name| (*name).to_owned()).collect();
             let report = checked(lines, &Options { expected, ..Options::default() }).unwrap();
             assert_eq!(report.checked, all);
+        }
+    }
+
+    /// What one mode refuses, all modes refuse: the program takes words that its first instruction does not take.
+    #[test]
+    fn every_mode_refuses_what_faults_on_data_that_the_program_takes() {
+        let text = ".computes y = muls(x), n=512, modulus=0x3001, by=1\n.modulus m0, 97\n\
+                    vload v0, a0, x\nvadd v1, v0, v0, m0\nvstore v0, a0, y\nhalt\n";
+        for (mode, check) in [
+            (Mode::TimingOnly, false),
+            (Mode::FunctionalOnly, false),
+            (Mode::Full, false),
+            (Mode::Full, true),
+        ] {
+            // Words below 97 fault nowhere.
+            let inputs = BTreeMap::from([("x".to_owned(), vec![7; 512])]);
+            let inputs = if mode == Mode::TimingOnly { BTreeMap::new() } else { inputs };
+            let error = checked(text, &Options { mode, check, inputs, ..Options::default() }).unwrap_err();
+            assert!(matches!(error, RunError::Execute(_)), "{mode:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_output_that_depends_on_no_input_is_never_checked() {
+        let lines = ".output z, 512, at 0x400\n.table t, 512, at 0x600\n.words t { 1 }\n.modulus m0, 97\n\
+                     vload v0, a0, x\nvstore v0, a0, y\nvload v1, a0, t\nvstore v1, a0, z\nhalt\n";
+        let lines = lines.replace("{ 1 }", &format!("{{ {} }}", "1 ".repeat(512)));
+        for (store, checked) in [("vstore v1", false), ("vstore v0", true)] {
+            let lines = lines.replace("vstore v1", store);
+            let expected = ["y", "z"].map(str::to_owned).into();
+            let report = super::tests::checked(&lines, &Options { expected, ..Options::default() }).unwrap();
+            assert_eq!(report.checked, checked);
         }
     }
 

@@ -30,13 +30,13 @@ mod table;
 pub use diff::{Compared, Comparison, Delta};
 pub use execute::{
     Execution, Mode, Options, Outcome, RunError, check_coverage, check_defects, check_on_random_data,
-    inputs_of, random_seeds, run,
+    inputs_of, is_claimed, is_compared, random_seeds, run,
 };
 pub use inputs::{InputError, draw};
 pub use page::page;
 pub use pipes::{Instructions, Utilisation, Waits, label};
 pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, program_blake3, ring_blake3};
-pub use ring::{RingData, RingRun, writes_outputs};
+pub use ring::{RingData, RingRun, idle_outputs};
 pub use ring_file::RingFile;
 pub use ring_page::ring_page;
 pub use stream::{Bottleneck, OffChip, StreamReport};

@@ -3,10 +3,9 @@
 use crate::report::{ProgramFacts, RunReport};
 use ring_program::data::Words;
 use ring_program::reduction::may_read_unreduced;
-use ring_program::{Inputs, Limb, RingProgram, Shape};
+use ring_program::{Call, Group, Inputs, Operation, RingProgram, Shape};
 use runtime::{Keys, RunError, Runtime, Timeline};
 use sim::Machine;
-use std::collections::HashSet;
 use std::time::Instant;
 
 /// What a run of a ring program does beside its timing.
@@ -70,7 +69,7 @@ impl<'p> RingRun<'p> {
                     RingData::Check(_, seed) => {
                         runtime.check(inputs, &outputs)?;
                         runtime.check_on_edges(*seed)?;
-                        report.checked = true;
+                        report.checked = idle_outputs(program).is_empty() && !program.outputs().is_empty();
                     }
                     RingData::Execute(_) | RingData::None => runtime.check_reduced(inputs)?,
                 }
@@ -81,9 +80,47 @@ impl<'p> RingRun<'p> {
     }
 }
 
-/// Whether any line or call of a program writes an output. If not, there is nothing to check.
-pub fn writes_outputs(program: &RingProgram) -> bool {
-    let lines = program.operations().iter().map(Shape::destination);
-    let written: HashSet<Limb> = lines.chain(program.calls().flat_map(|call| call.results.clone())).collect();
-    program.outputs().iter().flat_map(|group| &group.limbs).any(|limb| written.contains(limb))
+/// What the words of a limb follow from.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Origin {
+    /// Nothing: they are the same for all inputs.
+    Constant,
+    /// They are those of an input, perhaps copied.
+    Input,
+    /// An operation on an input.
+    Work,
+}
+
+/// The outputs of which no line computes a limb from an input: they are inputs, copies of them, or constants. To compare
+/// them shows nothing.
+pub fn idle_outputs(program: &RingProgram) -> Vec<&Group> {
+    let mut origins = vec![Origin::Constant; program.limbs().len()];
+    for limb in program.inputs().iter().flat_map(|group| &group.limbs) {
+        origins[limb.index()] = Origin::Input;
+    }
+    follow(program.operations(), &mut origins);
+    for Call { function, arguments, results } in program.calls() {
+        let function = program.function(*function);
+        let mut own = vec![Origin::Constant; function.body().limbs().len()];
+        for (parameter, argument) in function.parameters().iter().zip(arguments) {
+            own[parameter.index()] = origins[argument.index()];
+        }
+        follow(function.body().operations(), &mut own);
+        for (result, limb) in results.iter().zip(function.results()) {
+            origins[result.index()] = own[limb.index()];
+        }
+    }
+    let is_idle = |group: &&Group| group.limbs.iter().all(|limb| origins[limb.index()] != Origin::Work);
+    program.outputs().iter().filter(is_idle).collect()
+}
+
+/// Follows lines from the limbs that they read to those that they write.
+fn follow(operations: &[Operation], origins: &mut [Origin]) {
+    for operation in operations {
+        let sources = operation.sources().into_iter().flatten().map(|source| origins[source.index()]);
+        let origin = sources.max().unwrap_or(Origin::Constant);
+        let is_work = origin != Origin::Constant && !matches!(operation, Operation::Copy(_));
+        origins[operation.destination().index()] = if is_work { Origin::Work } else { origin };
+    }
+}
 }

@@ -8,7 +8,7 @@ use super::data::Data;
 use super::meter::Meter;
 use b512_asm::{Claim, Program};
 use codegen::Request;
-use lab_run::{Execution, Options, ProgramFacts, check_coverage, check_defects};
+use lab_run::{Execution, Options, ProgramFacts, check_coverage, check_defects, is_claimed, is_compared};
 use sim::Machine;
 use sim::machine::LawOperands;
 use std::collections::HashMap;
@@ -167,9 +167,9 @@ impl<'d, T> Checker<'d, T> {
             Ok((question(claim, &inputs), hash(&outputs)))
         };
         let claims = compared(&executions, program).map(claim).collect::<Result<_, String>>()?;
-        let is_claimed = |name| program.claims.iter().any(|claim| claim.outputs.contains(name));
-        let compared = outputs.keys().all(|name| self.data.expected.contains_key(name) || is_claimed(name))
-            && !outputs.is_empty();
+        let compared = is_compared(program, machine, |output| {
+            is_claimed(program, output) || self.data.expected.contains_key(output)
+        });
         Ok(Evidence { executions, compared, claims })
     }
 

@@ -18,6 +18,10 @@ impl Origin {
     const UNDEFINED: Self = Self(0);
     /// A constant.
     const CONSTANT: Self = Self(1 << 63);
+    /// Of words of an input that no instruction has written.
+    const UNTOUCHED: Self = Self(1 << 62);
+    /// The set of all inputs.
+    const INPUTS: u64 = Self::UNTOUCHED.0 - 1;
 
     fn input(number: usize) -> Self {
         Self(Self::CONSTANT.0 | 1 << (number % 62))
@@ -34,12 +38,22 @@ impl Origin {
 
     /// Whether the value depends on an input.
     fn is_variable(self) -> bool {
-        self.0 & !Self::CONSTANT.0 != 0
+        self.0 & Self::INPUTS != 0
     }
 
     /// Whether the sets share an input.
     fn meets(self, other: Self) -> bool {
-        self.0 & other.0 & !Self::CONSTANT.0 != 0
+        self.0 & other.0 & Self::INPUTS != 0
+    }
+
+    /// Whether an instruction has written the value.
+    fn is_written(self) -> bool {
+        self.is_defined() && self.0 & Self::UNTOUCHED.0 == 0
+    }
+
+    /// The origin of a copy.
+    fn loaded(self) -> Self {
+        Self(self.0 & !Self::UNTOUCHED.0)
     }
 }
 
@@ -121,7 +135,7 @@ impl<'p> Flow<'p> {
             }
             for (number, symbol) in inputs(program).filter(|(_, symbol)| symbol.space == space) {
                 let words = range(symbol.start, symbol.words as usize);
-                memory.fill(words, Content::initial(Origin::input(number)));
+                memory.fill(words, Content::initial(Origin::input(number).and(Origin::UNTOUCHED)));
             }
         }
         let file = |origin| [Content::initial(origin); REGISTERS];
@@ -308,7 +322,7 @@ impl<'p> Flow<'p> {
             let help = "store to it first, or declare an input or `.words`";
             self.report(Code::Undefined, index, message, help.to_owned());
         }
-        origin
+        origin.loaded()
     }
 
     /// Follows a load from the SDM. Returns the origin of the word.
@@ -335,7 +349,16 @@ impl<'p> Flow<'p> {
             self.report(Code::Undefined, index, message, "give it a value with `.words`".to_owned());
             return Origin::CONSTANT;
         }
-        origin
+        origin.loaded()
+    }
+
+    /// The outputs that have the same words whatever the inputs are. Without any if a store has an unknown address.
+    pub(super) fn constant_outputs(&mut self) -> Vec<&'p Symbol> {
+        let symbols = &self.program.symbols;
+        let mut outputs: Vec<&Symbol> =
+            symbols.iter().filter(|symbol| symbol.role == Role::Output && !self.stores_anywhere).collect();
+        outputs.retain(|output| self.output(output).is_some_and(|(origin, _)| !origin.is_variable()));
+        outputs
     }
 
     /// The defects of the outputs after the last instruction. Their words are used.
@@ -366,8 +389,8 @@ impl<'p> Flow<'p> {
         if self.stores_anywhere { Vec::new() } else { defects }
     }
 
-    /// The origin of an output and the first of its words that is undefined, as an index. `None` for an
-    /// output beyond the memory.
+    /// The origin of an output and the first of its words that no instruction writes, as an index; words of the image count
+    /// as written. `None` for an output beyond the memory.
     fn output(&mut self, output: &Symbol) -> Option<(Origin, Option<usize>)> {
         let words = range(output.start, output.words as usize);
         let memory = match output.space {
@@ -380,7 +403,7 @@ impl<'p> Flow<'p> {
         let (mut origin, mut undefined) = (Origin::CONSTANT, None);
         for (word, source) in memory.pieces(words.clone()) {
             origin = origin.and(source.origin);
-            if !source.origin.is_defined() {
+            if !source.origin.is_written() {
                 undefined.get_or_insert(word - words.start);
             }
             mark(&mut self.used, source.writer);

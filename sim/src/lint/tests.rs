@@ -91,6 +91,33 @@ fn outputs_overlap_inputs_only_in_place() {
     assert_eq!(errors_of(&program("0", claim)), []);
     assert_eq!(codes(&errors_of(&program("0", ""))), [Code::Overlap]);
     assert_eq!(codes(&errors_of(&program("256", claim))), [Code::Overlap]);
+    // The words of an input are no result.
+    let untouched = program("0", claim).replace("vstore v1, a0, y\n", "");
+    assert_eq!(codes(&errors_of(&untouched)), [Code::Unwritten]);
+}
+
+#[test]
+fn outputs_without_an_input_are_constant() {
+    let constant = |body: &str| {
+        let head = ".input x, 512\n.input p, 1, sdm\n.output y, 512\n.output z, 512\n.table k, 1, sdm\n.words k { 7 }\n";
+        let program =
+            assemble(&format!("{head}.modulus m1, 97\nvload v1, a0, x\nsload s1, k\n{body}halt\n")).unwrap();
+        let machine = machine(&[]);
+        let outputs = super::constant_outputs(&program, &machine);
+        outputs.into_iter().map(|output| output.name.clone()).collect::<Vec<_>>()
+    };
+    let stores = "vstore v2, a0, y\nvstore v1, a0, z\n";
+    assert_eq!(constant(&format!(".words y {{ 0 }}\n{stores}")), ["y"; 0], "never written");
+    assert_eq!(constant(&format!("vload v2, a0, x\n{stores}")), ["y"; 0]);
+    assert_eq!(constant("vstore v1, a0, z\n"), ["y"; 0], "never written");
+    assert_eq!(
+        constant(".table t, 512\n.words t { 1 }\nvload v2, a0, t\nvstore v2, a0, y\nvstore v1, a0, z\n"),
+        ["y"]
+    );
+    assert_eq!(
+        constant("vload v2, a0, x\nvadds v2, v2, s1, m1\nvstore v2, a0, y\nvstore v2, a0, z\n"),
+        ["y"; 0]
+    );
 }
 
 #[test]
