@@ -64,6 +64,7 @@ use serde::Deserialize;
 use sim::Override;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The built-in sweep: Fig. 4 of the paper, `configs/sweeps/fig4.toml`.
 pub const FIG4: &str = include_str!("../../../configs/sweeps/fig4.toml");
@@ -82,7 +83,7 @@ const MAX_POINTS: usize = 1_000_000;
 pub struct Definition {
     /// The file's name for errors.
     file: String,
-    text: String,
+    text: Arc<str>,
     /// The name in results.
     pub name: String,
     /// The title of the chart; if it is empty, the plan makes one of kernel, degree and modulus.
@@ -327,7 +328,7 @@ impl Definition {
 
     /// Everything needed to read the definition again.
     pub(super) fn source(&self) -> Source {
-        Source { file: self.file.clone(), text: self.text.clone(), changes: self.changes.clone() }
+        Source { file: self.file.clone(), text: self.text.to_string(), changes: self.changes.clone() }
     }
 
     /// The settings on axes.
@@ -437,7 +438,7 @@ impl Definition {
     ) -> Diagnostic {
         let span = (span != (0..0)).then_some(span);
         let error = Diagnostic::new(message).with_code(Code::Value.name());
-        error.at(&self.file, self.text.as_str(), span).with_help(help)
+        error.at(&self.file, Arc::clone(&self.text), span).with_help(help)
     }
 
     /// The path of a file that the definition names.

@@ -27,6 +27,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// The numbers of a point's alternatives, one for each axis.
 pub(super) type Digits = [usize];
 
+/// The invalid points whose errors are told apart.
+const MAX_INVALID: usize = 5000;
+
 /// Turns the alternatives of points into points.
 pub(super) struct Resolver {
     definition: Definition,
@@ -215,10 +218,11 @@ impl Resolver {
         &self.data
     }
 
-    /// The errors of points, each once: most points share theirs with others.
+    /// The errors of points, each once: most points share theirs with others. After many invalid points, the rest is not
+    /// looked at.
     pub(super) fn errors(&self, points: impl Iterator<Item = Vec<usize>>) -> Diagnostics {
         let mut found: Vec<Diagnostic> = Vec::new();
-        for errors in points.filter_map(|point| self.point(&point).err()) {
+        for errors in points.filter_map(|point| self.point(&point).err()).take(MAX_INVALID) {
             let is_new = |error: &&Diagnostic| {
                 found.iter().all(|known| (&known.span, &known.message) != (&error.span, &error.message))
             };
