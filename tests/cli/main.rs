@@ -12,6 +12,7 @@ mod programs;
 mod refuse;
 mod ring;
 mod schema;
+mod serve;
 mod sweep;
 #[cfg(unix)]
 mod terminal;
