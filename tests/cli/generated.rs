@@ -19,6 +19,35 @@ const BOOTSTRAP: &str = "n = 512\nq = [{ bits = 45, count = 7 }]\np = [{ bits = 
 const SET: &str = "n = 512\nq = [{ bits = 60, count = 1 }, { bits = 45, count = 2 }]\n\
     p = [{ bits = 60, count = 2 }]\ndigits = 2\nsecurity = \"none\"\n";
 
+/// The smallest run of a program.
+struct Run {
+    program: &'static str,
+    /// Its parameter set and its options.
+    generate: &'static [&'static str],
+    /// The machine.
+    run: &'static [&'static str],
+}
+
+/// It has millions of lines.
+const TOO_LONG: &str = "resnet20";
+
+/// One for each other program. A bootstrap's matrices of few slots take few rotations, which are kernels.
+const RUNS: [Run; 9] = [
+    Run { program: "keyswitch", generate: &["--set", "s.toml"], run: &[] },
+    Run { program: "hmult", generate: &["--set", "s.toml"], run: &[] },
+    Run { program: "hrot", generate: &["--set", "s.toml"], run: &[] },
+    Run { program: "rescale", generate: &["--set", "s.toml"], run: &[] },
+    Run { program: "hoisted-rotations", generate: &["--set", "s.toml", "--rotations=-3"], run: &[] },
+    Run { program: "layers", generate: &["--set", "s.toml", "--rotations=-3"], run: &[] },
+    Run {
+        program: "bootstrap",
+        generate: &["--set", "b.toml", "--n", "64"],
+        run: &["-p", "isa.vector_length=64", "-p", "hple.count=64"],
+    },
+    Run { program: "digits", generate: &["--set", "b.toml"], run: &[] },
+    Run { program: "logistic-regression", generate: &["--set", "b.toml"], run: &[] },
+];
+
 fn generate(folder: &Path, args: &[&str]) {
     succeed(folder, &[&["gen", "program"], args, &["-o", "p.fhetch"]].concat());
 }
@@ -34,22 +63,12 @@ fn each_program_runs_with_its_manifest_beside_it() {
     let folder = folder.path();
     fs::write(folder.join("s.toml"), SET).unwrap();
     fs::write(folder.join("b.toml"), BOOTSTRAP).unwrap();
-    // ResNet-20 has millions of lines.
-    for program in ::programs::PROGRAMS.iter().filter(|program| program.name != "resnet20") {
-        let set = match program.name {
-            "bootstrap" | "digits" | "logistic-regression" => "b.toml",
-            _ => "s.toml",
-        };
-        let rotations: &[&str] =
-            if program.options.contains(&"rotations") { &["--rotations=-3"] } else { &[] };
-        // A matrix of few slots takes few rotations, which are kernels.
-        let (small, machine): (&[&str], &[&str]) = match program.name {
-            "bootstrap" => (&["--n", "64"], &["-p", "isa.vector_length=64", "-p", "hple.count=64"]),
-            _ => (&[], &[]),
-        };
-        generate(folder, &[&[program.name, "--set", set, "--dataflow", "oct"], rotations, small].concat());
+    let all = ::programs::PROGRAMS.iter().map(|program| program.name);
+    assert!(all.filter(|name| *name != TOO_LONG).eq(RUNS.map(|run| run.program)));
+    for Run { program, generate: options, run: machine } in RUNS {
+        generate(folder, &[&[program, "--dataflow", "oct"], options].concat());
         let report = run(folder, &[&["--check"], machine].concat());
-        assert_eq!(report["checked"], true, "{}", program.name);
+        assert_eq!(report["checked"], true, "{program}");
     }
     assert_eq!(names(folder), ["b.toml", "p.fhetch", "p.json", "s.toml"]);
     let text = fs::read_to_string(folder.join("p.fhetch")).unwrap();
