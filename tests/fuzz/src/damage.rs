@@ -2,6 +2,7 @@
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::Value;
 
 /// A sequence of damaged inputs, which depends on the seeds and a number only.
 #[derive(Debug)]
@@ -32,8 +33,10 @@ impl<'s> Damage<'s> {
     /// Changes, cuts or repeats a part, copies one from another seed, or replaces a value by another of its type.
     fn change(&mut self, data: &mut Vec<u8>) {
         let Self { seeds, rng } = self;
-        if rng.random() {
-            return replace_value(data, rng);
+        match rng.random_range(..4u8) {
+            0 => return replace_typed(data, rng),
+            1 | 2 => return replace_value(data, rng),
+            _ => {}
         }
         let part = |of: &[u8], rng: &mut dyn Rng| {
             let from = rng.random_range(..=of.len());
@@ -51,6 +54,75 @@ impl<'s> Damage<'s> {
                 let other = &seeds[rng.random_range(..seeds.len())];
                 data.splice(at, other[part(other, rng)].to_vec());
             }
+        }
+    }
+}
+
+/// Replaces one value of a TOML document, or of a JSON document, by another of its type or its range. The document stays valid
+/// TOML or JSON. Any other text stays as it is.
+fn replace_typed(data: &mut Vec<u8>, rng: &mut impl Rng) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    // A line of records is a document of its own.
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let at = if lines.len() > 1 { rng.random_range(..lines.len()) } else { 0 };
+    if let Some(Ok(mut value)) = lines.get(at).map(|line| serde_json::from_str::<Value>(line)) {
+        replace_part(&mut value, rng);
+        let changed = format!("{value}{}", if lines.len() > 1 { "\n" } else { "" });
+        *data = [lines[..at].concat(), changed, lines[at + 1..].concat()].concat().into_bytes();
+    } else if let Ok(mut value) = serde_json::from_str::<Value>(text) {
+        replace_part(&mut value, rng);
+        *data = value.to_string().into_bytes();
+    } else if let Ok(table) = text.parse::<toml::Table>()
+        && let Ok(mut value) = serde_json::to_value(table)
+    {
+        replace_part(&mut value, rng);
+        if let Ok(changed) = toml::to_string(&value) {
+            *data = changed.into_bytes();
+        }
+    }
+}
+
+/// Replaces a part of a value, or the whole.
+fn replace_part(value: &mut Value, rng: &mut impl Rng) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() && rng.random_range(..16u8) > 0 => {
+            let chosen = rng.random_range(..fields.len());
+            let field = fields.iter_mut().nth(chosen).map(|(_, field)| field);
+            replace_part(field.expect("one of them"), rng);
+        }
+        Value::Array(items) if !items.is_empty() && rng.random_range(..8u8) > 0 => {
+            let chosen = rng.random_range(..items.len());
+            replace_part(&mut items[chosen], rng);
+        }
+        Value::Object(fields) => {
+            let chosen = rng.random_range(..fields.len().max(1));
+            if let Some(key) = fields.keys().nth(chosen).cloned() {
+                fields.remove(&key);
+            }
+        }
+        Value::Array(items) => match items.first().cloned() {
+            Some(first) if rng.random() => items.push(first),
+            _ => items.clear(),
+        },
+        Value::Bool(truth) => *truth = !*truth,
+        Value::String(text) => {
+            *text = ["", "x", "\u{1b}[31m\n", "0x0", "../x.toml"][rng.random_range(..5usize)].into()
+        }
+        Value::Null => *value = Value::from(0),
+        Value::Number(number) => {
+            let float = number.is_f64() || rng.random_range(..4u8) == 0;
+            let near = number.as_i64().unwrap_or(1);
+            *value = match (float, rng.random_range(..10u8)) {
+                (false, 0) => near.wrapping_add(1).into(),
+                (false, 1) => near.wrapping_sub(1).into(),
+                (false, 2) => near.wrapping_mul(2).into(),
+                (false, other) => {
+                    [0, 1, -1, i64::MAX, i64::MIN, 1 << 53, 1 << 20][usize::from(other) - 3].into()
+                }
+                (true, other) => [0.0, -0.0, 0.5, -1.0, 1e-300, 1e300, f64::MAX, f64::MIN_POSITIVE, 1e9, 3.0]
+                    [usize::from(other)]
+                .into(),
+            };
         }
     }
 }

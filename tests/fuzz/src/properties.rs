@@ -1,22 +1,27 @@
 //! Properties of any input: each function is given bytes and panics if the project breaks a promise.
 
 mod checkers;
+mod documents;
 mod files;
 mod folder;
 mod functional;
+mod variants;
 
 pub use checkers::checkers;
+pub use documents::{claims, plan, table, technology};
 pub use files::{data, machine_file, trace};
 pub(crate) use folder::SWEEP;
 pub use folder::{journal, record, sweep_manifest};
 pub use functional::functional;
+pub(crate) use variants::PROGRAMS;
+pub use variants::{judge, variants};
 
 use b512_asm::{Diagnostics, Instr, assemble, intrinsics, object};
 use codegen::{Recipe, Request, compile};
 use diagnostic::Diagnostic;
-use lab_run::{Mode, Options, RunReport, run};
+use lab_run::{Comparison, Mode, Options, RunReport, run};
 use lab_sweep::Definition;
-use programs::ParameterSet;
+use programs::{ParameterSet, find_program};
 use ring::Degree;
 use ring_program::{Inputs, Interface, Manifest, RingProgram, compression, read};
 use sim::testing::{self as random, Word};
@@ -207,21 +212,32 @@ pub fn recipe(data: &[u8]) {
     }
 }
 
-/// A text is a parameter set, or has an error that points into the text.
+/// A text is a parameter set, or has an error that points into the text. A small one has a key switch, or the reason why not.
 pub fn parameter_set(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    if let Err(errors) = ParameterSet::parse("set", "set.toml", text, None) {
-        errors.iter().for_each(check_place);
+    match ParameterSet::parse("set", "set.toml", text, None) {
+        Ok(set) if set.degree().get() <= 1 << 12 => {
+            let program = find_program("keyswitch").expect("a program");
+            if let Err(error) = programs::generate(&program, &set, &programs::Options::default()) {
+                assert!(!error.to_string().is_empty());
+            }
+        }
+        Ok(_) => {}
+        Err(errors) => errors.iter().for_each(check_place),
     }
 }
 
-/// A text is the document of a run that survives its own form, or has an error that points into the text.
+/// A text is the document of a run that survives its own form and differs in nothing from itself, or has an error that points
+/// into the text.
 pub fn document(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match RunReport::parse("run.json", text) {
         Ok(report) => {
             let again = serde_json::to_string(&report).expect("plain data becomes JSON");
             assert_eq!(RunReport::parse("run.json", &again).as_ref(), Ok(&report), "{again}");
+            assert!(!lab_run::table(&report).is_empty());
+            let comparison = Comparison::new(("a.json", &report), ("b.json", &report));
+            assert!(comparison.expect("one document").machine.is_empty());
         }
         Err(error) => check_place(&error),
     }

@@ -1,6 +1,6 @@
 //! Real inputs: files of the repository, and what the project makes of them.
 
-use crate::properties::SWEEP;
+use crate::properties::{PROGRAMS, SWEEP};
 use b512_asm::{Program, assemble, intrinsics, object};
 use codegen::library::BUILT_IN;
 use lab_run::program::{Axes, coefficient_file};
@@ -129,6 +129,49 @@ pub(crate) fn journals(_: &Path) -> Vec<Vec<u8>> {
 
 pub(crate) fn sweep_manifests(_: &Path) -> Vec<Vec<u8>> {
     vec![SWEEP.manifest()]
+}
+
+pub(crate) fn technologies(repository: &Path) -> Vec<Vec<u8>> {
+    let mut seeds = files(repository, "configs/tech", &["gf12.toml", "7nm.toml"]);
+    seeds.push(b"inherits = \"gf12\"\nname = \"t\"\nnode_nm = 7\n".to_vec());
+    seeds
+}
+
+pub(crate) fn claims(repository: &Path) -> Vec<Vec<u8>> {
+    files(repository, "configs/tech", &[".claims.toml"])
+}
+
+/// Small sweeps of each kind.
+pub(crate) fn plans(_: &Path) -> Vec<Vec<u8>> {
+    let tasks = [
+        "kernel = 'ntt'\nn = 1024\nmodulus_bits = 60\nplan = 'kl'\ntowers = 2\nstream = 4\n",
+        "kernel = 'muls'\nn = 512\nmodulus = '0x3001'\nby = 5\ntitle = 'A title'\nseed = 3\n",
+        "kernel = 'automorphism'\nn = 1024\ng = 5\norder = 'evaluation'\nschedule_for = 'base'\n",
+        "kernel = 'keyswitch'\nset = 'ark'\nlevel = 1\nn = 1024\ndataflow = 'oc'\nkeys = 'resident'\n",
+    ];
+    let axes = [
+        "[grid]\nhple.count = [64, 128]\nvdm.mapping = ['interleaved', 'xor']\n[sample]\npoints = 3\nseed = 1\n",
+        "[zip]\nhple.multiplier_latency_cycles = [11, 22]\nvdm.banks = [64, 128]\n[[reference]]\nlabel = 'p'\ntime_us = 6.7\narea_mm2 = 20.5\n",
+        "[[list]]\nhbm.gb_per_s = 512.0\n[[list]]\nideal.queues = true\nvbar.paths = 'split'\n",
+        "[grid]\nhple.count = [64, 128]\n[explore]\nobjectives = ['time_us', 'area_mm2']\nconstraints = ['area_mm2 < 25']\n",
+    ];
+    tasks.iter().flat_map(|task| axes.map(|axes| format!("{task}{axes}").into_bytes())).collect()
+}
+
+/// A table of results in all forms.
+pub(crate) fn tables(_: &Path) -> Vec<Vec<u8>> {
+    let text = "key,kernel,n,hple.count,status,cycles,time_us,area_mm2,energy_uj,pareto\n\
+                00112233445566778899aabbccddeeff,ntt,1024,64,ok,1200,0.75,13.5,0.5,true\n\
+                10112233445566778899aabbccddeeff,ntt,1024,128,failed,,,,,false\n";
+    let mut gzip = flate2::write::GzEncoder::new(vec![1], flate2::Compression::default());
+    std::io::Write::write_all(&mut gzip, text.as_bytes()).expect("memory takes all bytes");
+    vec![[b"\0", text.as_bytes()].concat(), gzip.finish().expect("memory takes all bytes")]
+}
+
+/// One change of each kind in each program.
+pub(crate) fn variants(_: &Path) -> Vec<Vec<u8>> {
+    let seed = |program: usize| [&[program as u8][..], &[7 * program as u8; 8]].concat();
+    (0..PROGRAMS.len()).map(seed).collect()
 }
 
 /// The same words in all forms.

@@ -1,0 +1,207 @@
+//! Wrong variants of programs: what a check accepts computes what its claims say, also on other data.
+
+use b512_asm::reg::REGISTERS;
+use b512_asm::{Claim, FeatureSet, Instr, MReg, Program, Role, Setting, Space, assemble};
+use codegen::{PlanChoice, Request, generate};
+use golden::{Operation, Range};
+use lab_run::{Mode, Options, run};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use ring::Degree;
+use sim::machine::LawOperands;
+use sim::testing::SlowEngine;
+use sim::{Machine, MachineBase, Override};
+use std::sync::LazyLock;
+
+/// Vectors of 64 words, so that programs are short. It takes any word as a multiplicand, as claims of products do.
+static MACHINE: LazyLock<Machine> = LazyLock::new(|| {
+    let base = MachineBase::built_in("rpu-128x128").expect("a built-in machine");
+    let keys = ["isa.vector_length=64", "hple.count=64", "vdm.size_mib=1", "sdm.size_kib=1"];
+    base.machine(&keys.map(|key| Override::parse(key).expect("a key and its value")))
+        .expect("a valid machine")
+});
+
+/// Programs as people write them: several moduli, an input without a claim, claims that take other words of one input, a
+/// result in place of its operand, words of the SDM.
+const WRITTEN: [&str; 5] = [
+    ".input a, 64\n.input b, 64\n.output c, 64\n.modulus m1, 0x7fffffffffffffffffffffffffffffff\n\
+     .computes c = add(a, b), n=64, modulus=0x7fffffffffffffffffffffffffffffff\n\
+     vload v0, a0, a\nvload v1, a0, b\nvadd v2, v0, v1, m1\nvstore v2, a0, c\nhalt\n",
+    ".input x, 64\n.input u, 64\n.output y, 64\n.output z, 64\n.modulus m0, 0xfffffffffffc001\n.modulus m1, 0x3001\n\
+     .computes y = mul(x, x), n=64, modulus=0x3001\n.computes z = sub(x, u), n=64, modulus=0xfffffffffffc001\n\
+     vload v0, a0, x\nvload v1, a0, u\nvmul v2, v0, v0, m1\nvstore v2, a0, y\nvsub v3, v0, v1, m0\n\
+     vstore v3, a0, z\nhalt\n",
+    ".input x, 64\n.output y, 64\n.output s, 64\n.table k, 2, sdm\n.words k { 5, 0x3001 }\n\
+     .computes y = muls(x), n=64, modulus=0x3001, by=25\n.computes s = adds(x), n=64, modulus=0x3001, by=5\n\
+     mload m1, k+1\nsload s0, k\nvload v0, a0, x\nvmuls v1, v0, s0, m1\nvmuls v1, v1, s0, m1\nvstore v1, a0, y\n\
+     vadds v2, v0, s0, m1\nvstore v2, a0, s\nhalt\n",
+    ".input x, 128\n.input w, 64\n.output y, 128, at 0\n.table k, 1, sdm\n.words k { 0x3000 }\n\
+     .computes y = muls(x), n=128, modulus=0x3001, by=0x3000\n.modulus m1, 0x3001\nsload s0, k\nvload v0, a0, x\n\
+     vload v1, a0, x+64\nvmuls v0, v0, s0, m1\nvmuls v1, v1, s0, m1\nvstore v0, a0, y\nvstore v1, a0, y+64\nhalt\n",
+    ".input a, 64\n.input b, 64\n.input c, 64\n.output y, 64\n.output d, 64\n.modulus m1, 0x3001\n.modulus m2, 97\n\
+     .computes y = mac(a, b, c), n=64, modulus=0x3001\n.computes d = neg(c), n=64, modulus=0x3001\n\
+     vload v0, a0, a\nvload v1, a0, b\nvload v2, a0, c\nvmul v3, v0, v1, m1\nvadd v3, v3, v2, m1\nvstore v3, a0, y\n\
+     vsub v4, v2, v2, m1\nvsub v4, v4, v2, m1\nvstore v4, a0, d\nhalt\n",
+];
+
+/// The written programs, and a generated one of each operation without settings of its own.
+pub(crate) static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| {
+    let isa = |text: &&str| assemble(&format!(".isa vector_length=64\n{text}")).expect("a valid program");
+    let generated = |&operation: &Operation| {
+        let degree = Degree::try_from(128u32).expect("a valid degree");
+        let request = Request::with_primes(operation, degree, 50, 1).expect("there is such a prime");
+        Some(generate(&request, &MACHINE, &PlanChoice::Classical).ok()?.program)
+    };
+    WRITTEN.iter().map(isa).chain(golden::OPERATIONS.iter().filter_map(generated)).collect()
+});
+
+/// A changed program is refused, or computes what its claims say on the words at the edges of their ranges, by an engine of
+/// its own. The first byte selects the program, the others the change.
+pub fn variants(data: &[u8]) {
+    judge(data);
+}
+
+/// Whether the check accepts a variant; `None` if it is no program. As [`variants`].
+pub fn judge(data: &[u8]) -> Option<bool> {
+    let (&first, seed) = data.split_first()?;
+    let seed = std::array::from_fn(|at| seed.get(at).copied().unwrap_or(0));
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(u64::from_le_bytes(seed));
+    let mut program = PROGRAMS[usize::from(first) % PROGRAMS.len()].clone();
+    change(&mut program, &mut rng);
+    // As from a file: the claims are valid, the words of the image fit.
+    if program.check().is_err() || golden::check(&program).is_err() {
+        return None;
+    }
+    let options = Options { mode: Mode::FunctionalOnly, check: true, ..Options::default() };
+    let is_accepted = run(&program, &MACHINE, &options).is_ok_and(|outcome| outcome.report.checked);
+    if is_accepted {
+        for pattern in 0..PATTERNS {
+            for claim in &program.claims {
+                holds(&program, claim, pattern, &mut rng);
+            }
+        }
+    }
+    Some(is_accepted)
+}
+
+/// Changes one thing: a word, a register or another part of an instruction, a setting of a claim, a modulus, an instruction.
+fn change(program: &mut Program, rng: &mut impl Rng) {
+    let odd =
+        |rng: &mut dyn Rng| [3, 97, 0x3001, 0x3003, 0x0fff_ffff_ffff_c001, 1][rng.random_range(..6usize)];
+    match rng.random_range(..6u8) {
+        0 => {
+            let images =
+                [&mut program.vdm, &mut program.sdm].into_iter().flat_map(|image| &mut image.segments);
+            let mut words: Vec<&mut u128> = images.flat_map(|segment| &mut segment.words).collect();
+            if !words.is_empty() {
+                let at = rng.random_range(..words.len());
+                let near = [*words[at] ^ 1, *words[at] + 1, 0, 1, rng.random::<u128>() % 0x3001];
+                *words[at] = near[rng.random_range(..near.len())];
+            }
+        }
+        1 | 2 => {
+            let at = rng.random_range(..program.instructions.len());
+            let known = program.instructions[at];
+            let other = known.encode() ^ 1 << rng.random_range(..64u32);
+            program.instructions[at] = Instr::decode(other).unwrap_or(known);
+        }
+        3 if !program.claims.is_empty() => {
+            let chosen = rng.random_range(..program.claims.len());
+            change_claim(&mut program.claims[chosen], rng);
+        }
+        4 if !program.moduli.is_empty() => {
+            let at = rng.random_range(..program.moduli.len());
+            program.moduli[at].1 = odd(rng);
+        }
+        4 => program.moduli.push((MReg::at(rng.random_range(..REGISTERS)), odd(rng))),
+        _ => {
+            let (at, to) = (rng.random_range(..program.instructions.len()), program.instructions.len());
+            match rng.random_range(..3u8) {
+                0 => drop(program.instructions.remove(at)),
+                1 => program.instructions.swap(at, rng.random_range(..to)),
+                _ => program.instructions.insert(at, program.instructions[rng.random_range(..to)]),
+            }
+        }
+    }
+}
+
+fn change_claim(claim: &mut Claim, rng: &mut impl Rng) {
+    let names: Vec<&str> = golden::OPERATIONS.iter().map(|operation| operation.name()).collect();
+    match rng.random_range(..4u8) {
+        0 => claim.operation = names[rng.random_range(..names.len())].to_owned(),
+        1 => claim.inputs.rotate_left(1),
+        _ => {
+            let at = rng.random_range(..claim.settings.len());
+            if let Setting::Number(number) = &mut claim.settings[at].1 {
+                let near = [*number + 1, number.saturating_sub(1), *number + 2, 3, 0, *number * 2];
+                *number = near[rng.random_range(..near.len())];
+            }
+        }
+    }
+}
+
+/// The forms of data.
+const PATTERNS: u32 = 8;
+
+/// Words up to `largest` in one of the forms.
+fn words(pattern: u32, count: u32, largest: u128, modulus: u128, rng: &mut impl Rng) -> Vec<u128> {
+    let within = |word: u128| largest.checked_add(1).map_or(word, |limit| word % limit);
+    let edges =
+        [0, 1, modulus - 1, within(modulus), within(modulus + 1), largest, largest / 2, largest / 2 + 1];
+    let single = rng.random_range(..count);
+    (0..count)
+        .map(|index| match pattern {
+            0 => 0,
+            1 => 1,
+            2 => largest,
+            3 => within(modulus - 1),
+            4 => [0, largest][index as usize % 2],
+            5 => u128::from(index == single) * largest,
+            6 => edges[rng.random_range(..edges.len())],
+            _ => within(rng.random()),
+        })
+        .collect()
+}
+
+/// Checks a claim on words that it takes. Another claim may not take them: then the program may fault, or be wrong about that.
+fn holds(program: &Program, claim: &Claim, pattern: u32, rng: &mut impl Rng) {
+    let memories = [MACHINE.vdm_words(), MACHINE.sdm_words()];
+    let mut engine = SlowEngine::new(program, FeatureSet::all(), LawOperands::Word, memories);
+    let max = program.isa.max_word();
+    let modulus_of = |claim: &Claim| golden::modulus(claim).expect("a valid claim");
+    let range_of = |claim: &Claim, name: &str| {
+        let ranges = golden::operands(claim).expect("a valid claim").iter().map(|operand| operand.range);
+        let own = claim.inputs.iter().zip(ranges).filter(|(input, _)| *input == name);
+        own.map(|(_, range)| if range == Range::Word { max } else { modulus_of(claim) - 1 }).min()
+    };
+    let launch =
+        program.moduli.iter().map(|(_, modulus)| *modulus).chain(program.claims.iter().map(modulus_of));
+    let smallest = launch.min().unwrap_or(max);
+    let mut is_taken_by_all = true;
+    for symbol in
+        program.symbols.iter().filter(|symbol| symbol.role == Role::Input && symbol.space == Space::Vdm)
+    {
+        let of_all = program.claims.iter().filter_map(|claim| range_of(claim, &symbol.name)).min();
+        let largest = range_of(claim, &symbol.name).or(of_all).unwrap_or(smallest - 1).min(max);
+        is_taken_by_all &= of_all.is_none_or(|of_all| largest <= of_all);
+        engine.write(symbol.start, &words(pattern, symbol.words, largest, modulus_of(claim), rng));
+    }
+    let of = |engine: &SlowEngine, names: &[String]| -> Vec<Vec<u128>> {
+        let find = |name: &String| program.symbol(name).expect("a symbol of a claim");
+        let symbols = names.iter().map(find);
+        symbols
+            .map(|symbol| engine.vdm()[symbol.start as usize..][..symbol.words as usize].to_vec())
+            .collect()
+    };
+    let inputs = of(&engine, &claim.inputs);
+    let inputs: Vec<&[u128]> = inputs.iter().map(Vec::as_slice).collect();
+    match engine.run() {
+        Ok(_) => {
+            let expected = golden::evaluate(claim, &inputs).expect("words that the claim takes");
+            assert!(of(&engine, &claim.outputs) == expected, "checked, but wrong: {claim}\n{program}");
+        }
+        Err(index) => {
+            assert!(!is_taken_by_all, "checked, but instruction {index} faults: {claim}\n{program}");
+        }
+    }
+}
