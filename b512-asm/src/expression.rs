@@ -18,11 +18,14 @@ use nom::character::complete::char;
 use nom::combinator::{consumed, opt, value};
 use nom::sequence::{delimited, preceded};
 use num_bigint::BigInt;
+use std::cell::Cell;
 
 /// The most bits of a value: those of a product of two words.
 const MOST_BITS: u64 = 256;
 /// The most parentheses around each other.
 const DEEPEST: usize = 32;
+/// The most operations of an expression. Each one may be an operand of the next.
+const MOST_OPERATIONS: usize = 256;
 
 /// An expression in the source.
 #[derive(Clone, Debug)]
@@ -130,7 +133,7 @@ impl<'a> Node<'a> {
 
 /// An expression, and the blanks after it.
 pub(crate) fn expr(input: &str) -> Parsed<'_, Expr<'_>> {
-    let (rest, (text, node)) = consumed(|input| sum(input, 0)).parse(input)?;
+    let (rest, (text, node)) = consumed(|input| sum(input, 0, &Cell::new(0))).parse(input)?;
     let blanks = rest.len() - rest.trim_start_matches(is_blank).len();
     Ok((&rest[blanks..], Expr { text, node }))
 }
@@ -140,11 +143,17 @@ fn chain<'a>(
     input: &'a str,
     operators: impl Fn(&'a str) -> Parsed<'a, Operator>,
     operand: impl Fn(&'a str) -> Parsed<'a, Node<'a>>,
+    count: &Cell<usize>,
 ) -> Parsed<'a, Node<'a>> {
     let (mut rest, mut node) = operand(input)?;
     loop {
         let operator = preceded(take_while(is_blank), ws(&operators));
         let (after, Some(operator)) = opt(operator).parse(rest)? else { return Ok((rest, node)) };
+        count.update(|count| count + 1);
+        if count.get() > MOST_OPERATIONS {
+            let message = format!("more than {MOST_OPERATIONS} operations in one expression");
+            return Fault::new(Code::Syntax, &input[..input.len() - after.len()], message).fail();
+        }
         let (after, right) = expect("a number or a name", &operand)(after)?;
         let text = &input[..input.len() - after.len()];
         node = Node::Operation(operator, Box::new([node, right]), text);
@@ -152,28 +161,28 @@ fn chain<'a>(
     }
 }
 
-fn sum(input: &str, depth: usize) -> Parsed<'_, Node<'_>> {
+fn sum<'a>(input: &'a str, depth: usize, count: &Cell<usize>) -> Parsed<'a, Node<'a>> {
     let additions =
         |input| alt((value(Operator::Add, char('+')), value(Operator::Subtract, char('-')))).parse(input);
-    chain(input, additions, move |input| product(input, depth))
+    chain(input, additions, |input| product(input, depth, count), count)
 }
 
-fn product(input: &str, depth: usize) -> Parsed<'_, Node<'_>> {
+fn product<'a>(input: &'a str, depth: usize, count: &Cell<usize>) -> Parsed<'a, Node<'a>> {
     let times = |input| value(Operator::Multiply, char('*')).parse(input);
-    chain(input, times, move |input| power(input, depth))
+    chain(input, times, |input| power(input, depth, count), count)
 }
 
-fn power(input: &str, depth: usize) -> Parsed<'_, Node<'_>> {
+fn power<'a>(input: &'a str, depth: usize, count: &Cell<usize>) -> Parsed<'a, Node<'a>> {
     let to_the = |input| value(Operator::Power, char('^')).parse(input);
-    chain(input, to_the, move |input| atom(input, depth))
+    chain(input, to_the, |input| atom(input, depth, count), count)
 }
 
-fn atom(input: &str, depth: usize) -> Parsed<'_, Node<'_>> {
+fn atom<'a>(input: &'a str, depth: usize, count: &Cell<usize>) -> Parsed<'a, Node<'a>> {
     if depth == DEEPEST {
         return Fault::new(Code::Syntax, input, format!("more than {DEEPEST} parentheses around each other"))
             .fail();
     }
-    let inner = |input| expect("a number or a name", move |input| sum(input, depth + 1))(input);
+    let inner = |input| expect("a number or a name", |input| sum(input, depth + 1, count))(input);
     let close = expect("`)`", preceded(take_while(is_blank), char(')')));
     alt((number.map(Node::Number), name.map(Node::Name), delimited(ws(char('(')), inner, close))).parse(input)
 }

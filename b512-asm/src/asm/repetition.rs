@@ -9,6 +9,8 @@ use crate::program::Segment;
 
 /// The most rounds of all repetitions of a text.
 const MOST_ROUNDS: u128 = 1 << 20;
+/// The most repetitions inside of each other.
+const DEEPEST: usize = 16;
 
 impl<'a> Assembler<'a> {
     /// Assembles statements other than symbols and constants.
@@ -48,7 +50,7 @@ impl<'a> Assembler<'a> {
     /// Assembles a repetition, the first of the statements. Returns the number of statements after the first that belong to
     /// it.
     fn repeat(&mut self, statements: &mut [Statement<'a>]) -> usize {
-        let mut depth = 0;
+        let (mut depth, mut deepest) = (0, 0);
         let end = statements.iter().position(|statement| {
             match statement.kind {
                 Kind::Repeat { .. } => depth += 1,
@@ -63,6 +65,7 @@ impl<'a> Assembler<'a> {
                 | Kind::Computes { .. }
                 | Kind::Instruction { .. } => {}
             }
+            deepest = deepest.max(depth);
             depth == 0
         });
         let (first, body) = statements.split_first_mut().expect("a repetition has a first line");
@@ -71,6 +74,11 @@ impl<'a> Assembler<'a> {
             self.report(fault.help("put `.end` after its last line"));
             return body.len();
         };
+        if deepest > DEEPEST {
+            let message = format!("more than {DEEPEST} repetitions inside of each other");
+            self.report(Fault::new(Code::Syntax, first.text, message).help("write several programs"));
+            return end;
+        }
         let body = &mut body[..end - 1];
         if let Kind::Repeat { counter, count } = &first.kind {
             self.take(|this| this.rounds(first.text, counter, count, body));

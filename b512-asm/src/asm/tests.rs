@@ -57,6 +57,29 @@ fn an_error_names_its_round() {
     }
 }
 
+/// Each level takes a part of the stack, or another pass over the text.
+#[test]
+fn long_chains_are_refused() {
+    let nested = |depth: usize| {
+        let begin: String = (0..depth).map(|level| format!(".repeat i{level}, 1\n")).collect();
+        begin + "halt\n" + &".end\n".repeat(depth)
+    };
+    assert!(assemble(&nested(16)).is_ok());
+    let sum =
+        |count: usize, operator: &str| format!(".const n = {}1\nhalt", format!("1{operator}").repeat(count));
+    for operator in ["+", "*", "^", " - (2) + "] {
+        assert!(assemble(&sum(100, operator)).is_ok(), "{operator}");
+    }
+    let error = |text: &str| assemble(text).unwrap_err().to_string();
+    for count in [257, 100_000] {
+        for operator in ["+", "*", "^"] {
+            assert!(error(&sum(count, operator)).contains("more than 256 operations in one expression"));
+        }
+    }
+    assert!(error(&nested(17)).contains("more than 16 repetitions inside of each other"));
+    assert!(error(&nested(20_000)).contains("more than 16 repetitions inside of each other"));
+}
+
 #[test]
 fn symbols_follow_the_end_of_those_before_in_their_memory() {
     let source = ".input x, 8, at 16\n.table k, 3, sdm\n.output y, 4, at x\n.scratch z, 1\nhalt";
