@@ -114,6 +114,24 @@ pub enum ReadError {
         /// Words of the memory.
         limit: u32,
     },
+    /// The section that stands for a memory has another address, size or type.
+    #[error(
+        "section `{name}` is at {found:#x?} (address, size); the program uses {expected:#x} bytes from address 0"
+    )]
+    Memory {
+        /// The section's name.
+        name: &'static str,
+        /// Its byte address and size.
+        found: (u64, u64),
+        /// The bytes that symbols and images use.
+        expected: u64,
+    },
+    /// A symbol of `.symtab` that `.b512` does not declare.
+    #[error("`.symtab` has a symbol `{name}`, which `{DIRECTIVES}` lacks")]
+    UnknownSymbol {
+        /// The name.
+        name: String,
+    },
     /// Two symbols of `.symtab` have one name.
     #[error("`.symtab` has two symbols `{name}`")]
     SymbolTwice {
@@ -202,6 +220,13 @@ fn bytes(isa: Isa, words: u32) -> u64 {
     u64::from(words) * u64::from(isa.word_bytes())
 }
 
+/// The words of a memory that symbols or images use, from word 0 on.
+fn used(program: &Program, space: Space) -> u32 {
+    let symbols = program.symbols.iter().filter(|symbol| symbol.space == space);
+    let ends = symbols.map(|symbol| symbol.start.saturating_add(symbol.words));
+    ends.fold(program.image(space).end(), u32::max)
+}
+
 /// The entries of the symbol table: name, type, number in [`sections`], byte address, size.
 fn symbols(program: &Program) -> impl Iterator<Item = (&str, elf::SymbolType, u32, u64, u64)> {
     let code = (program.instructions.len() * INSTR_BYTES) as u64;
@@ -218,20 +243,14 @@ fn symbols(program: &Program) -> impl Iterator<Item = (&str, elf::SymbolType, u3
 /// The sections with contents of their own, in the order of the file, from number 1 on.
 fn sections<'a>(program: &'a Program, directives: &'a str) -> Vec<Section<'a>> {
     let word_bytes = program.isa.word_bytes() as usize;
-    let memory = |space| {
-        let symbols = program.symbols.iter().filter(|symbol| symbol.space == space);
-        let end = symbols
-            .map(|symbol| symbol.start.saturating_add(symbol.words))
-            .fold(program.image(space).end(), u32::max);
-        Section {
-            name: section_names(space).0,
-            kind: elf::SHT_NOBITS,
-            flags: elf::SHF_ALLOC | elf::SHF_WRITE,
-            address: 0,
-            size: bytes(program.isa, end),
-            align: word_bytes,
-            data: Data::None,
-        }
+    let memory = |space| Section {
+        name: section_names(space).0,
+        kind: elf::SHT_NOBITS,
+        flags: elf::SHF_ALLOC | elf::SHF_WRITE,
+        address: 0,
+        size: bytes(program.isa, used(program, space)),
+        align: word_bytes,
+        data: Data::None,
     };
     let mut sections = vec![
         Section {
@@ -369,6 +388,9 @@ pub fn read(file: &[u8]) -> Result<Program, ReadError> {
     program.vdm = reader.image(Space::Vdm, program.isa)?;
     program.sdm = reader.image(Space::Sdm, program.isa)?;
     program.check()?;
+    for space in Space::ALL {
+        reader.check_memory(space, &program)?;
+    }
     reader.check_symbols(&program)?;
     Ok(program)
 }
@@ -443,7 +465,6 @@ impl<'a> Reader<'a> {
         };
         let sections = self.named(name)?;
         let limit = space.max_words();
-        self.check_memory(space, u64::from(limit) * unit as u64)?;
         if sections.iter().map(|(_, data)| data.len() / unit).sum::<usize>() > limit as usize {
             return Err(ReadError::TooLarge { name, limit });
         }
@@ -451,20 +472,24 @@ impl<'a> Reader<'a> {
         Ok(Image { segments })
     }
 
-    /// Checks the size of the section that stands for a memory, in bytes.
-    fn check_memory(&self, space: Space, largest: u64) -> Result<(), ReadError> {
+    /// Checks that the section that stands for a memory spans what the program uses of it.
+    fn check_memory(&self, space: Space, program: &Program) -> Result<(), ReadError> {
         let name = section_names(space).0;
+        let expected = bytes(program.isa, used(program, space));
+        let mut count = 0;
         for section in self.sections.iter() {
-            let is_named = self.sections.section_name(self.endian, section)? == name.as_bytes();
-            let end = section.sh_addr(self.endian).checked_add(section.sh_size(self.endian));
-            if is_named && end.is_none_or(|end| end > largest) {
-                return Err(ReadError::TooLarge { name, limit: space.max_words() });
+            if self.sections.section_name(self.endian, section)? == name.as_bytes() {
+                count += 1;
+                let found = (section.sh_addr(self.endian), section.sh_size(self.endian));
+                if found != (0, expected) || section.sh_type(self.endian) != elf::SHT_NOBITS {
+                    return Err(ReadError::Memory { name, found, expected });
+                }
             }
         }
-        Ok(())
+        if count == 1 { Ok(()) } else { Err(ReadError::SectionCount { name, count }) }
     }
 
-    /// Checks that a symbol table, if present, contains all of the program's symbols.
+    /// Checks that a symbol table, if present, has the program's symbols and no others.
     fn check_symbols(&self, program: &Program) -> Result<(), ReadError> {
         let table = self.sections.symbols(self.endian, self.file, elf::SHT_SYMTAB)?;
         if table.is_empty() {
@@ -479,11 +504,19 @@ impl<'a> Reader<'a> {
             }
         }
         for (name, kind, _, address, size) in symbols(program) {
-            let found = found.get(&(name.as_bytes(), kind)).copied();
+            let found = found.remove(&(name.as_bytes(), kind));
             if found != Some((address, size)) {
                 return Err(ReadError::Symbol { name: name.to_owned(), found, expected: (address, size) });
             }
         }
-        Ok(())
+        // Tools add symbols of files and sections.
+        let mut others =
+            found.into_keys().filter(|(_, kind)| [elf::STT_OBJECT, elf::STT_FUNC].contains(kind));
+        match others.next() {
+            Some((name, _)) => {
+                Err(ReadError::UnknownSymbol { name: String::from_utf8_lossy(name).into_owned() })
+            }
+            None => Ok(()),
+        }
     }
 }

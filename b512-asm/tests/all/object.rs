@@ -224,6 +224,40 @@ fn misaligned_sections_are_refused() {
 }
 
 #[test]
+fn memories_that_the_program_does_not_use_are_refused() {
+    for (section, field, value) in
+        [(".vdm", SIZE, 1 << 62), (".vdm", SIZE, 16), (".sdm", ADDRESS, 16), (".sdm", SIZE, 0)]
+    {
+        match with_field(section, field, value) {
+            ReadError::Memory { name, found, .. } => {
+                assert_eq!((name, if field == SIZE { found.1 } else { found.0 }), (section, value));
+            }
+            other => panic!("{section}: {other}"),
+        }
+    }
+    // A memory under the name of another one.
+    let mut file = file();
+    let (from, to) = (header(&file, ".vdm"), header(&file, ".sdm"));
+    file.copy_within(from..from + 4, to);
+    assert!(matches!(read(&file), Err(ReadError::Memory { name: ".vdm", .. })));
+}
+
+#[test]
+fn symbols_of_no_program_are_refused() {
+    let mut file = file();
+    let table = section(&file, ".symtab").start;
+    // The kernel, a function, has the name of `k`; then `k` becomes a function, the kernel a section.
+    file.copy_within(table + 4 * 24..table + 4 * 24 + 4, table + 24);
+    assert!(matches!(read(&file), Err(ReadError::Symbol { .. })));
+    let mut file = self::file();
+    let null = table;
+    file.copy_within(table + 4 * 24..table + 5 * 24, null);
+    assert!(matches!(read(&file), Err(ReadError::SymbolTwice { name }) if name == "k"));
+    file.copy_within(table + 24..table + 24 + 4, null);
+    assert!(matches!(read(&file), Err(ReadError::UnknownSymbol { .. })));
+}
+
+#[test]
 fn missing_and_double_sections_are_refused() {
     for (renamed, like, section, number) in [(".text", ".b512", ".b512", 2), (".text", ".vdm", ".text", 0)] {
         let mut file = file();
