@@ -98,3 +98,14 @@ fn parts_of_a_text_have_places() {
     assert_eq!(document.source(&document.part(a, &(6..12))), "second");
     assert_eq!(document.source(&document.part(b, &(0..1))), "\"x\\ty\"");
 }
+
+#[test]
+fn a_table_has_a_limit() {
+    let keys = |count: usize| (0..count).map(|key| format!("k{key} = 1\n")).collect::<String>();
+    assert_eq!(Document::toml("", &keys(1000)).unwrap().root().fields().len(), 1000);
+    for head in ["", "[a.b]\n", "[[a]]\nb = 1\n[[a]]\n"] {
+        let errors = errors(Document::toml("s.toml", &format!("{head}{}", keys(1001))));
+        let line = 1001 + head.matches('\n').count();
+        assert_eq!(errors, [format!("s.toml:{line}:1: D001: more than 1000 keys in one table")]);
+    }
+}

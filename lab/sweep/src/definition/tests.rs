@@ -101,3 +101,18 @@ fn a_key_that_varies_cannot_be_set() {
     let change = Override::parse("n=4096").unwrap();
     assert!(definition.set(&change).unwrap_err().to_string().contains("sets a key that the sweep varies"));
 }
+
+/// Each error of a long text once held a copy of it, and each value of an unknown key was resolved.
+#[test]
+fn many_errors_take_little_time() {
+    let begin = std::time::Instant::now();
+    let rows = "[[list]]\nhple.count = [1]\n".repeat(50_000);
+    let errors = Definition::parse("test.toml", &rows).unwrap_err();
+    assert_eq!(errors.len(), 50_000);
+    let values: Vec<String> = (1..100_000).map(|value| value.to_string()).collect();
+    let text = format!("n = 1024\n[grid]\nhple.cuont = [{}]\n", values.join(","));
+    let errors = crate::Plan::new(&Definition::parse("test.toml", &text).unwrap()).unwrap_err();
+    assert_eq!(errors.len(), 1);
+    // Two minutes before.
+    assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+}
