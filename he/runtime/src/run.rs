@@ -361,3 +361,36 @@ impl RunError {
         matches!(self, Self::Differs { .. })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ring_program::{Interface, read};
+
+    fn program(line: &str) -> RingProgram {
+        let head = "modulus_count 3\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\nm[2] 0x7FFFFFFFFFFF801\n";
+        let other = "sr_addp %4, %3, %3, m=2\nhalt\n";
+        read("", format!("{head}{line}\n{other}").as_bytes(), Interface::Degree(512)).unwrap()
+    }
+
+    /// The launches of one program are compared with the lines of another, which differs on few words only.
+    #[test]
+    fn a_check_on_edges_finds_what_data_below_the_modulus_hide() {
+        let machine = Machine::rpu_128x128();
+        let product = program("sr_mulps %2, %1, 1, m=1");
+        let copy = program("sr_addps %2, %1, 0, m=0");
+        let runtime = |program| Runtime::new(program, &machine, Keys::default()).unwrap();
+        assert_eq!(runtime(&product).check_on_edges(0), Ok(()));
+        // The product takes words beyond its modulus.
+        let wrong = Runtime { program: &product, ..runtime(&copy) };
+        let mut inputs = Inputs::new(&product);
+        inputs.fill(0);
+        assert_eq!(wrong.check(&inputs, &wrong.execute(&inputs).unwrap()), Ok(()));
+        for seed in 0..4 {
+            assert!(matches!(wrong.check_on_edges(seed), Err(RunError::Differs { .. })), "{seed}");
+        }
+        // Words that an operation does not take say nothing of the program.
+        let unreduced = program("sr_addps %2, %1, 0, m=0\nsr_addp %2, %2, %2, m=1");
+        assert_eq!(runtime(&unreduced).check_on_edges(0), Ok(()));
+    }
+}
