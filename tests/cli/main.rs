@@ -8,6 +8,8 @@ mod generated;
 mod inspect;
 mod machine;
 mod pages;
+#[cfg(unix)]
+mod paths;
 mod programs;
 mod refuse;
 mod ring;
