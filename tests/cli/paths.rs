@@ -23,7 +23,7 @@ fn messages_show_control_characters_of_paths_as_escapes() {
     let [b512, fhetch, toml, json, npy, csv] = ["b512", "fhetch", "toml", "json", "npy", "csv"].map(file);
     let (input, expect) = (format!("x={npy}"), format!("y={csv}"));
     let (absent, output) = (format!("{text}/absent.toml"), format!("{text}/absent/o.o"));
-    let commands: [&[&str]; 27] = [
+    let commands: [&[&str]; 26] = [
         &["run", &b512],
         &["run", &toml],
         &["run", &absent],
@@ -31,7 +31,6 @@ fn messages_show_control_characters_of_paths_as_escapes() {
         &["run", &fhetch],
         &["run", &fhetch, "--n", "512"],
         &["run", &fhetch, "--manifest", &json],
-        &["run", "k.b512", "--manifest", &json],
         &["run", "k.b512", "--input", &input],
         &["run", "k.b512", "--expect", &expect],
         &["run", "k.b512", "--machine", &toml],

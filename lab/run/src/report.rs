@@ -463,7 +463,7 @@ mod exact {
     const LARGEST: u64 = 1 << 53;
 
     #[derive(Serialize, Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "expected a whole number, as a text beyond 2^53")]
     enum Form {
         Number(u64),
         Text(String),
@@ -480,7 +480,11 @@ mod exact {
         match Option::deserialize(deserializer)? {
             None => Ok(None),
             Some(Form::Number(number)) => Ok(Some(number)),
-            Some(Form::Text(text)) => text.parse().map(Some).map_err(D::Error::custom),
+            Some(Form::Text(text)) => {
+                let number =
+                    diagnostic::number(text.as_bytes()).ok().and_then(|number| number.try_into().ok());
+                number.map(Some).ok_or_else(|| D::Error::custom("expected a whole number of at most 64 bits"))
+            }
         }
     }
 }
@@ -501,6 +505,10 @@ mod tests {
         ] {
             assert_eq!(serde_json::to_string(&Seed(seed)).unwrap(), json);
             assert_eq!(serde_json::from_str::<Seed>(json).unwrap(), Seed(seed));
+        }
+        for wrong in ["{}", "-1", "1.5", "\"+5\"", "\"18446744073709551616\"", "\"\""] {
+            let error = serde_json::from_str::<Seed>(wrong).map(drop).unwrap_err().to_string();
+            assert!(error.starts_with("expected a whole number"), "{wrong}: {error}");
         }
     }
 }
