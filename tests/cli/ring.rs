@@ -149,6 +149,16 @@ fn outputs_that_no_line_computes_are_named_and_never_checked() {
         fs::write(folder.join("p.json"), manifest(&format!(r#""z": [{id}]"#))).unwrap();
         assert_eq!(rpu(folder, &["run", "p.fhetch", "--check"]).status.code(), Some(2), "{idle}");
     }
+    let functions = "function move %1 -> %2\n  sr_addps %2, %1, 0, m=0\nend\nfunction twice %1 -> %2\n  \
+                     sr_addp %2, %1, %1, m=1\nend\ncall twice %1 -> %3\n";
+    let head = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\n";
+    let outputs = r#"{"ring_dimension": 512, "inputs": {"x": [1, 2]}, "outputs": {"y": [3], "z": [4]}}"#;
+    fs::write(folder.join("p.json"), outputs).unwrap();
+    for (function, checked) in [("move", false), ("twice", true)] {
+        fs::write(folder.join("p.fhetch"), format!("{head}{functions}call {function} %2 -> %4\nhalt\n"))
+            .unwrap();
+        assert_eq!(json(folder, &["--check"])["checked"], checked, "{function}");
+    }
 }
 
 #[test]

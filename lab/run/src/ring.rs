@@ -123,4 +123,3 @@ fn follow(operations: &[Operation], origins: &mut [Origin]) {
         origins[operation.destination().index()] = if is_work { Origin::Work } else { origin };
     }
 }
-}
