@@ -382,7 +382,8 @@ mod tests {
         let runtime = |program| Runtime::new(program, &machine, Keys::default()).unwrap();
         assert_eq!(runtime(&product).check_on_edges(0), Ok(()));
         // The product takes words beyond its modulus.
-        let wrong = Runtime { program: &product, ..runtime(&copy) };
+        let mut wrong = runtime(&copy);
+        Arc::get_mut(&mut wrong.lifted).expect("one owner").program = &product;
         let mut inputs = Inputs::new(&product);
         inputs.fill(0);
         assert_eq!(wrong.check(&inputs, &wrong.execute(&inputs).unwrap()), Ok(()));
