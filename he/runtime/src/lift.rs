@@ -40,7 +40,7 @@
 //! | limit | short limbs | long limbs |
 //! |---|---|---|
 //! | window, in lines | 256 vectors; 512 lines if a limb is one vector | 1 |
-//! | operands of a group | as many as the VDM has limbs, from 3 to 62 | 62 |
+//! | operands of a group | a quarter of the VDM's limbs, from 32 to 62; at most all, and at least 3 | 62 |
 //! | moduli, and scalars in registers | 62 | 62 |
 //! | lines of a group, with products that are parts of others | 256 vectors, at most 128 lines | 512 |
 //! | reach, in lines | the window | 4 |
@@ -224,7 +224,8 @@ impl Limits {
     /// The limits for polynomials of degree `n` on a machine.
     ///
     /// A short transform leaves the pipes idle, so several limbs share a launch. A larger window saves launches, and so do
-    /// larger groups, but each of them waits for more transfers; limbs of one vector need most of all a full launch. The
+    /// larger groups, but each of them waits for more transfers; limbs of one vector need most of all a full launch. Of more
+    /// operands than a quarter of the VDM holds, a kernel has shorter slices, and more runs. The
     /// window does not depend on the VDM, so a larger VDM seldom costs time. Long limbs gain nothing from stages, and keep
     /// the order of the program.
     pub fn for_degree(n: u64, machine: &Machine) -> Self {
@@ -246,7 +247,7 @@ impl Limits {
         let lines = (WINDOW_VECTORS / vectors) as usize;
         let window = if vectors == 1 { 2 * lines } else { lines };
         Self {
-            operands: Self::REGISTERS.min(limbs as usize).max(3),
+            operands: (limbs / 4).max(limbs.min(32)).clamp(3, Self::REGISTERS as u64) as usize,
             steps: lines.min(128),
             rings: (BATCH_VECTORS / vectors).min(limbs / 8).clamp(1, 16) as usize,
             window,

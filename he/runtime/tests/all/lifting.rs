@@ -409,7 +409,7 @@ fn limits(n: u64, machine: &Machine) -> Limits {
     let constants = vectors >= 4;
     match vectors < 16 {
         true => Limits {
-            operands: limbs.clamp(3, 62) as usize,
+            operands: (limbs / 4).clamp(32, 62).min(limbs).max(3) as usize,
             steps: 128.min(256 / vectors) as usize,
             rings: (32 / vectors).min(16).min(limbs / 8).max(1) as usize,
             window,
