@@ -11,6 +11,7 @@ mod budget;
 mod dataflows;
 mod design;
 mod fig4;
+mod front_end;
 mod gpu;
 mod memory;
 mod operations;
@@ -55,6 +56,7 @@ const STUDIES: &[Study] = &[
     study("budget", Time::Long, &["reports/budget.md"], budget::files),
     study("dataflows", Time::Long, &["reports/dataflows.md", "reports/dataflows.svg"], dataflows::files),
     study("fig4", Time::Long, &["reports/fig4.svg"], fig4::files),
+    study("front-end", Time::Long, &["reports/front-end.md", "reports/front-end.svg"], front_end::files),
     study("gpu", Time::Quick, &["reports/gpu/README.md"], gpu::files),
     study("memory", Time::Quick, &["reports/memory.md"], memory::files),
     study("operations", Time::Long, &["reports/he/operations.md"], operations::files),
