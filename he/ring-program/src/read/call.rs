@@ -238,11 +238,9 @@ impl Reader<'_> {
             return Err((rest, Fault::new(Part::Operation, "`end` has no operands")));
         }
         if let Some(OpenFunction { name, body, results, .. }) = self.function.take() {
-            // The errors of its lines come first.
-            if self.errors.is_empty() {
-                self.builder.add_function(name, body, &results).map_err(whole)?;
-            }
-            return Ok(());
+            let added = self.builder.add_function(name, body, &results);
+            // Errors of its lines may be the reason.
+            return if self.errors.is_empty() { added.map(drop).map_err(whole) } else { Ok(()) };
         }
         self.repeats.pop();
         match self.builder.end_repeat() {
