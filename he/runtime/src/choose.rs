@@ -189,7 +189,7 @@ fn small_recipes(request: &Request, fastest: &Arc<Recipe>, machine: &Machine) ->
         let timed = Timed::of(request, &kernel, machine);
         let words = timed.scratch_words + u64::from(timed.table_words);
         let bytes = machine.instruction_set().bytes(words);
-        Some(SmallRecipe { launch_ns: timed.launch_ns(machine), bytes, recipe })
+        Some(SmallRecipe { launch_ns: timed.launch_ns(), bytes, recipe })
     });
     small.collect()
 }

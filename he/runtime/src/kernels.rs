@@ -61,6 +61,8 @@ pub struct Timed {
     pub timing: Timing,
     /// What limits a run.
     pub(crate) resource: Resource,
+    /// The clock of the machine that it is timed for, in GHz.
+    ghz: f64,
     /// A lower bound of these cycles for any order of the instructions: the busiest resource, or the longest chain of dependent
     /// instructions.
     pub bound_cycles: u64,
@@ -113,6 +115,7 @@ impl Timed {
             is_elementwise: true,
             timing,
             resource,
+            ghz: Clock::of(machine).ghz(),
             bound_cycles,
             events,
             energy_uj: energy.total(),
@@ -140,18 +143,18 @@ impl Timed {
     }
 
     /// The time of one run on the machine that it was timed for, in ns.
-    pub fn run_ns(&self, machine: &Machine) -> f64 {
-        self.timing.cycles.0 as f64 / Clock::of(machine).ghz()
+    pub fn run_ns(&self) -> f64 {
+        self.timing.cycles.0 as f64 / self.ghz
     }
 
     /// The time of the runs of one launch, in ns.
-    pub fn launch_ns(&self, machine: &Machine) -> f64 {
-        f64::from(self.runs) * self.run_ns(machine)
+    pub fn launch_ns(&self) -> f64 {
+        f64::from(self.runs) * self.run_ns()
     }
 
     /// The lower bound of the time of the runs of one launch, in ns.
-    pub fn launch_bound_ns(&self, machine: &Machine) -> f64 {
-        f64::from(self.runs) * self.bound_cycles as f64 / Clock::of(machine).ghz()
+    pub fn launch_bound_ns(&self) -> f64 {
+        f64::from(self.runs) * self.bound_cycles as f64 / self.ghz
     }
 
     /// The energy of one launch, in uJ.

@@ -236,7 +236,7 @@ impl Plan<'_> {
                 results: &results,
             };
             let span = rpu.launch(index, &task)?;
-            costs.add(self.machine, launch, kernel, span);
+            costs.add(launch, kernel, span);
         }
         let mut timeline = rpu.finish();
         (timeline.costs, timeline.hbm.homes) = (costs.0, homes);
@@ -356,14 +356,11 @@ impl Layout {
 struct Costs(Vec<(&'static str, Cost)>);
 
 impl Costs {
-    fn add(&mut self, machine: &Machine, launch: &Launch, kernel: Option<&Timed>, span: Span) {
+    fn add(&mut self, launch: &Launch, kernel: Option<&Timed>, span: Span) {
         let (name, time_ns, bound_ns, energy_uj) = match kernel {
-            Some(kernel) => (
-                kernel.name,
-                kernel.launch_ns(machine),
-                kernel.launch_bound_ns(machine),
-                kernel.launch_energy_uj(),
-            ),
+            Some(kernel) => {
+                (kernel.name, kernel.launch_ns(), kernel.launch_bound_ns(), kernel.launch_energy_uj())
+            }
             None => ("permute", span.end_ns - span.begin_ns, span.end_ns - span.begin_ns, 0.0),
         };
         let place = self.0.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {

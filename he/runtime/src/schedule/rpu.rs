@@ -69,6 +69,7 @@ impl Link<'_> {
 #[derive(Debug)]
 pub(crate) struct Rpu<'m> {
     machine: &'m Machine,
+    ghz: f64,
     pub(crate) memory: Memory,
     /// For each item, the launches that use it, and the number of them that are past.
     pub(crate) uses: Uses,
@@ -101,14 +102,16 @@ impl<'m> Rpu<'m> {
             end: Time::ZERO,
             transfers: record.then(Vec::new),
         };
+        let ghz = Clock::of(machine).ghz();
         Self {
             machine,
+            ghz,
             memory: Memory::new(capacity, machine.instruction_set(), items),
             uses,
             link,
             programs: FxHashMap::default(),
             instructions: 0,
-            overhead: Time::from_ns(f64::from(machine.launch.cycles) / Clock::of(machine).ghz()),
+            overhead: Time::from_ns(f64::from(machine.launch.cycles) / ghz),
             computed: Time::ZERO,
             compute: Time::ZERO,
             out: Timeline::default(),
@@ -253,7 +256,7 @@ impl<'m> Rpu<'m> {
     pub(super) fn compute(&mut self, kernel: &Facts, ready: Time) -> Interval {
         let begin = self.computed.max(ready);
         let fetch = begin + self.overhead;
-        let end = fetch + Time::from_ns(kernel.cycles as f64 / Clock::of(self.machine).ghz());
+        let end = fetch + Time::from_ns(kernel.cycles as f64 / self.ghz);
         self.bind(Resource::Hbm, self.computed, begin);
         self.bind(Resource::Launch, begin, fetch);
         self.bind(kernel.resource, fetch, end);

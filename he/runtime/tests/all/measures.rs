@@ -114,7 +114,7 @@ fn least_ns(program: &RingProgram, machine: &Machine, runtime: &Runtime<'_>) -> 
         loaded += machine.hbm.occupancy_ns(whole);
         for _ in 0..timed.runs {
             loaded += machine.hbm.occupancy_ns(sources * limb) / f64::from(timed.runs);
-            done = done.max(loaded + latency) + overhead + timed.run_ns(machine);
+            done = done.max(loaded + latency) + overhead + timed.run_ns();
             runs.push((done, machine.hbm.occupancy_ns(results * limb) / f64::from(timed.runs)));
         }
     }
