@@ -10,17 +10,20 @@ use crate::recipe::Recipe;
 use crate::request::Request;
 use crate::search::Memory;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use sim::timing::{Cycle, simulate};
 use sim::{Clock, Events, Machine, RunEnergy, Work};
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
-/// What the choice of a recipe minimises.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What the choice of recipes minimises.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Merit {
     /// The cycles of the program.
+    #[default]
     Cycles,
-    /// The energy of a run, with leakage and idle clocks.
+    /// The energy of a run, with leakage and idle clocks; of a ring program, with its off-chip transfers.
     Energy,
     /// The product of energy and time.
     EnergyDelay,
@@ -46,11 +49,16 @@ impl Merit {
         let time_us = cycles / Clock::of(machine).ghz() * 1e-3;
         let events = &Events::of(&kernel.program);
         let energy = RunEnergy::of(machine, &Work { events, time_us, off_chip_bytes: None, key_bytes: 0 });
-        Some(match self {
-            Self::Cycles => cycles,
+        Some(self.value(&energy, time_us))
+    }
+
+    /// The value of a run of some energy and time.
+    pub const fn value(self, energy: &RunEnergy, time_us: f64) -> f64 {
+        match self {
+            Self::Cycles => time_us,
             Self::Energy => energy.total(),
             Self::EnergyDelay => energy.total() * time_us,
-        })
+        }
     }
 }
 

@@ -422,6 +422,7 @@ class RingProgram:
         *,
         inputs: Mapping[str, Iterable[Iterable[int]]] = {},
         keys: str = "streamed",
+        optimise: str = "cycles",
         seed: int = 0,
         check: bool = False,
         execute: bool = True,
@@ -430,14 +431,14 @@ class RingProgram:
         """Runs the program on a machine, in time and, unless `execute` is false, on data.
 
         An input is a sequence of limbs, such as an array of as many rows; those that are not given are drawn from `seed`.
-        `keys` are `streamed`, `seeded` or `resident`. With `check`, every output is compared with an executor on big
-        integers: `CheckError` if one differs. `page` is a file for a page of the run.
+        `keys` are `streamed`, `seeded` or `resident`; kernels `optimise` `cycles`, `energy` or `energy-delay`. With `check`,
+        every output is compared with an executor on big integers: `CheckError` if one differs. `page` is a file for a page of the run.
         """
         if check and not execute:
             raise ValueError("a check needs execution")
         words = {name: [_words(name, limb) for limb in limbs] for name, limbs in inputs.items()}
         path = None if page is None else Path(page)
-        return RingRun(self._program.run(_machine(machine), words, keys, seed, check, execute, path))
+        return RingRun(self._program.run(_machine(machine), words, keys, optimise, seed, check, execute, path))
 
     def __len__(self) -> int:
         return self._program.operations

@@ -111,6 +111,7 @@ class RingProgram:
         machine: Machine,
         inputs: Mapping[str, list[list[int]]],
         keys: str,
+        optimise: str,
         seed: int,
         check: bool,
         execute: bool,

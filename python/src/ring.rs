@@ -9,7 +9,7 @@ use programs::{Options, PROGRAMS, ParameterSet, SETS, find_program, generate_def
 use pyo3::prelude::*;
 use ring_program::data::Words;
 use ring_program::{Group, Inputs, Manifest, RingProgram};
-use runtime::{Keys, RunError};
+use runtime::{Keys, Merit, RunError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -103,6 +103,7 @@ impl PyRingProgram {
         machine: &PyMachine,
         inputs: BTreeMap<String, Vec<Vec<u128>>>,
         keys: &str,
+        optimise: &str,
         seed: u64,
         check: bool,
         execute: bool,
@@ -111,6 +112,8 @@ impl PyRingProgram {
         let Some(keys) = Keys::ALL.into_iter().find(|known| known.name() == keys) else {
             return Err(unknown("origin of keys", keys, Keys::ALL.map(Keys::name)));
         };
+        let merit = optimise.parse();
+        let merit = merit.map_err(|_| unknown("merit", optimise, Merit::ALL.map(Merit::name)))?;
         if check && idle_outputs(&self.program).len() == self.program.outputs().len() {
             return Err(wrong(
                 "there is nothing to check: no line of the program computes an output from an input",
@@ -127,7 +130,7 @@ impl PyRingProgram {
             (true, false) => RingData::Execute(data),
             (true, true) => RingData::Check(data, seed),
         };
-        let on = (&machine.machine, keys);
+        let on = (&machine.machine, keys, merit);
         let run = py.detach(|| RingRun::new(&self.program, &self.title, on, &data, page.is_some()));
         let run = run.map_err(|error| failure(&error))?;
         if let Some(path) = page {

@@ -14,7 +14,7 @@ use ring::Degree;
 use ring_program::data::{Words, concat};
 use ring_program::{Group, Inputs, RingProgram, compression};
 use runtime::traffic::is_key;
-use runtime::{Keys, RunError};
+use runtime::{Keys, Merit, RunError};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +37,9 @@ pub(super) struct RingArgs {
     /// manifest's list `seeded`
     #[arg(long, value_parser = origins())]
     keys: Option<Keys>,
+    /// What the choice of a ring program's kernels minimises; by default cycles
+    #[arg(long, value_parser = merits())]
+    optimise: Option<Merit>,
 }
 
 fn origins() -> impl TypedValueParser<Value = Keys> {
@@ -44,6 +47,10 @@ fn origins() -> impl TypedValueParser<Value = Keys> {
     let find = |name: String| Keys::ALL.into_iter().find(|keys| keys.name() == name);
     PossibleValuesParser::new(values)
         .map(move |name| find(name).expect("the parser accepts these names only"))
+}
+
+fn merits() -> impl TypedValueParser<Value = Merit> {
+    PossibleValuesParser::new(Merit::ALL.map(Merit::name)).try_map(|name| name.parse::<Merit>())
 }
 
 impl RingArgs {
@@ -54,7 +61,11 @@ impl RingArgs {
 
     /// Whether an option is given.
     fn any(&self) -> bool {
-        self.manifest.is_some() || self.n.is_some() || self.has_folder() || self.keys.is_some()
+        self.manifest.is_some()
+            || self.n.is_some()
+            || self.has_folder()
+            || self.keys.is_some()
+            || self.optimise.is_some()
     }
 }
 
@@ -65,7 +76,7 @@ pub(super) fn is_meant(args: &Args) -> Result<bool, Failure> {
     }
     if args.ring.any() {
         let message = format!("`{}` is not a ring program", diagnostic::path(&args.file));
-        let help = "`--manifest`, `--n`, `--inputs` and `--keys` are for ring programs: `.fhetch`, `.fhetch.gz` or `.fhetch.xz`";
+        let help = "`--manifest`, `--n`, `--inputs`, `--keys` and `--optimise` are for ring programs: `.fhetch`, `.fhetch.gz` or `.fhetch.xz`";
         return Err(Failure::wrong(message, help));
     }
     Ok(false)
@@ -89,7 +100,8 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     };
 
     let record = !args.traces.is_empty() || args.page.is_some();
-    let on = (&machine, args.ring.keys.unwrap_or_default());
+    let RingArgs { keys, optimise, .. } = &args.ring;
+    let on = (&machine, keys.unwrap_or_default(), optimise.unwrap_or_default());
     let run =
         RingRun::new(&program, &title, on, &data, record).map_err(|error| failure(*error, &args.file))?;
     let RingRun { runtime, timeline, mut report, outputs } = run;

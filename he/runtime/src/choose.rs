@@ -1,4 +1,4 @@
-//! The choice of kernels: those with which the program is fastest.
+//! The choice of kernels: those with which the program takes the least time, or the least by another objective.
 //!
 //! A kernel moves its table. The fastest kernel of an operation may have a table that takes longer to load than
 //! the kernel saves. And the kernels that take the least time may leave transfers too little of it. So there are up to four
@@ -6,11 +6,16 @@
 //! order or in the program's order. The program is scheduled with each, with the origin of keys that is asked for, and the
 //! fastest one is right; of equals, the first in this order: large tables, small ones, then both in the order of the program.
 //!
+//! `optimise` names another objective than cycles: the energy of the program, off-chip transfers and static energy included, or the
+//! product of energy and time. Then there are two more variants, with the *thrifty* recipes of operations. They come
+//! behind those with small tables. The variant with the least value is right.
+//!
 //! An operation has one recipe for all numbers of rings and all exponents: that for the number of rings, and the exponent,
 //! which most launches have; of equals, the first in the program. A number of rings that this recipe's method does not suit has
 //! its own.
 //!
 //! * *Large tables*: the recipe with the fewest cycles. A kernel of more than 1/16 of the VDM does without scratch words if it can.
+//! * *Thrifty*: the recipe whose kernel has the least value by itself, of those that a search for the fastest one tries.
 //! * *Small tables*: of this recipe and of up to six recipes of the library, for the most similar machines and with other plans, that
 //!   need fewer words: that with the least sum of its cycles and a transfer of its table and its scratch words. Each in the least
 //!   words that it can work with. There are no such variants if no table becomes smaller.
@@ -22,7 +27,8 @@ use crate::kernels::{Kernels, Recipes, Tables, Timed, compile_small, request};
 use crate::lift::Launches;
 use crate::operation::{Batch, Kind, RingParameters};
 use codegen::library::{BUILT_IN, Target};
-use codegen::{Choice, Error, PlanChoice, Recipe, Request, compile, least_words};
+use codegen::search::Effort;
+use codegen::{Choice, Error, Merit, PlanChoice, Recipe, Request, compile, least_words};
 use rayon::prelude::*;
 use ring_program::RingProgram;
 use rustc_hash::FxHashMap;
@@ -46,6 +52,8 @@ pub struct Candidates {
     small_recipes: Known<Kind, Arc<Vec<SmallRecipe>>>,
     /// The kernels with small tables, by their recipes; none if no table becomes smaller.
     small: Known<Recipes, Option<Kernels>>,
+    /// The kernels of recipes that are least by themselves, by objective; none if these are the fastest.
+    thrifty: Known<Merit, Option<Kernels>>,
 }
 
 /// What machines share, computed once for each of few keys. Two threads may both compute it: no lock is held meanwhile.
@@ -95,11 +103,12 @@ impl Candidates {
         })?;
         let mut large = Kernels::build(program, launches, machine, (&fastest, Tables::Large))?;
         large.origin = origins.into_iter().max_by_key(|origin| origin.tried());
-        let (small_recipes, small) = (Known::new(), Known::new());
-        Ok(Self { samples, requests, fastest, large, small_recipes, small })
+        let (small_recipes, small, thrifty) = (Known::new(), Known::new(), Known::new());
+        Ok(Self { samples, requests, fastest, large, small_recipes, small, thrifty })
     }
 
-    /// The variants of the kernels on a machine that differs from that of [`new`](Self::new) in its off-chip memory only.
+    /// The variants of the kernels for a choice by `merit`, on a machine that differs from that of [`new`](Self::new) in its
+    /// off-chip memory only.
     ///
     /// # Errors
     /// Returns an error if a recipe does not suit a request.
@@ -108,6 +117,7 @@ impl Candidates {
         program: &RingProgram,
         launches: &Launches,
         machine: &Machine,
+        merit: Merit,
     ) -> Result<Vec<Kernels>, Error> {
         let small = recipes(&self.samples, &self.requests, machine, |batch, request| {
             let fastest = &self.fastest[&batch.kind()];
@@ -118,11 +128,35 @@ impl Candidates {
             Ok(Arc::clone(least.map_or(fastest, |least| &least.recipe)))
         })?;
         let large = &self.large;
-        let small =
-            self.small.get(small, |small| large.with_smaller_tables(program, launches, machine, small));
-        let tables: Vec<Kernels> = std::iter::once(large.clone()).chain(small).collect();
+        let small = self.small.get(small, |small| {
+            let small = large.with_recipes(program, launches, machine, (small, Tables::Small));
+            small.filter(|small| small.has_smaller_tables(large))
+        });
+        let thrifty = match merit {
+            Merit::Cycles => None,
+            Merit::Energy | Merit::EnergyDelay => {
+                self.thrifty.get(merit, |&merit| self.thrifty(program, launches, machine, merit))
+            }
+        };
+        let tables: Vec<Kernels> = std::iter::once(large.clone()).chain(small).chain(thrifty).collect();
         let in_order: Vec<Kernels> = tables.iter().filter_map(Kernels::in_program_order).collect();
         Ok(tables.into_iter().chain(in_order).collect())
+    }
+
+    /// The kernels of the recipes that are least by themselves; none if these are the fastest, or do not fit the machine.
+    fn thrifty(
+        &self,
+        program: &RingProgram,
+        launches: &Launches,
+        machine: &Machine,
+        merit: Merit,
+    ) -> Option<Kernels> {
+        let plan = PlanChoice::Least(merit, Some(Effort::QUICK));
+        let thrifty = recipes(&self.samples, &self.requests, machine, |_, request| {
+            Ok(Arc::new(codegen::choose(request, machine, &plan)?.recipe))
+        });
+        let thrifty = thrifty.ok().filter(|thrifty| *thrifty != self.fastest)?;
+        self.large.with_recipes(program, launches, machine, (&thrifty, Tables::Large))
     }
 }
 
@@ -194,13 +228,13 @@ fn small_recipes(request: &Request, fastest: &Arc<Recipe>, machine: &Machine) ->
     small.collect()
 }
 
-/// The variant with the least time; of equals, the first. Without a choice, none is timed.
-pub(crate) fn fastest(mut variants: Vec<Kernels>, total_ns: impl Fn(&Kernels) -> f64) -> Kernels {
+/// The variant with the least value; of equals, the first. Without a choice, none is scheduled.
+pub(crate) fn least(mut variants: Vec<Kernels>, value: impl Fn(&Kernels) -> f64) -> Kernels {
     let mut best = (0, f64::INFINITY);
     if variants.len() > 1 {
         for (variant, kernels) in variants.iter().enumerate() {
-            let time_ns = total_ns(kernels);
-            best = if time_ns < best.1 { (variant, time_ns) } else { best };
+            let value = value(kernels);
+            best = if value < best.1 { (variant, value) } else { best };
         }
     }
     variants.swap_remove(best.0)

@@ -268,27 +268,29 @@ impl Kernels {
         Ok(Self { degree, tables, elementwise, in_program_order, operations, origin: None })
     }
 
-    /// These kernels with operations by other recipes; `None` if one does not fit the machine, or if no table becomes
-    /// smaller.
-    pub(crate) fn with_smaller_tables(
+    /// These kernels with operations by other recipes; `None` if one does not fit the machine.
+    pub(crate) fn with_recipes(
         &self,
         program: &RingProgram,
         launches: &Launches,
         machine: &Machine,
-        recipes: &Recipes,
+        (recipes, tables): (&Recipes, Tables),
     ) -> Option<Self> {
-        let operations = operations(program, launches, machine, (recipes, Tables::Small)).ok()?;
-        let is_smaller = operations
-            .iter()
-            .any(|(batch, small)| small.timed.table_words < self.operations[batch].timed.table_words);
-        is_smaller.then(|| Self {
+        let operations = operations(program, launches, machine, (recipes, tables)).ok()?;
+        Some(Self {
             degree: self.degree,
-            tables: Tables::Small,
+            tables,
             elementwise: self.elementwise.clone(),
             in_program_order: self.in_program_order.clone(),
             operations: Arc::new(operations),
             origin: self.origin,
         })
+    }
+
+    /// Whether an operation has a smaller table than by other kernels of the program.
+    pub(crate) fn has_smaller_tables(&self, others: &Self) -> bool {
+        let words = |kernels: &Self, batch| kernels.operation(batch).table_words;
+        self.operations.keys().any(|&batch| words(self, batch) < words(others, batch))
     }
 
     /// These kernels with elementwise kernels in the order of the program; `None` if they are the same.

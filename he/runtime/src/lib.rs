@@ -33,6 +33,7 @@ mod time;
 mod trace;
 pub mod traffic;
 
+pub use codegen::Merit;
 pub use execute::Execution;
 pub use flow::Flow;
 pub use kernels::Kernels;

@@ -4,9 +4,10 @@ use crate::facts::Resource;
 use crate::lift::Launches;
 use crate::schedule::Timeline;
 use crate::traffic::{Keys, Kind};
+use codegen::Merit;
 use ring_program::{Parameters, RingProgram};
 use serde::{Deserialize, Serialize};
-use sim::{Area, Events, Machine, RunEnergy, Work};
+use sim::{Area, Machine, RunEnergy, Work};
 use std::collections::BTreeMap;
 
 /// Intervals of equal length for which a report names the binding resource.
@@ -19,6 +20,8 @@ pub struct Report {
     pub n: u64,
     /// The origin of keys.
     pub keys: Keys,
+    /// What the choice of its kernels minimises.
+    pub optimise: Merit,
     /// The parameter set, if the program's generator or manifest says it.
     pub parameters: Option<Parameters>,
     /// The time on the machine.
@@ -85,15 +88,14 @@ pub struct Compute {
 }
 
 impl Report {
-    /// The report of a timeline: with the events of all kernels, the origin of keys, and their bytes in a memory of
-    /// their own.
+    /// The report of a timeline: with its work, the origin of keys, and what its kernels minimise.
     pub(crate) fn new(
         program: &RingProgram,
         machine: &Machine,
         launches: &Launches,
         (renamed, unused): (u64, u64),
         timeline: &Timeline,
-        (events, keys, key_bytes): (&Events, Keys, u64),
+        (work, (keys, optimise)): (&Work<'_>, (Keys, Merit)),
     ) -> Self {
         let share = |part: f64| if timeline.total_ns > 0.0 { part / timeline.total_ns } else { 0.0 };
         let mut binds: BTreeMap<String, f64> = BTreeMap::new();
@@ -109,14 +111,13 @@ impl Report {
         };
         let costs: BTreeMap<String, Cost> =
             timeline.costs.iter().map(|(name, of)| ((*name).to_owned(), cost(of))).collect();
-        let off_chip_bytes = Some(Kind::ALL.iter().map(|&kind| timeline.traffic[kind]).sum());
-        let work = Work { events, time_us: timeline.total_ns / 1e3, off_chip_bytes, key_bytes };
         let sum = |of: fn(&Cost) -> f64| costs.values().map(of).sum::<f64>();
         Self {
             n: program.degree().get(),
             keys,
+            optimise,
             parameters: program.parameters().cloned(),
-            time_us: timeline.total_ns / 1e3,
+            time_us: work.time_us,
             operations: program.length(),
             lifted_operations: launches.lifted() + renamed,
             unused_operations: unused,
@@ -137,7 +138,7 @@ impl Report {
             binds_over_time: over_time(timeline),
             vdm_peak_words: timeline.peak_vdm_words,
             costs,
-            energy: RunEnergy::of(machine, &work),
+            energy: RunEnergy::of(machine, work),
             area: Area::of_run(machine, &work.usage()),
         }
     }

@@ -8,11 +8,12 @@ use crate::lift::{Launch, Launches, Limits, Work, lift_program};
 use crate::report::Report;
 use crate::schedule::{HbmUse, Home, Plan, Timeline, TooLarge};
 use crate::traffic::{Keys, Sources};
+use codegen::Merit;
 use ring_program::data::Words;
 use ring_program::reduction::may_read_unreduced;
 use ring_program::{ExecuteError, Group, Inputs, RingProgram};
 use sim::hbm::BeyondHbm;
-use sim::{Events, Machine};
+use sim::{Events, Machine, RunEnergy};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -47,6 +48,7 @@ pub struct Runtime<'p> {
     lifted: Arc<Lifted<'p>>,
     machine: &'p Machine,
     keys: Keys,
+    merit: Merit,
     kernels: Kernels,
 }
 
@@ -56,38 +58,60 @@ impl<'p> Runtime<'p> {
     /// # Errors
     /// Returns an error if a kernel does not fit the machine.
     pub fn new(program: &'p RingProgram, machine: &'p Machine, keys: Keys) -> Result<Self, RunError> {
-        Self::of(Arc::new(Lifted::new(program, machine)?), machine, keys)
+        Self::optimised(program, machine, (keys, Merit::Cycles))
     }
 
-    /// As [`new`](Self::new), with groups of at most this size.
+    /// As [`new`](Self::new), with the kernels of the least value.
+    ///
+    /// # Errors
+    /// Returns an error if a kernel does not fit the machine.
+    pub fn optimised(
+        program: &'p RingProgram,
+        machine: &'p Machine,
+        choice: (Keys, Merit),
+    ) -> Result<Self, RunError> {
+        let limits = Limits::for_degree(program.degree().get(), machine);
+        Self::with_limits(program, machine, choice, limits)
+    }
+
+    /// As [`optimised`](Self::optimised), with groups of at most this size.
     ///
     /// # Errors
     /// Returns an error if a kernel does not fit the machine.
     pub fn with_limits(
         program: &'p RingProgram,
         machine: &'p Machine,
-        keys: Keys,
+        (keys, merit): (Keys, Merit),
         limits: Limits,
     ) -> Result<Self, RunError> {
-        Self::of(Arc::new(Lifted::with_limits(program, machine, limits)?), machine, keys)
+        Self::of(Arc::new(Lifted::with_limits(program, machine, limits)?), machine, (keys, merit))
     }
 
-    /// As [`new`](Self::new), for a machine that differs in its off-chip memory only from that for which the program was lifted.
+    /// As [`optimised`](Self::optimised), for a machine that differs in its off-chip memory only from that for which the program was lifted.
     ///
     /// # Errors
     /// Returns an error if a kernel does not fit the machine.
-    pub fn of(lifted: Arc<Lifted<'p>>, machine: &'p Machine, keys: Keys) -> Result<Self, RunError> {
+    pub fn of(
+        lifted: Arc<Lifted<'p>>,
+        machine: &'p Machine,
+        (keys, merit): (Keys, Merit),
+    ) -> Result<Self, RunError> {
         let Lifted { program, flow, launches, candidates } = &*lifted;
-        let variants = candidates.variants(program, launches, machine).map_err(RunError::Kernel)?;
-        let kernels = choose::fastest(variants, |kernels| {
+        let variants = candidates.variants(program, launches, machine, merit).map_err(RunError::Kernel)?;
+        let key_bytes = key_bytes(program, flow, machine, keys);
+        let kernels = choose::least(variants, |kernels| {
             let plan = Plan { program, flow, launches, kernels, machine, keys, record: false };
-            plan.timeline().map_or(f64::INFINITY, |timeline| timeline.total_ns)
+            plan.timeline().map_or(f64::INFINITY, |timeline| {
+                let events = events(launches, kernels);
+                let work = timeline.work(&events, key_bytes);
+                merit.value(&RunEnergy::of(machine, &work), work.time_us)
+            })
         });
-        Ok(Self { lifted, machine, keys, kernels })
+        Ok(Self { lifted, machine, keys, merit, kernels })
     }
 
     fn plan(&self, record: bool) -> Plan<'_> {
-        let Self { lifted, machine, keys, kernels } = self;
+        let Self { lifted, machine, keys, merit: _, kernels } = self;
         let Lifted { program, flow, launches, .. } = &**lifted;
         Plan { program, flow, launches, kernels, machine, keys: *keys, record }
     }
@@ -174,29 +198,17 @@ impl<'p> Runtime<'p> {
 
     /// The events of all kernels.
     pub fn events(&self) -> Events {
-        let mut events = Events::default();
-        for launch in &self.lifted.launches.launches {
-            let kernel = match launch.work {
-                Work::Elementwise(shape) => Some(self.kernels.elementwise(shape)),
-                Work::Operation(_) => {
-                    self.lifted.launches.batch(launch).map(|batch| self.kernels.operation(batch))
-                }
-                Work::Permute(_) => None,
-            };
-            if let Some(kernel) = kernel {
-                events.add_runs(&kernel.events, kernel.runs.into());
-            }
-        }
-        events
+        events(&self.lifted.launches, &self.kernels)
     }
 
     /// The report of a timeline.
     pub fn report(&self, timeline: &Timeline) -> Report {
-        let without_launch = (self.lifted.flow.renamed, self.lifted.flow.unused);
-        let sources = Sources::of(self.lifted.program, &self.lifted.flow, self.keys);
-        let limb_bytes = self.machine.instruction_set().bytes(self.lifted.program.degree().get());
-        let work = (&self.events(), self.keys, sources.resident_limbs() * limb_bytes);
-        Report::new(self.lifted.program, self.machine, &self.lifted.launches, without_launch, timeline, work)
+        let Lifted { program, flow, launches, .. } = &*self.lifted;
+        let key_bytes = key_bytes(program, flow, self.machine, self.keys);
+        let (events, choice) = (self.events(), (self.keys, self.merit));
+        let work = timeline.work(&events, key_bytes);
+        let without_launch = (flow.renamed, flow.unused);
+        Report::new(program, self.machine, launches, without_launch, timeline, (&work, choice))
     }
 
     /// Runs the program on data. The result has the words of each output, in the order of
@@ -284,6 +296,28 @@ impl<'p> Runtime<'p> {
         }
         Ok(())
     }
+}
+
+/// The events of all launches.
+fn events(launches: &Launches, kernels: &Kernels) -> Events {
+    let mut events = Events::default();
+    for launch in &launches.launches {
+        let kernel = match launch.work {
+            Work::Elementwise(shape) => Some(kernels.elementwise(shape)),
+            Work::Operation(_) => launches.batch(launch).map(|batch| kernels.operation(batch)),
+            Work::Permute(_) => None,
+        };
+        if let Some(kernel) = kernel {
+            events.add_runs(&kernel.events, kernel.runs.into());
+        }
+    }
+    events
+}
+
+/// The bytes of the keys in a memory of their own.
+fn key_bytes(program: &RingProgram, flow: &Flow, machine: &Machine, keys: Keys) -> u64 {
+    let limb_bytes = machine.instruction_set().bytes(program.degree().get());
+    Sources::of(program, flow, keys).resident_limbs() * limb_bytes
 }
 
 /// The reason why a program cannot run.

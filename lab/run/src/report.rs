@@ -6,7 +6,7 @@ use crate::stream::{OffChip, StreamReport};
 use b512_asm::{Claim as ProgramClaim, Program, Setting, object};
 use ring_program::{Manifest, Parameters, RingProgram};
 use runtime::report::{Compute, Cost};
-use runtime::{Keys, Report, Runtime};
+use runtime::{Keys, Merit, Report, Runtime};
 use serde::{Deserialize, Serialize};
 use sim::Clock;
 use sim::timing::{Cause, Timing};
@@ -79,6 +79,9 @@ pub struct RunReport {
     /// The origin of its keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys: Option<Keys>,
+    /// What the choice of its kernels minimises.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimise: Option<Merit>,
     /// The operations of the program: its lines, without `halt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operations: Option<u64>,
@@ -262,6 +265,7 @@ impl RunReport {
             n: None,
             parameters: None,
             keys: None,
+            optimise: None,
             operations: None,
             lifted_operations: None,
             unused_operations: None,
@@ -360,8 +364,17 @@ impl RunReport {
 
     /// The report with the result of the runtime.
     pub fn of_ring(self, report: Report) -> Self {
-        let Report { n, parameters, keys, time_us, operations, lifted_operations, unused_operations, .. } =
-            report;
+        let Report {
+            n,
+            parameters,
+            keys,
+            optimise,
+            time_us,
+            operations,
+            lifted_operations,
+            unused_operations,
+            ..
+        } = report;
         let Report { costs, hbm, compute, binds, binds_over_time, vdm_peak_words, energy, area, .. } = report;
         let frequency_ghz = Clock::of(&self.machine).ghz();
         Self {
@@ -372,6 +385,7 @@ impl RunReport {
             n: Some(n),
             parameters,
             keys: Some(keys),
+            optimise: Some(optimise),
             operations: Some(operations),
             lifted_operations: Some(lifted_operations),
             unused_operations: Some(unused_operations),

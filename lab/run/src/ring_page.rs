@@ -58,6 +58,7 @@ fn facts(report: &RunReport) -> Markup {
                     (row("parameter set", format!("{}: {parameters}", parameters.set)))
                 }
                 @if let Some(keys) = report.keys { (row("keys", keys.name().to_owned())) }
+                @if let Some(merit) = report.optimise { (row("least", merit.name().to_owned())) }
                 (row("operations", format!("{operations}, {lifted} fused or renamed")))
                 @if let Some(compute) = report.compute { (row("kernels run", format!("{:.1} % of the time", 100.0 * compute.busy))) }
                 @if let Some(OffChip::Ring(hbm)) = &report.hbm {

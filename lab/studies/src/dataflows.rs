@@ -12,7 +12,7 @@ use runtime::choose::Candidates;
 use runtime::kernels::Tables;
 use runtime::operation::{Batch, RingOperation};
 use runtime::traffic::Kind;
-use runtime::{Flow, Kernels, Keys, Launches, Limits, Plan, Timeline, lift};
+use runtime::{Flow, Kernels, Keys, Launches, Limits, Merit, Plan, Timeline, lift};
 use sim::{Machine, MachineBase, Override};
 use std::num::NonZeroUsize;
 
@@ -87,7 +87,7 @@ impl Study {
         let flow = Flow::of(&program);
         let launches = lift(&flow, Limits::for_degree(program.degree().get(), &machine));
         let candidates = Candidates::new(&program, &launches, &machine).unwrap();
-        let kernels = candidates.variants(&program, &launches, &machine).unwrap();
+        let kernels = candidates.variants(&program, &launches, &machine, Merit::Cycles).unwrap();
         let by_size = Vec::new();
         let mut study = Self { dataflow, shape, program, flow, launches, kernels, machine, by_size };
         study.by_size = SIZES.iter().map(|&size| study.time(size, PAPER, Keys::Streamed)).collect();

@@ -249,7 +249,8 @@ fn time(
     task: &RingTask,
     machine: &Machine,
 ) -> Result<(RunReport, Option<Origin>), String> {
-    let runtime = Runtime::of(lifted, machine, task.keys).map_err(|error| error.to_string())?;
+    let runtime = Runtime::of(lifted, machine, (task.keys, task.merit));
+    let runtime = runtime.map_err(|error| error.to_string())?;
     let timeline = runtime.time(false).map_err(|error| error.to_string())?;
     let facts = ProgramFacts {
         name: task.title.clone(),

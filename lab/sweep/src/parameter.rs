@@ -233,8 +233,8 @@ macro_rules! for_each_task_key {
                 Some("`best`"), [Kernel], a_choice;
             tune: Values::Names(TUNES.to_vec()), "The search for plan `best`.",
                 Some("`quick`"), [Kernel], a_choice;
-            optimise: Values::Names(Merit::ALL.map(Merit::name).to_vec()), "What plan `best` minimises.",
-                Some("`cycles`"), [Kernel], a_choice;
+            optimise: Values::Names(Merit::ALL.map(Merit::name).to_vec()), "What plan `best` minimises, or what the kernels of a ring program do together.",
+                Some("`cycles`"), [Kernel, Ring, RingFile], a_choice;
         }
     };
 }

@@ -380,7 +380,9 @@ impl Resolver {
             Task::Program(given) => {
                 Identity::Program { blake3: &given.blake3, data: (*seed, inputs, expected), stream: *stream }
             }
-            Task::Ring(ring) => Identity::Ring { blake3: &ring.blake3, keys: ring.keys.name() },
+            Task::Ring(ring) => {
+                Identity::Ring { blake3: &ring.blake3, keys: ring.keys.name(), optimise: ring.merit.name() }
+            }
         };
         hash(&(SCHEMA, MODEL_VERSION, identity))
     }
@@ -446,7 +448,7 @@ fn name<'s>(settings: impl Iterator<Item = &'s Setting>) -> String {
 enum Identity<'a> {
     Kernel { claims: Vec<(String, Option<u128>)>, plan: PlanIdentity<'a>, seed: u64, stream: Option<u32> },
     Program { blake3: &'a str, data: (u64, &'a Words, &'a Words), stream: Option<u32> },
-    Ring { blake3: &'a str, keys: &'static str },
+    Ring { blake3: &'a str, keys: &'static str, optimise: &'static str },
 }
 
 /// Words by symbol.

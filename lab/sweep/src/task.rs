@@ -101,6 +101,8 @@ pub struct RingTask {
     pub blake3: String,
     /// The origin of its keys.
     pub keys: Keys,
+    /// What the choice of its kernels minimises.
+    pub merit: Merit,
 }
 
 /// A task as its settings give it.
@@ -140,10 +142,21 @@ pub(super) fn resolve(
 }
 
 /// The task of a ring program.
-fn ring_task(title: String, program: RingProgram, keys: Option<&Setting>) -> Task {
+fn ring_task(
+    title: String,
+    program: RingProgram,
+    keys: Option<&Setting>,
+    optimise: Option<&Setting>,
+) -> Task {
     let named = Keys::ALL.into_iter().find(|known| known.name() == text(keys));
     let blake3 = ring_blake3(&program);
-    Task::Ring(Arc::new(RingTask { title, program, blake3, keys: named.unwrap_or_default() }))
+    let (keys, merit) = (named.unwrap_or_default(), merit(optimise));
+    Task::Ring(Arc::new(RingTask { title, program, blake3, keys, merit }))
+}
+
+/// What a choice of recipes minimises.
+fn merit(optimise: Option<&Setting>) -> Merit {
+    text(optimise).parse().unwrap_or_default()
 }
 
 /// A whole number whose range has been checked.
@@ -394,8 +407,7 @@ impl Reader<'_> {
             Some(2) => Some(Effort::FULL),
             _ => Some(Effort::QUICK),
         };
-        let merit = text(optimise).parse().unwrap_or(Merit::Cycles);
-        Ok(kernel::minimising(choice, merit, effort))
+        Ok(kernel::minimising(choice, merit(optimise), effort))
     }
 
     /// A program from a file.
@@ -430,7 +442,7 @@ impl Reader<'_> {
             stream: _,
             plan: _,
             tune: _,
-            optimise: _,
+            optimise,
             ref others,
         } = &self.given;
         self.check_ring()?;
@@ -454,13 +466,13 @@ impl Reader<'_> {
         columns.insert("n".into(), parameter_set.degree().get().into());
         columns.insert("dataflow".into(), options.dataflow.name.into());
         columns.insert("keys".into(), Keys::default().name().into());
-        Ok((ring_task(title, program, keys), columns))
+        Ok((ring_task(title, program, keys, optimise), columns))
     }
 
     /// A ring program from a file.
     fn ring_file(&self) -> Result<(Task, Settings), Diagnostics> {
         self.check_ring()?;
-        let &Given { program, manifest, n, keys, .. } = &self.given;
+        let &Given { program, manifest, n, keys, optimise, .. } = &self.given;
         let manifest = manifest.map(|manifest| self.definition.path(text(Some(manifest))));
         let path = self.definition.path(text(program));
         // The name of a file that cannot be read is an error of the definition.
@@ -476,7 +488,7 @@ impl Reader<'_> {
         }
         let RingFile { program, title, .. } = RingFile::read(&path, manifest.as_deref(), n.map(integer))?;
         let columns = Settings::from_iter([("keys".to_owned(), Keys::default().name().into())]);
-        Ok((ring_task(title, program, keys), columns))
+        Ok((ring_task(title, program, keys, optimise), columns))
     }
 
     /// Checks what a definition says beside the parameters of a ring program.

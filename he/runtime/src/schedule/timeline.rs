@@ -4,6 +4,7 @@ use super::HbmUse;
 use crate::facts::Resource;
 use crate::time::Span;
 use crate::traffic::{Kind, Traffic};
+use sim::{Events, Work};
 
 /// A run of a kernel, or a movement of words.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -65,4 +66,12 @@ pub struct Timeline {
     pub runs: Vec<Run>,
     /// All transfers, if they are recorded.
     pub transfers: Vec<Transfer>,
+}
+
+impl Timeline {
+    /// The work of a run with these events, and so many bytes of keys on the chip.
+    pub(crate) fn work<'e>(&self, events: &'e Events, key_bytes: u64) -> Work<'e> {
+        let off_chip_bytes = Some(Kind::ALL.iter().map(|&kind| self.traffic[kind]).sum());
+        Work { events, time_us: self.total_ns / 1e3, off_chip_bytes, key_bytes }
+    }
 }

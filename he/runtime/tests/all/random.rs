@@ -11,7 +11,7 @@ use ring_program::{
 };
 use runtime::kernels::Tables;
 use runtime::traffic::Kind;
-use runtime::{Keys, Limits, Runtime};
+use runtime::{Keys, Limits, Merit, Runtime};
 use sim::Machine;
 use std::path::Path;
 
@@ -151,7 +151,7 @@ proptest! {
         let mut inputs = Inputs::new(&program);
         inputs.fill(seed);
         let limits = Limits { operands, steps, rings, window, reach, unrelated, constants };
-        let runtime = Runtime::with_limits(&program, &machine, Keys::Streamed, limits).unwrap();
+        let runtime = Runtime::with_limits(&program, &machine, (Keys::Streamed, Merit::Cycles), limits).unwrap();
         let outputs = runtime.execute(&inputs).unwrap();
         runtime.check(&inputs, &outputs).unwrap_or_else(|error| panic!("{error}\n{}", program.to_text()));
     }

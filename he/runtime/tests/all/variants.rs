@@ -2,8 +2,8 @@
 
 use programs::{Options, ParameterSet, find_dataflow, find_program, generate};
 use runtime::choose::Candidates;
-use runtime::{Flow, Keys, Limits, Plan, Runtime, lift};
-use sim::{MachineBase, Override};
+use runtime::{Flow, Keys, Limits, Merit, Plan, Runtime, lift};
+use sim::{Machine, MachineBase, Override};
 
 /// Shorter kernels may leave transfers less time: here, conversions in tiles take less time, but the program takes more.
 #[test]
@@ -16,7 +16,7 @@ fn the_runtime_takes_the_variant_with_which_the_program_is_fastest() {
     let flow = Flow::of(&program);
     let launches = lift(&flow, Limits::for_degree(program.degree().get(), &machine));
     let candidates = Candidates::new(&program, &launches, &machine).unwrap();
-    let variants = candidates.variants(&program, &launches, &machine).unwrap();
+    let variants = candidates.variants(&program, &launches, &machine, Merit::Cycles).unwrap();
     let timelines: Vec<_> = variants
         .iter()
         .map(|kernels| {
@@ -33,4 +33,24 @@ fn the_runtime_takes_the_variant_with_which_the_program_is_fastest() {
     );
     let runtime = Runtime::new(&program, &machine, Keys::Streamed).unwrap();
     assert_eq!(runtime.time(false).unwrap().total_ns, best.total_ns);
+}
+
+/// The fastest kernels of few limbs take more energy than others. The choice by energy has all variants of the choice by cycles.
+#[test]
+fn the_kernels_have_the_least_value_of_the_objective() {
+    let set = ParameterSet::built_in("ark", Some(4096)).unwrap().unwrap();
+    let options = Options { level: Some(3), ..Options::default() };
+    let program = generate(&find_program("keyswitch").unwrap(), &set, &options).unwrap();
+    let machine = Machine::rpu_128x128();
+    let values = Merit::ALL.map(|optimised| {
+        let runtime = Runtime::optimised(&program, &machine, (Keys::Streamed, optimised)).unwrap();
+        let report = runtime.report(&runtime.time(false).unwrap());
+        assert_eq!(report.optimise, optimised);
+        Merit::ALL.map(|merit| merit.value(&report.energy, report.time_us))
+    });
+    for (own, of_own) in values.iter().enumerate().skip(1) {
+        assert!(values.iter().all(|other| of_own[own] <= other[own]), "{values:?}");
+    }
+    let [fastest, thriftiest, _] = values;
+    assert!(thriftiest[1] < 0.95 * fastest[1], "{values:?}");
 }
