@@ -1,17 +1,23 @@
 //! The energy of a run, by component, from event counts of its instructions.
 
 use crate::gates::{self, FrontEnd, LanePermuter, Law, Vbar};
-use crate::machine::Machine;
+use crate::machine::{EnergyConstants, Machine};
 use b512_asm::{Class, Instr, Isa, Permutation, Pipe, Program};
 use serde::{Deserialize, Serialize};
 
-/// Words of an SRAM of the VRF of the paper's machine.
-const PAPER_VRF_WORDS: f64 = 16.0;
-/// Words of a bank of its VDM.
-const PAPER_VDM_WORDS: f64 = 2048.0;
+/// Bytes of a word of the paper's machine.
+const PAPER_WORD_BYTES: f64 = 16.0;
+/// Bytes of an SRAM of its VRF.
+const PAPER_VRF_BYTES: f64 = 256.0;
+/// Bytes of a bank of its VDM.
+const PAPER_VDM_BYTES: f64 = KNEE_BYTES;
+/// Bytes of its instruction memory.
+const PAPER_INSTRUCTION_BYTES: f64 = 524_288.0;
+/// The bytes of an SRAM beyond which accesses grow faster with its words.
+const KNEE_BYTES: f64 = 32_768.0;
 /// The share of the instruction memory in the energy of an instruction: half of an access to a memory of
 /// 32,768 words of 128 bits, by the growth of accesses with words.
-const MEMORY_SHARE: f64 = 0.41;
+const MEMORY_SHARE: f64 = 0.73;
 
 /// Event counts: elements that pass each unit, and instructions that pass the front end.
 ///
@@ -132,12 +138,14 @@ impl Energy {
         let constants = &machine.technology.energy;
         let (law, given) = (Law::of(machine), Law::given(&machine.technology));
         let bits = f64::from(machine.isa.word_bits) / 128.0;
-        // An access to a memory of `words` words over one to a memory of `paper` words.
-        let access = |words: f64, paper: f64| constants.sram_growth_with_words.powf((words / paper).log2());
         let word_bytes = f64::from(machine.isa.word_bits) / 8.0;
-        let vrf = access(machine.vrf_sram_bytes() / word_bytes * machine.vrf_second_port(), PAPER_VRF_WORDS);
-        let vdm = access(machine.vdm_bank_bytes() / word_bytes * machine.vdm_second_port(), PAPER_VDM_WORDS);
-        let memory = access(f64::from(machine.frontend.instruction_memory_kib), 512.0);
+        let access = |bytes: f64, word_bytes: f64, paper_bytes: f64| {
+            constants.access(bytes, word_bytes) / constants.access(paper_bytes, PAPER_WORD_BYTES)
+        };
+        let vrf = access(machine.vrf_sram_bytes() * machine.vrf_second_port(), word_bytes, PAPER_VRF_BYTES);
+        let vdm = access(machine.vdm_bank_bytes() * machine.vdm_second_port(), word_bytes, PAPER_VDM_BYTES);
+        let instructions = 1024.0 * f64::from(machine.frontend.instruction_memory_kib);
+        let memory = access(instructions, PAPER_WORD_BYTES, PAPER_INSTRUCTION_BYTES);
         let front_end = FrontEnd::of(machine).work() / FrontEnd::PAPER.work();
         let uj = |count: u64, pj: f64| count as f64 * pj * 1e-6;
         let add_pj = constants.add_pj * (law.adder.gates().total() / given.adder.gates().total());
@@ -183,11 +191,34 @@ impl Energy {
     }
 }
 
+impl EnergyConstants {
+    /// An access to an SRAM of some bytes over one to an SRAM of a single word of the same width.
+    fn access(&self, bytes: f64, word_bytes: f64) -> f64 {
+        self.sram_growth_with_words.powf((bytes.min(KNEE_BYTES) / word_bytes).log2())
+            * self.sram_growth_beyond_32_kib.powf((bytes / KNEE_BYTES).max(1.0).log2())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Machine;
     use b512_asm::{AReg, AddressMode, MReg, Offset, VReg};
+
+    /// Twice the bytes of a bank take 1.24 times the energy up to 32 KiB, and 1.43 times beyond.
+    #[test]
+    fn large_banks_grow_faster() {
+        let access_pj = |mib: u32, banks: u32| {
+            let mut machine = Machine::rpu_128x128();
+            machine.edit(|values| (values.vdm.size_mib, values.vdm.banks) = (mib, banks)).unwrap();
+            Energy::of(&machine, &Events { vdm_accesses: 1_000_000, ..Events::default() }).vdm
+        };
+        let growth = |mib, banks| access_pj(2 * mib, banks) / access_pj(mib, banks);
+        for (mib, banks, expected) in [(1, 128, 1.24), (2, 128, 1.24), (4, 128, 1.43), (256, 128, 1.43)] {
+            assert!((growth(mib, banks) - expected).abs() < 1e-9, "{mib} MiB");
+        }
+        assert_eq!(access_pj(4, 128), 8.213);
+    }
 
     #[test]
     fn the_papers_program_takes_its_printed_energy_with_its_printed_shares() {

@@ -309,7 +309,9 @@ impl Claims {
         });
         let others =
             self.delay.iter().chain(&self.power).map(|(name, given)| (name.clone(), given.source.clone()));
-        let all = given.chain(tied).chain(others);
+        let large_sram = &self.energy.sram_growth_beyond_32_kib;
+        let growth = ("sram_growth_beyond_32_kib".to_owned(), large_sram.source.clone());
+        let all = given.chain(tied).chain(others).chain([growth]);
         all.map(|(name, source)| (name, diagnostic::one_line(&source).into_owned())).collect()
     }
 
@@ -380,6 +382,7 @@ impl EnergyClaim {
             vdm_access_pj,
             // 16 words in an SRAM of the VRF, 2048 in a bank of the VDM: seven doublings.
             sram_growth_with_words: rounded((vdm_access_pj / vrf_access_pj).powf(1.0 / 7.0)),
+            sram_growth_beyond_32_kib: self.sram_growth_beyond_32_kib.value,
             vbar_element_pj: share_pj(vbar, events.vbar_elements),
             sbar_element_pj: share_pj(sbar, events.sbar_elements),
             instruction_pj: share_pj(100.0 - law - vrf - vdm - vbar - sbar, events.instructions),

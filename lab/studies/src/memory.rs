@@ -4,6 +4,7 @@ mod off_chip;
 mod sram;
 
 use crate::page::{Fault, Files, fill, lines, repository, text};
+use runtime::schedule::BURST_BYTES;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sim::{Area, Clock, Energy, Events, Machine, MachineFile, Override};
@@ -111,6 +112,7 @@ pub(crate) fn files() -> Files {
     let printed: Vec<Printed> = table("printed.csv")?;
     let hbm = &Machine::rpu_128x128().hbm;
     let power = &Machine::rpu_128x128().technology.power;
+    let bit_pj = hbm.device_pj_per_bit + hbm.phy_pj_per_bit;
     let engines = beside(&printed, "engine_um2", |of| law_um2(of.node_nm, of.bits.unwrap_or(128)), 0);
     let exponent = |node, bits| (law_um2(Some(node), 2 * bits) / law_um2(Some(node), bits)).log2();
     let exponents =
@@ -122,7 +124,9 @@ pub(crate) fn files() -> Files {
             ("engines", &engines),
             ("exponents", &lines(exponents)),
             ("widths", &beside(&printed, "width_exponent", |of| exponent(of.node_nm.unwrap_or(7), 32), 2)),
-            ("off_chip_energy", &all("off_chip_pj_per_bit", hbm.device_pj_per_bit + hbm.phy_pj_per_bit, 1)),
+            ("off_chip_energy", &all("off_chip_pj_per_bit", bit_pj, 1)),
+            ("burst", &BURST_BYTES),
+            ("pieces", &all("piece_pj", 8.0 * BURST_BYTES as f64 * bit_pj, 0)),
             ("background", &all("background_w_per_stack", hbm.background_w_per_stack, 1)),
             ("phy", &all("phy_mm2_per_stack", hbm.phy_mm2_per_stack, 1)),
             ("leakage", &all("leakage_mw_per_mm2", power.leakage_mw_per_mm2, 1)),

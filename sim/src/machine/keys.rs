@@ -209,8 +209,10 @@ sections! {
         vrf_access_pj: f64 => NotNegative, [Energy];
         /// A read or write of the VDM.
         vdm_access_pj: f64 => NotNegative, [Energy];
-        /// The growth factor of an access to an SRAM macro for twice the words.
+        /// The growth factor of an access to an SRAM for twice the words, up to 32 KiB.
         sram_growth_with_words: f64 => Positive, [Energy];
+        /// The growth factor of an access to an SRAM for twice the words beyond 32 KiB, where wires between macros decide.
+        sram_growth_beyond_32_kib: f64 => Positive, [Energy];
         /// A passage through the vector crossbar.
         vbar_element_pj: f64 => NotNegative, [Energy];
         /// A passage through the shuffle crossbar.

@@ -111,6 +111,8 @@ pub struct EnergyClaim {
     pub total_uj: f64,
     /// The power of a multiplier that begins a multiplication in each cycle.
     pub multiplier_mw: f64,
+    /// The growth of an access to an SRAM for twice the words beyond 32 KiB. No printed number has it.
+    pub sram_growth_beyond_32_kib: Given,
     /// Shares of the components, in percent. The front end has the rest.
     pub percent: Shares,
 }

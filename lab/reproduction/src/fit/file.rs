@@ -80,9 +80,15 @@ impl Fit {
             ("vdm_access_pj", "An element read from or written to the VDM", shares, energy.vdm_access_pj),
             (
                 "sram_growth_with_words",
-                "The growth factor of an access to an SRAM macro for twice the words",
+                "The growth factor of an access to an SRAM for twice the words, up to 32 KiB",
                 "derived: the line, in logarithms, through the accesses to VRF and VDM",
                 energy.sram_growth_with_words,
+            ),
+            (
+                "sram_growth_beyond_32_kib",
+                "The same beyond 32 KiB",
+                &self.sources["sram_growth_beyond_32_kib"],
+                energy.sram_growth_beyond_32_kib,
             ),
             ("vbar_element_pj", "An element through the vector crossbar", shares, energy.vbar_element_pj),
             ("sbar_element_pj", "An element through the shuffle crossbar", shares, energy.sbar_element_pj),

@@ -221,6 +221,7 @@ pub(super) fn fill_in(page: &str, printed: &[Printed]) -> Result<String, Fault> 
             ("ports", &lines(ports)),
             ("second_port", &technology.area.sram_second_port),
             ("growth", &technology.energy.sram_growth_with_words),
+            ("growth_beyond", &technology.energy.sram_growth_beyond_32_kib),
         ],
     ))
 }
