@@ -1,8 +1,8 @@
 //! What the schedule knows of a kernel.
 
 use b512_asm::{PerPipe, Pipe};
-use sim::Machine;
 use sim::timing::Timing;
+use sim::{Events, Machine};
 
 /// The facts of a kernel that decide when its launches take place.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +12,8 @@ pub(crate) struct Facts {
     pub(crate) instructions: u64,
     /// The cycles of one run.
     pub(crate) cycles: u64,
+    /// The cycles in which the banks of the VDM can make the accesses of one run.
+    pub(crate) bank_cycles: u64,
     /// What limits a run.
     pub(crate) resource: Resource,
     /// The words of each operand that a run works on, and the runs of one launch. None if a run works on all.
@@ -20,6 +22,17 @@ pub(crate) struct Facts {
     pub(crate) scratch_words: u64,
     pub(crate) overwrites_operand: bool,
     pub(crate) may_work_in_place: bool,
+}
+
+/// The cycles in which the banks of the VDM can make the accesses of a kernel with this timing. Lanes that share an access count
+/// as one at most where the pipe is not longer busy.
+pub fn bank_cycles(machine: &Machine, timing: &Timing, events: &Events) -> u64 {
+    events.vdm_accesses.div_ceil(accesses_per_cycle(machine)).min(timing.busy[Pipe::LoadStore])
+}
+
+/// The accesses that the banks of the VDM can make in a cycle.
+pub(crate) fn accesses_per_cycle(machine: &Machine) -> u64 {
+    u64::from(machine.vdm.banks * machine.vdm.ports)
 }
 
 /// The resource that limits a part of the time.
@@ -33,6 +46,8 @@ pub enum Resource {
     Latency,
     /// The launch of a kernel: all is there, but its first instruction is not yet fetched.
     Launch,
+    /// The banks of the VDM, which serve transfers too: a run takes longer.
+    Banks,
     /// The channel: no kernel runs.
     Hbm,
 }
@@ -59,6 +74,7 @@ impl Resource {
             Self::FrontEnd => "front_end",
             Self::Latency => "latency",
             Self::Launch => "launch",
+            Self::Banks => "banks",
             Self::Hbm => "hbm",
         }
     }

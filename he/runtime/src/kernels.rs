@@ -6,7 +6,7 @@
 //! takes the recipes. An elementwise kernel works on a slice of each limb: one launch runs it on slice after slice, with other addresses. Operands
 //! of many limbs thus need not be in the VDM as a whole.
 
-use crate::facts::{Facts, Resource};
+use crate::facts::{Facts, Resource, bank_cycles};
 use crate::lift::{Launches, ShapeId};
 use crate::operation::{Batch, Kind, RingOperation, RingParameters};
 use b512_asm::{MReg, Program, Role, Setting, Space};
@@ -66,6 +66,8 @@ pub struct Timed {
     /// A lower bound of these cycles for any order of the instructions: the busiest resource, or the longest chain of dependent
     /// instructions.
     pub bound_cycles: u64,
+    /// The cycles in which the banks of the VDM can make the accesses of one run.
+    pub bank_cycles: u64,
     /// The events of one run.
     pub events: Events,
     /// The energy of one run, in uJ.
@@ -113,10 +115,11 @@ impl Timed {
             slice,
             runs,
             is_elementwise: true,
-            timing,
             resource,
             ghz: Clock::of(machine).ghz(),
             bound_cycles,
+            bank_cycles: bank_cycles(machine, &timing, &events),
+            timing,
             events,
             energy_uj: energy.total(),
             scratch_words: words(kernel, Role::Scratch),
@@ -134,6 +137,7 @@ impl Timed {
             name: self.name,
             instructions: self.instructions as u64,
             cycles: self.timing.cycles.0,
+            bank_cycles: self.bank_cycles,
             resource: self.resource,
             slices: self.is_elementwise.then_some((self.slice, self.runs)),
             scratch_words: self.scratch_words,

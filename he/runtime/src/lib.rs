@@ -35,6 +35,7 @@ pub mod traffic;
 
 pub use codegen::Merit;
 pub use execute::Execution;
+pub use facts::bank_cycles;
 pub use flow::Flow;
 pub use kernels::Kernels;
 pub use lift::{Launches, Limits, lift, lift_program};

@@ -53,6 +53,15 @@
 //! An item that nothing reads again leaves at the end of its last launch. An output gets a save of the kind `outputs` when
 //! it is complete; it may stay for later uses.
 //!
+//! # Banks
+//!
+//! The banks of the VDM serve kernels and the channel. Each makes `vdm.ports` accesses in a cycle. A run takes its own
+//! cycles, or, if these are more, the cycles of its accesses and then those of the words of all transfers that were planned
+//! since the run before, each rounded up; programs and gathers do not count. But a channel that is always busy leaves the
+//! banks to the run for a part of the time: the run takes no longer than its accesses take then. The cycles of its accesses
+//! are those of one access for each lane of a load or store, but no more than the busy cycles of its load/store pipe. Transfers
+//! count for the run that follows in the plan, and not for those that they meet in time, since later ones fall between.
+//!
 //! # A launch of a kernel on whole limbs
 //!
 //! In this order:
@@ -110,7 +119,7 @@
 //!
 //! The channel gathers the words of a limb. Take space for the result. A limb that the off-chip memory lacks gets a save of the
 //! kind `permutations`; all operands must be saved. The gather transfers n bursts of [`BURST_BYTES`], or of a word if that is
-//! longer. It is ready when the launch before has ended, and the next one begins after its end.
+//! longer, in time and in energy. It is ready when the launch before has ended, and the next one begins after its end.
 //!
 //! # Programs
 //!
@@ -126,7 +135,8 @@
 //! `tables` (zero too), `outputs`, `spills` (also when they are loaded again), `permutations`, `programs`. Of a key expanded
 //! from a seed, a load transfers the part that is not random. A kernel is bound by the pipe that is busy for most of its
 //! cycles, or by the front end if this takes longer to dispatch the instructions at its full rate; by `latency` if neither takes more
-//! than half of the cycles. `launch` is the time of `launch.cycles`, and `hbm` the time without a launch.
+//! than half of the cycles. `launch` is the time of `launch.cycles`, `banks` the time by which runs take longer for transfers, and
+//! `hbm` the time without a launch.
 //!
 //! The off-chip memory has a place for inputs, outputs, tables and programs during the whole program, and one for
 //! each other limb from the launch that saves it to the last that reads it.

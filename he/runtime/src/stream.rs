@@ -1,19 +1,22 @@
 //! Many runs of one kernel, each on its own data: a ring program of launches that share nothing but the program and,
 //! if the machine says so, the tables.
 
-use crate::facts::{Facts, Resource};
+use crate::facts::{Facts, Resource, bank_cycles};
 use crate::place::{Item, ItemId};
 use crate::schedule::{LAUNCH_WORD_BYTES, ProgramId, Rpu, Task, TooLarge, Uses};
 use crate::traffic::Kind;
 use b512_asm::{Program, Role, Space, Symbol};
-use sim::Machine;
 use sim::hbm::BeyondHbm;
+use sim::timing::Timing;
+use sim::{Events, Machine};
 
 /// A kernel whose runs follow each other.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Repeated {
     /// The cycles of one run.
     pub cycles: u64,
+    /// The cycles in which the banks of the VDM can make its accesses: see [`bank_cycles`](crate::bank_cycles).
+    pub bank_cycles: u64,
     /// The instructions of its program.
     pub instructions: u64,
     /// The words of its inputs in the VDM.
@@ -31,8 +34,8 @@ pub struct Repeated {
 }
 
 impl Repeated {
-    /// The runs of a program that take `cycles` each. Outputs lie beside the inputs.
-    pub fn of(program: &Program, cycles: u64) -> Self {
+    /// The runs of a program with this timing. Outputs lie beside the inputs.
+    pub fn of(program: &Program, machine: &Machine, timing: &Timing) -> Self {
         let words = |role, space| {
             let is_wanted = move |symbol: &&Symbol| symbol.role == role && symbol.space == space;
             program.symbols.iter().filter(is_wanted).map(|symbol| symbol.words)
@@ -41,7 +44,8 @@ impl Repeated {
         let sdm = words(Role::Input, Space::Sdm).chain(words(Role::Table, Space::Sdm)).map(u64::from);
         let registers = (program.moduli.len() + program.addresses.len()) as u64;
         Self {
-            cycles,
+            cycles: timing.cycles.0,
+            bank_cycles: bank_cycles(machine, timing, &Events::of(program)),
             instructions: program.instructions.len() as u64,
             inputs: vdm(Role::Input),
             tables: vdm(Role::Table),
@@ -141,6 +145,7 @@ pub fn stream(kernel: &Repeated, machine: &Machine, runs: usize) -> Result<Strea
         name: "stream",
         instructions: kernel.instructions,
         cycles: kernel.cycles,
+        bank_cycles: kernel.bank_cycles,
         resource: Resource::Latency,
         slices: None,
         scratch_words: kernel.scratch,

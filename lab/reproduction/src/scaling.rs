@@ -3,6 +3,7 @@
 use super::evaluation::{Code, Evaluation, Run, SIZES};
 use super::figure::Figure;
 use super::table::{Table, cell, significant, size};
+use b512_asm::Pipe;
 use lab_run::Bottleneck;
 use plot::{Bar, Bars, Panel, Stacking};
 use runtime::stream::{Repeated, stream};
@@ -38,8 +39,10 @@ pub(super) fn transfer_us(run: &Run) -> f64 {
 /// the bottleneck.
 fn in_stream(run: &Run) -> (f64, &'static str) {
     const TOWERS: usize = 16;
+    let busy = run.report.utilisation.map_or(0.0, |of| of.pipes[Pipe::LoadStore]);
     let kernel = Repeated {
         cycles: run.timing.cycles,
+        bank_cycles: (busy * run.timing.cycles as f64).round() as u64,
         instructions: 0,
         inputs: vec![run.n],
         tables: vec![run.n],

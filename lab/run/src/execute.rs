@@ -184,7 +184,7 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
         let simulation = timing::simulate(machine, program);
         simulated += program.instructions.len();
         report.simulator.timing_wall_s = Some(begin.elapsed().as_secs_f64());
-        let stream = |runs| StreamReport::new(program, machine, simulation.cycles.0, runs);
+        let stream = |runs| StreamReport::new(program, machine, &simulation, runs);
         let stream = options.stream.map(stream).transpose()?;
         report = report.timed(&facts.events, &simulation, stream);
         timing = Some(simulation);

@@ -6,6 +6,7 @@ use runtime::stream::{Repeated, Stream, StreamError, stream};
 use serde::{Deserialize, Serialize};
 use sim::Machine;
 use sim::hbm::Traffic;
+use sim::timing::Timing;
 
 /// The side that limits the throughput of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -62,13 +63,18 @@ pub struct StreamReport {
 }
 
 impl StreamReport {
-    /// The stream of `runs` runs of `program`, of `cycles` each.
+    /// The stream of `runs` runs of `program`, with this timing of one.
     ///
     /// # Errors
     /// Returns an error if the VDM is too small for the runs that it must hold at once, or the off-chip memory for the
     /// words of all runs.
-    pub fn new(program: &Program, machine: &Machine, cycles: u64, runs: usize) -> Result<Self, StreamError> {
-        let repeated = Repeated::of(program, cycles);
+    pub fn new(
+        program: &Program,
+        machine: &Machine,
+        timing: &Timing,
+        runs: usize,
+    ) -> Result<Self, StreamError> {
+        let repeated = Repeated::of(program, machine, timing);
         let stream = stream(&repeated, machine, runs)?;
         let traffic = Traffic::of(program);
         let tables = if machine.hbm.reload_tables { traffic.tables } else { 0 };

@@ -275,7 +275,7 @@ fn simulate<T>(
     if let Some(defect) = lint::overtaking(&job.program, machine, timing) {
         return Err(defect.to_string());
     }
-    let stream = |runs| StreamReport::new(&job.program, machine, timing.cycles.0, runs as usize);
+    let stream = |runs| StreamReport::new(&job.program, machine, timing, runs as usize);
     let stream = point.stream.map(stream).transpose().map_err(|error| error.to_string())?;
     Ok(RunReport::new(&job.facts, machine).timed(&job.facts.events, timing, stream))
 }

@@ -4,7 +4,7 @@ use super::timeline::{Run, Timeline, Transfer};
 use super::uses::Uses;
 use super::{BURST_BYTES, INSTRUCTION_BYTES, TooLarge};
 use crate::channel::{Channel, least};
-use crate::facts::{Facts, Resource};
+use crate::facts::{Facts, Resource, accesses_per_cycle};
 use crate::place::{Full, Item, ItemId, Memory, NextUse, Save, Saved};
 use crate::time::{Interval, Span, Time};
 use crate::traffic::{Kind, Traffic};
@@ -42,6 +42,8 @@ struct Fetched {
 struct Link<'m> {
     channel: Channel<'m>,
     traffic: Traffic,
+    /// The bytes of transfers that were planned since the last run, without gathers and programs.
+    moved: u64,
     /// The end of the last transfer.
     end: Time,
     transfers: Option<Vec<Transfer>>,
@@ -51,6 +53,7 @@ impl Link<'_> {
     fn transfer(&mut self, kind: Kind, bytes: u64, ready: Time) -> Interval {
         let interval = self.channel.transfer(bytes, ready);
         self.traffic[kind] += bytes;
+        self.moved += if matches!(kind, Kind::Permutations | Kind::Programs) { 0 } else { bytes };
         self.end = self.end.max(interval.end);
         if bytes > 0
             && let Some(transfers) = &mut self.transfers
@@ -99,6 +102,7 @@ impl<'m> Rpu<'m> {
         let link = Link {
             channel: Channel::new(&machine.hbm),
             traffic: Traffic::default(),
+            moved: 0,
             end: Time::ZERO,
             transfers: record.then(Vec::new),
         };
@@ -256,13 +260,28 @@ impl<'m> Rpu<'m> {
     pub(super) fn compute(&mut self, kernel: &Facts, ready: Time) -> Interval {
         let begin = self.computed.max(ready);
         let fetch = begin + self.overhead;
-        let end = fetch + Time::from_ns(kernel.cycles as f64 / self.ghz);
+        let cycles = kernel.cycles.max(self.bank_cycles(kernel));
+        let after = |cycles: u64| fetch + Time::from_ns(cycles as f64 / self.ghz);
+        let (own, end) = (after(kernel.cycles), after(cycles));
         self.bind(Resource::Hbm, self.computed, begin);
         self.bind(Resource::Launch, begin, fetch);
-        self.bind(kernel.resource, fetch, end);
+        self.bind(kernel.resource, fetch, own);
+        self.bind(Resource::Banks, own, end);
         self.computed = end;
         self.compute += end - begin;
         Interval { begin, end }
+    }
+
+    /// The cycles in which the banks of the VDM serve the accesses of a run and the transfers planned since the run before.
+    fn bank_cycles(&mut self, kernel: &Facts) -> u64 {
+        let machine = self.machine;
+        let words = (8 * std::mem::take(&mut self.link.moved)).div_ceil(machine.isa.word_bits.into());
+        let with_words = kernel.bank_cycles + words.div_ceil(accesses_per_cycle(machine));
+        // The channel's share of the accesses while it is busy.
+        let words_per_ns = 8.0 * machine.hbm.sustained_gb_per_s() / f64::from(machine.isa.word_bits);
+        let share = words_per_ns / self.ghz / accesses_per_cycle(machine) as f64;
+        let while_busy = (kernel.bank_cycles as f64 / (1.0 - share).max(0.0)).ceil();
+        if with_words as f64 > while_busy { while_busy as u64 } else { with_words }
     }
 
     /// Fetches the program and the parameters of a launch. Returns the time from which they are there.

@@ -57,6 +57,8 @@ struct Model<'a> {
     /// The busy times of the channel, in order.
     busy: Vec<(u64, u64)>,
     transfers: Vec<(Kind, u64, u64, u64)>,
+    /// The number of transfers when the last run was planned.
+    served: usize,
     /// The programs in the memory: number, instructions, arrival, end of the last launch.
     programs: Vec<(u32, u64, u64, u64)>,
     ended: u64,
@@ -219,7 +221,21 @@ impl Model<'_> {
     fn run(&mut self, kernel: &Facts, ready: u64) -> (u64, u64) {
         let ghz = Clock::of(self.machine).ghz();
         let begin = ready.max(self.ended);
-        self.ended = begin + ps(f64::from(self.machine.launch.cycles) / ghz) + ps(kernel.cycles as f64 / ghz);
+        let since = self.transfers[self.served..].iter();
+        let bytes: u64 =
+            since.filter(|t| ![Kind::Permutations, Kind::Programs].contains(&t.0)).map(|t| t.1).sum();
+        self.served = self.transfers.len();
+        let words = (8 * bytes).div_ceil(self.machine.isa.word_bits.into());
+        let in_cycle = u64::from(self.machine.vdm.banks) * u64::from(self.machine.vdm.ports);
+        let mut cycles = kernel.bank_cycles + words.div_ceil(in_cycle);
+        let hbm = &self.machine.hbm;
+        let bytes_per_ns = hbm.gb_per_s * hbm.efficiency / f64::from(hbm.shared_by);
+        let share = 8.0 * bytes_per_ns / f64::from(self.machine.isa.word_bits) / ghz / in_cycle as f64;
+        if share < 1.0 {
+            cycles = cycles.min((kernel.bank_cycles as f64 / (1.0 - share)).ceil() as u64);
+        }
+        let cycles = cycles.max(kernel.cycles);
+        self.ended = begin + ps(f64::from(self.machine.launch.cycles) / ghz) + ps(cycles as f64 / ghz);
         (begin, self.ended)
     }
 
@@ -487,6 +503,7 @@ fn model<'a>(program: &'a Program, machine: &'a Machine) -> Option<Model<'a>> {
         pieces: vec![(0, program.capacity, None)],
         busy: Vec::new(),
         transfers: Vec::new(),
+        served: 0,
         programs: Vec::new(),
         ended: 0,
         runs: Vec::new(),

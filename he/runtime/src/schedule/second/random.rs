@@ -39,10 +39,12 @@ fn kernel(rng: &mut Random) -> Facts {
         (LIMB / runs, runs)
     });
     let is_whole = slices.is_none();
+    let cycles = rng.random_range(1..2000);
     Facts {
         name: "random",
         instructions: rng.random_range(10..100),
-        cycles: rng.random_range(1..2000),
+        cycles,
+        bank_cycles: rng.random_range(0..=cycles),
         resource: Resource::Latency,
         slices,
         scratch_words: [0, 0, 300][rng.random_range(0..3)],
@@ -120,6 +122,8 @@ fn machine(rng: &mut Random) -> Machine {
             values.hbm.latency_ns = [0.0, 0.0, 33.3, 400.0][rng.random_range(0..4)];
             values.launch.cycles = [0, 16, 1000][rng.random_range(0..3)];
             values.isa.word_bits = rng.random_range(28..=128);
+            values.vdm.banks = 1 << rng.random_range(3..9);
+            values.vdm.ports = rng.random_range(1..3);
             values.vdm.size_mib = 4 << rng.random_range(0..8);
         })
         .unwrap();
