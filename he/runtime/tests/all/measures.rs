@@ -6,12 +6,13 @@ use programs::{DATAFLOWS, Options, ParameterSet, find_program, generate};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use ring_program::RingProgram;
+use runtime::kernels::Timed;
 use runtime::lift::Work;
 use runtime::schedule::INSTRUCTION_BYTES;
 use runtime::{Keys, Runtime, Timeline};
 use sim::machine::BankMapping;
 use sim::{Clock, Machine};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The number of cases of a test: the default, or the value of an environment variable.
 pub(crate) fn cases(variable: &str, default: u32) -> u32 {
@@ -81,41 +82,65 @@ fn timelines(cases: u32) -> impl Iterator<Item = Case> {
     .take(cases as usize)
 }
 
-/// A time below which no schedule of these launches in this order can be, whatever the VDM holds: a run begins after
-/// the first loads of all that it and those before it read, and what it and those after it write is saved after its end.
+/// A time below which no schedule of these launches in this order can be: a run begins after the loads of all that it and
+/// those before it read and that a VDM of this size, which always keeps the words of the nearest next use, does not have any more;
+/// and what it and those after it write is saved after its end.
 fn least_ns(program: &RingProgram, machine: &Machine, runtime: &Runtime<'_>) -> f64 {
     let (launches, kernels) = (runtime.launches(), runtime.kernels());
     let isa = machine.instruction_set();
-    let limb = isa.bytes(program.degree().get());
-    let is_read: HashSet<_> = launches.launches.iter().flat_map(|launch| launches.sources(launch)).collect();
-    let (mut known, mut tables, mut fetched) = (HashSet::new(), HashSet::new(), HashSet::new());
+    let n = program.degree().get();
+    // Tables have the numbers from here on.
+    let values = launches.launches.iter().flat_map(|launch| launches.results(launch));
+    let first_table = 1 + values.map(|value| value.index()).max().unwrap_or(0);
+    let mut tables = HashMap::new();
+    let tasks: Vec<(&Timed, Vec<(Item, u64)>)> = launches
+        .launches
+        .iter()
+        .map(|launch| {
+            let timed = match (launch.work, launches.batch(launch)) {
+                (Work::Elementwise(shape), _) => kernels.elementwise(shape),
+                (_, Some(batch)) => kernels.operation(batch),
+                (_, None) => unreachable!("no program here moves words"),
+            };
+            let mut operands: Vec<_> =
+                launches.sources(launch).iter().map(|source| (source.index(), n)).collect();
+            if let Work::Operation(operation) = launch.work {
+                let rings = launches.rings(program, launch);
+                let words = u64::from(timed.table_words) / rings.len() as u64;
+                for ring in rings {
+                    let next = first_table + tables.len();
+                    let table = *tables.entry((operation, ring)).or_insert(next);
+                    // Limbs of one ring share it.
+                    if operands.iter().all(|&(known, _)| known != table) {
+                        operands.push((table, words));
+                    }
+                }
+            }
+            (timed, operands)
+        })
+        .collect();
+    let mut vdm = Vdm::new(machine.vdm_words().into(), &tasks);
+    let mut fetched = HashSet::new();
     let latency = machine.hbm.latency_ns;
     let overhead = f64::from(machine.launch.cycles) / Clock::of(machine).ghz();
     let (mut loaded, mut done, mut runs) = (0.0, 0.0_f64, Vec::new());
-    for launch in &launches.launches {
-        let timed = match (launch.work, launches.batch(launch)) {
-            (Work::Elementwise(shape), _) => kernels.elementwise(shape),
-            (_, Some(batch)) => kernels.operation(batch),
-            (_, None) => unreachable!("no program here moves words"),
-        };
-        let sources = launches.sources(launch).iter().filter(|source| known.insert(**source)).count() as u64;
-        let results =
-            launches.results(launch).iter().filter(|result| !is_read.contains(result)).count() as u64;
-        known.extend(launches.results(launch));
-        let mut whole = 0;
-        for ring in launches.rings(program, launch) {
-            if launches.batch(launch).is_some_and(|batch| tables.insert((batch.operation, ring))) {
-                whole += isa.bytes(u64::from(timed.table_words) / launches.moduli(launch).len() as u64);
-            }
+    for (index, (launch, (timed, operands))) in launches.launches.iter().zip(&tasks).enumerate() {
+        let results = launches.results(launch);
+        let missing = vdm.launch(index, timed, operands, results.iter().map(|result| (result.index(), n)));
+        let unread = results.iter().filter(|result| !vdm.uses.contains_key(&result.index())).count() as u64;
+        if fetched.insert(std::ptr::from_ref(*timed)) {
+            loaded += machine.hbm.occupancy_ns(INSTRUCTION_BYTES * timed.instructions as u64);
         }
-        if fetched.insert(std::ptr::from_ref(timed)) {
-            whole += INSTRUCTION_BYTES * timed.instructions as u64;
-        }
-        loaded += machine.hbm.occupancy_ns(whole);
-        for _ in 0..timed.runs {
-            loaded += machine.hbm.occupancy_ns(sources * limb) / f64::from(timed.runs);
+        let before = loaded;
+        for run in 1..=u64::from(timed.runs) {
+            // The words that are there may be those of the first runs.
+            let needed = operands.iter().zip(&missing).map(|((_, words), missing)| {
+                (words * run / u64::from(timed.runs)).saturating_sub(words - missing)
+            });
+            loaded = before + machine.hbm.occupancy_ns(isa.bytes(needed.sum()));
             done = done.max(loaded + latency) + overhead + timed.run_ns();
-            runs.push((done, machine.hbm.occupancy_ns(results * limb) / f64::from(timed.runs)));
+            let saved = isa.bytes(unread * n) / u64::from(timed.runs);
+            runs.push((done, machine.hbm.occupancy_ns(saved)));
         }
     }
     let mut saved = 0.0;
@@ -124,6 +149,71 @@ fn least_ns(program: &RingProgram, machine: &Machine, runtime: &Runtime<'_>) -> 
         done + if saved > 0.0 { saved + latency } else { 0.0 }
     });
     ends.fold(0.0, f64::max)
+}
+
+/// What launches read: limbs, by the indices of their values, and tables.
+type Item = usize;
+
+/// A VDM that keeps any words, those of the nearest next use. Nothing loads fewer words up to any launch.
+struct Vdm {
+    capacity: u64,
+    /// The launches that read each item, the last one first.
+    uses: HashMap<Item, Vec<usize>>,
+    /// The words of items that are read again, by their next uses.
+    kept: BTreeMap<(usize, Item), u64>,
+}
+
+impl Vdm {
+    fn new(capacity: u64, tasks: &[(&Timed, Vec<(Item, u64)>)]) -> Self {
+        let mut uses: HashMap<Item, Vec<usize>> = HashMap::new();
+        for (index, (_, operands)) in tasks.iter().enumerate().rev() {
+            operands.iter().for_each(|&(item, _)| uses.entry(item).or_default().push(index));
+        }
+        Self { capacity, uses, kept: BTreeMap::new() }
+    }
+
+    /// The words of each operand that a launch loads. Kernels for other numbers of rings may have larger tables.
+    fn launch(
+        &mut self,
+        index: usize,
+        timed: &Timed,
+        operands: &[(Item, u64)],
+        results: impl Iterator<Item = (Item, u64)>,
+    ) -> Vec<u64> {
+        let missing = operands
+            .iter()
+            .map(|&(item, words)| words.saturating_sub(self.kept.remove(&(index, item)).unwrap_or(0)));
+        let missing = missing.collect();
+        if !timed.is_elementwise {
+            // It has all of its operands at once; its results may take their place.
+            let own: u64 = operands.iter().map(|&(_, words)| words).sum();
+            self.keep(self.capacity.saturating_sub(own));
+        }
+        for &(item, _) in operands {
+            self.uses.get_mut(&item).and_then(Vec::pop);
+        }
+        for (item, words) in operands.iter().copied().chain(results) {
+            if let Some(&next) = self.uses.get(&item).and_then(|uses| uses.last()) {
+                self.kept.insert((next, item), words);
+            }
+        }
+        self.keep(self.capacity);
+        missing
+    }
+
+    /// Keeps up to so many words.
+    fn keep(&mut self, most: u64) {
+        let mut beyond = self.kept.values().sum::<u64>().saturating_sub(most);
+        while beyond > 0 {
+            let mut farthest = self.kept.last_entry().expect("some words");
+            let leaving = beyond.min(*farthest.get());
+            *farthest.get_mut() -= leaving;
+            if *farthest.get() == 0 {
+                farthest.remove();
+            }
+            beyond -= leaving;
+        }
+    }
 }
 
 /// The value that a share of some values, in percent, is below.
