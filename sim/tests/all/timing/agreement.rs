@@ -3,6 +3,7 @@
 //! `SIM_PAIRS` sets the number of random pairs of program and machine, and `SIM_SEED` the first seed.
 //! `SIM_REPLAY` compares a single pair instead, in the format that a failure prints.
 
+use super::number;
 use b512_asm::{Pipe, Program};
 use rayon::prelude::*;
 use sim::Machine;
@@ -11,10 +12,6 @@ use sim::testing as random;
 
 /// The number of pairs per seed.
 const PAIRS_PER_SEED: u32 = 250;
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
-}
 
 #[test]
 fn event_driven_and_stepped_model_agree() {

@@ -1,5 +1,6 @@
-//! Invariants of every run.
+//! Invariants of every run. `SIM_INVARIANTS` sets the number of random pairs of program and machine.
 
+use super::number;
 use b512_asm::{Pipe, Program};
 use sim::Machine;
 use sim::testing as random;
@@ -39,7 +40,8 @@ fn check(program: &Program, machine: &Machine, timing: &Timing) -> Result<(), St
 
 #[test]
 fn hold_over_random_programs_and_machines() {
-    random::check(1, 4000, (random::programs(24), random::machines()), |program, machine| {
+    let pairs = number("SIM_INVARIANTS", 4000) as u32;
+    random::check(1, pairs, (random::programs(24), random::machines()), |program, machine| {
         check(program, machine, &simulate(machine, program))
     });
 }

@@ -7,3 +7,8 @@ mod invariants;
 mod overtaking;
 mod queries;
 mod rules;
+
+/// The number in an environment variable.
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
+}
