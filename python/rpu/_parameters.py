@@ -14,7 +14,7 @@ class Parameters(TypedDict, total=False):
         towers: Rings with moduli of their own in one program; by default 1.
         plan: `best`, `kl`, `pease`, `paper`, `unoptimised`, or a plan's file; by default best.
         tune: The search for plan `best`; by default quick.
-        optimise: What plan `best` minimises; by default cycles.
+        optimise: What plan `best` minimises, or what the kernels of a ring program do together; by default cycles.
         by: scalar k, reduced modulo q. Of `adds`, `subs`, `muls`.
         g: exponent g, odd and below 2n. Of `automorphism`.
         order: `evaluation`, values in bit-reversed order, or `coefficients`, in natural order. Of `automorphism`.
