@@ -3,15 +3,12 @@
 //! `SIM_PAIRS` sets the number of random pairs of program and machine, and `SIM_SEED` the first seed.
 //! `SIM_REPLAY` compares a single pair instead, in the format that a failure prints.
 
-use super::number;
+use super::{PAIRS_PER_SEED, number};
 use b512_asm::{Pipe, Program};
 use rayon::prelude::*;
 use sim::Machine;
 use sim::machine::Busyboard;
 use sim::testing as random;
-
-/// The number of pairs per seed.
-const PAIRS_PER_SEED: u32 = 250;
 
 #[test]
 fn event_driven_and_stepped_model_agree() {

@@ -1,7 +1,8 @@
 //! Invariants of every run. `SIM_INVARIANTS` sets the number of random pairs of program and machine.
 
-use super::number;
+use super::{PAIRS_PER_SEED, number};
 use b512_asm::{Pipe, Program};
+use rayon::prelude::*;
 use sim::Machine;
 use sim::testing as random;
 use sim::timing::scheduling::{Decoder, Engine};
@@ -40,9 +41,14 @@ fn check(program: &Program, machine: &Machine, timing: &Timing) -> Result<(), St
 
 #[test]
 fn hold_over_random_programs_and_machines() {
-    let pairs = number("SIM_INVARIANTS", 4000) as u32;
-    random::check(1, pairs, (random::programs(24), random::machines()), |program, machine| {
-        check(program, machine, &simulate(machine, program))
+    let seeds = number("SIM_INVARIANTS", 4000).div_ceil(PAIRS_PER_SEED.into());
+    (0..seeds).into_par_iter().for_each(|seed| {
+        random::check(
+            seed,
+            PAIRS_PER_SEED,
+            (random::programs(24), random::machines()),
+            |program, machine| check(program, machine, &simulate(machine, program)),
+        );
     });
 }
 
