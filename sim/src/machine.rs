@@ -238,20 +238,25 @@ impl Machine {
     /// True if every program that fits both machines takes the same cycles on both: the machines differ at
     /// most in name, technology, launches, HBM and the sizes of memories.
     pub fn has_the_timing_of(&self, other: &Self) -> bool {
-        let same_otherwise = Values {
-            name: other.name.clone(),
-            technology: other.technology.clone(),
-            launch: other.launch.clone(),
-            hbm: other.hbm.clone(),
-            sdm: other.sdm.clone(),
+        self.with_costs_of(other) == other.with_costs_of(other)
+    }
+
+    /// The values that decide the cycles of a program that fits, each as resolved, and all others as on `base`: equal
+    /// for two machines if they have the same timing.
+    pub fn with_costs_of(&self, base: &Self) -> Values {
+        Values {
+            name: base.name.clone(),
+            technology: base.technology.clone(),
+            launch: base.launch.clone(),
+            hbm: base.hbm.clone(),
+            sdm: base.sdm.clone(),
             vdm: Vdm {
-                size_mib: other.vdm.size_mib,
-                access_cycles: other.vdm.access_cycles,
+                size_mib: base.vdm.size_mib,
+                access_cycles: self.vdm_access_cycles(),
                 ..self.vdm.clone()
             },
             ..self.values.clone()
-        };
-        same_otherwise == other.values && self.vdm_access_cycles() == other.vdm_access_cycles()
+        }
     }
 
     /// The keys whose values neither printed numbers nor the synthesis of the part check, in the order of

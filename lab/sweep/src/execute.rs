@@ -2,6 +2,7 @@
 
 use super::check::{Checker, Job, check_request, guarded, strictest};
 use super::journal::{self, Journal, JournalError};
+use super::key::PointKey;
 use super::meter::{Meter, Spent};
 use super::plan::Plan;
 use super::point::{PlannedPoint, Source};
@@ -16,6 +17,7 @@ use sim::timing::{self, DecodedProgram, Timing};
 use sim::{Machine, lint};
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Generates the program of a point, or returns an error message. [`generate`] is the default;
@@ -93,7 +95,7 @@ pub(super) fn each<E: Send>(
         done(record(point, origin, result))
     };
     // One program after the other, so that the threads finish at about the same time.
-    by_class(points, |point| source.class(point).program).into_par_iter().with_max_len(1).try_for_each(
+    by_class(points, |&point| source.class(point).program).into_par_iter().with_max_len(1).try_for_each(
         |group| {
             let first = source.point(group[0]);
             let program = match &first.task {
@@ -102,7 +104,7 @@ pub(super) fn each<E: Send>(
                     Ok(Generated { program: given.program.clone(), origin: Origin::Given })
                 }
                 Task::Ring(_) => {
-                    let classes = by_class(&group, |point| source.class(point).kernels);
+                    let classes = by_class(&group, |&point| source.class(point).kernels);
                     return classes.into_par_iter().with_max_len(1).try_for_each(|class| {
                         let points = class.into_iter().map(|point| source.point(point));
                         time_each(points, &meter, &end)
@@ -132,7 +134,7 @@ pub(super) fn each<E: Send>(
             known.par_iter().flatten().try_for_each(|(job, verdict)| {
                 let decoded = DecodedProgram::of(&job.program);
                 let (group, origin) = &job.task;
-                let classes = by_class(group, |point| source.class(point).cycles);
+                let classes = by_timing(source, group);
                 classes.par_iter().try_for_each(|class| {
                     let timing = OnceLock::new();
                     class.par_iter().try_for_each(|&point| {
@@ -195,7 +197,7 @@ fn by_results(
     points: Vec<usize>,
     runs: impl Fn(&Machine) -> bool,
 ) -> Vec<(Vec<usize>, Arc<Machine>)> {
-    let classes = by_class(&points, |point| source.class(point).results);
+    let classes = by_class(&points, |&point| source.class(point).results);
     let machines: Vec<Arc<Machine>> = classes.iter().map(|class| source.point(class[0]).machine).collect();
     if machines.len() > 1 {
         let all: Vec<&Machine> = machines.iter().map(|machine| &**machine).collect();
@@ -206,16 +208,27 @@ fn by_results(
     classes.into_iter().zip(machines).collect()
 }
 
-/// Points of the same class, in the order of their first points.
-fn by_class(points: &[usize], class: impl Fn(usize) -> u128) -> Vec<Vec<usize>> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut numbers: HashMap<u128, usize> = HashMap::new();
-    for &point in points {
-        let number = *numbers.entry(class(point)).or_insert(groups.len());
+/// The points of a program by the timing of their machines. Keys that may change cycles tell most points apart; among
+/// what they leave, resolved machines tell which keys do not.
+fn by_timing(source: &dyn Source, points: &[usize]) -> Vec<Vec<usize>> {
+    let classes = by_class(points, |&point| source.class(point).cycles);
+    let machines: Vec<Arc<Machine>> = classes.iter().map(|class| source.point(class[0]).machine).collect();
+    let timing = |&number: &usize| PointKey::of(&machines[number].with_costs_of(&machines[0]));
+    let numbers: Vec<usize> = (0..classes.len()).collect();
+    let same = by_class(&numbers, timing).into_iter();
+    same.map(|numbers| numbers.iter().flat_map(|&number| classes[number].clone()).collect()).collect()
+}
+
+/// Values of the same class, in the order of their first ones.
+fn by_class<T: Copy, K: Hash + Eq>(values: &[T], class: impl Fn(&T) -> K) -> Vec<Vec<T>> {
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    let mut numbers: HashMap<K, usize> = HashMap::new();
+    for &value in values {
+        let number = *numbers.entry(class(&value)).or_insert(groups.len());
         if number == groups.len() {
             groups.push(Vec::new());
         }
-        groups[number].push(point);
+        groups[number].push(value);
     }
     groups
 }
@@ -311,6 +324,15 @@ mod tests {
         };
         let error = records(&plan, &idle)[0].error.clone().unwrap();
         assert!(error.contains("no instruction writes"), "{error}");
+    }
+
+    /// The size of the VDM decides about cycles only through those of an access.
+    #[test]
+    fn points_of_the_same_access_share_their_timing() {
+        let text =
+            "n = 1024\nschedule_for = 'base'\n[grid]\nvdm.size_mib = [4, 8, 16, 32]\nsdm.size_kib = [32, 64]";
+        let plan = Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap();
+        assert_eq!(by_timing(&plan, &Vec::from_iter(0..8)), [vec![0, 1], vec![2, 3, 4, 5, 6, 7]]);
     }
 
     #[test]
