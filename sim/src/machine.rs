@@ -262,13 +262,10 @@ impl Machine {
     /// The keys whose values neither printed numbers nor the synthesis of the part check, in the order of
     /// the built-in machine file: costs there are extrapolated.
     pub fn extrapolated(&self) -> Vec<&'static str> {
-        let values = self.to_value();
-        let number = |key: &Key| match schema::value_at(&values, key.path) {
-            toml::Value::String(text) => key.kind.number(text),
-            value => value.as_integer().and_then(|value| u64::try_from(value).ok()),
-        };
+        let number = |key: &Key| u64::try_from(key.number(&(key.get)(self))?).ok();
+        let is_checked = |key: &&Key| key.cost.as_ref().is_some_and(|cost| cost.checked.is_some());
         let outside = |key: &&Key| number(key).is_some_and(|value| key.extrapolates(value));
-        schema::keys().filter(outside).map(|key| key.path).collect()
+        schema::keys().filter(is_checked).filter(outside).map(|key| key.path).collect()
     }
 
     fn to_value(&self) -> toml::Value {
