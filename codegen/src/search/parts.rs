@@ -73,7 +73,7 @@ pub(super) fn by_parts(
         // The sort is stable. Equal outlooks are most often those of equal schedules.
         continued.sort_by_key(|&(outlook, _)| outlook);
         continued.dedup_by_key(|&mut (outlook, _)| outlook);
-        states = continued.into_iter().take(beam.width).map(|(_, state)| state).collect();
+        states = continued.into_iter().take(beam.width).map(|(_, state)| *state).collect();
     }
     let with_parts = |State { parts, .. }: State<'_>| Recipe {
         tuning: Tuning { parts, ..tuning.clone() },
@@ -88,7 +88,7 @@ fn continuations<'a>(
     states: &[State<'a>],
     settings: &[Part],
     (number, parts): (usize, usize),
-) -> Vec<(Outlook, State<'a>)> {
+) -> Vec<(Outlook, Box<State<'a>>)> {
     let choices = |state: &'_ State<'a>| {
         let again = state.parts.last().filter(|last| !settings.contains(last));
         settings.iter().chain(again).copied().collect::<Vec<Part>>()
@@ -96,7 +96,8 @@ fn continuations<'a>(
     let choices: Vec<(&State<'a>, Part)> =
         states.iter().flat_map(|state| choices(state).into_iter().map(move |part| (state, part))).collect();
     let continue_with = |&(state, part): &(&State<'a>, Part)| {
-        let mut state = state.clone();
+        // Sorting moves the results: a box is small.
+        let mut state = Box::new(state.clone());
         state.partial.advance(part, number, parts).ok()?;
         state.parts.push(part);
         Some((state.partial.outlook(), state))
