@@ -82,7 +82,7 @@ struct Connection {
 }
 
 impl Server {
-    /// Whether there is room for a connection, perhaps that of an old one, which ends.
+    /// Whether there is room for a connection, perhaps an old one's, which ends.
     fn make_room(&self) -> bool {
         let mut connections = lock(&self.connections);
         if connections.len() < MAX_CONNECTIONS {

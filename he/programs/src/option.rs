@@ -380,7 +380,7 @@ pub const OPTIONS: &[OptionSpec] = &[
         name: "message-ratio",
         kind: OptionKind::Count,
         doc: "log2 of q_0 over the scale of messages before the mod-raise",
-        default: "that of the set",
+        default: "as in the set",
         changes_results: true,
         is_common: false,
         given: |options| options.message_ratio.is_some(),

@@ -107,7 +107,7 @@ impl Candidates {
         Ok(Self { samples, requests, fastest, large, small_recipes, small, thrifty })
     }
 
-    /// The variants of the kernels for a choice by `merit`, on a machine that differs from that of [`new`](Self::new) in its
+    /// The variants of the kernels for a choice by `merit`, on a machine that differs from the one of [`new`](Self::new) in its
     /// off-chip memory only.
     ///
     /// # Errors

@@ -112,7 +112,7 @@ impl Training {
         bootstrapping: &Bootstrapping,
         (level, scale): (usize, &Scale),
     ) -> Result<(), Error> {
-        // The scale is next to that of messages. With exact scales it would be a longer fraction after each iteration.
+        // The scale is next to the scale of messages. With exact scales it would be a longer fraction after each iteration.
         if self.momentum == Momentum::None {
             self.weights = c.call("bootstrap", Plaintexts::Shared(""), &[&self.weights], |c, weights| {
                 let weights = bootstrapping.bootstrap(c, &weights[0])?;

@@ -275,7 +275,7 @@ impl Network {
         let name = format!("bootstrap-{slots}");
         c.call(&name, Plaintexts::Shared(&format!("{name}.")), &[x], |c, x| {
             let bootstrapped = Bootstrapping::new(c, Some(slots))?.bootstrap(c, &x[0])?.at(LEVEL);
-            // The scale is next to that of messages. With the exact one, each layer would need lines of its own.
+            // The scale is next to the scale of messages. With the exact one, each layer would need lines of its own.
             Ok(bootstrapped.with_scale(self.scale.clone()))
         })
     }
