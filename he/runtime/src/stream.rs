@@ -15,7 +15,7 @@ use sim::{Events, Machine};
 pub struct Repeated {
     /// The cycles of one run.
     pub cycles: u64,
-    /// The cycles in which the banks of the VDM can make its accesses: see [`bank_cycles`](crate::bank_cycles).
+    /// The cycles in which the banks of the VDM can make its accesses: see [`bank_cycles`].
     pub bank_cycles: u64,
     /// The instructions of its program.
     pub instructions: u64,
