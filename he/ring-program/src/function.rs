@@ -3,7 +3,7 @@
 //! A program has lines, or calls of functions that have lines. A function reads its parameters and what it wrote itself; its limbs
 //! are its own. A call gives the parameters the values of its arguments, and its results get the values of the function's
 //! results, all at once. So a program with calls means its [expansion](RingProgram::flat): the same lines in the same order. Functions
-//! call nothing, so there is no recursion.
+//! call nothing: recursion is impossible.
 
 use crate::program::Group;
 use crate::{Limb, LimbId, RingProgram, Shape};

@@ -35,7 +35,7 @@
 //!
 //! Limbs of fewer than 16 vectors are *short*. Their lines come in windows: in a window, elementwise lines come first, then
 //! the operations and movements that need them, then the elementwise lines that need those, and so on, each in the order of
-//! the program. So limbs meet those with the same work. Where the table has vectors, they are those of one limb for each line.
+//! the program. So limbs with the same work share launches. A limit in vectors counts one limb for each line.
 //!
 //! | limit | short limbs | long limbs |
 //! |---|---|---|

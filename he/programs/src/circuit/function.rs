@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// The name of a function, and the levels, components and scales of its arguments.
 pub(super) type Signature = (String, Vec<(usize, usize, Scale)>);
 
-/// Where the plaintexts of a function come from.
+/// The source of a function's plaintexts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Plaintexts<'n> {
     /// All calls have the same, whose names begin with this prefix.

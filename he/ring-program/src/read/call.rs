@@ -17,7 +17,7 @@ use crate::{Builder, Call, LimbId};
 use diagnostic::{nearest, number};
 use std::num::NonZeroU32;
 
-/// The first word of a line that is no operation.
+/// The keywords of functions, calls and repeats.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Keyword {
     Function,
