@@ -44,6 +44,7 @@ pub fn pages() -> Result<Vec<(PathBuf, String)>> {
         ("ratios", times::ratios()?),
         ("beside", times::beside()?),
         ("beside sizes", times::beside_sizes()?),
+        ("beside floors", times::beside_floors()?),
         ("floors", times::floors()?),
         ("spills", spills::spills()?),
         ("strategies", times::strategies()?),

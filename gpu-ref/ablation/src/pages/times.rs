@@ -118,22 +118,28 @@ fn shown(time: Option<&Time>) -> String {
     time.map_or(String::new(), |time| time.us.clone())
 }
 
-/// Whether a public time is one of the fastest public code for its work. Cheddar's kernels are tuned for N = 2^16, and its library
-/// launches once for each polynomial: at other sizes with 64 moduli, GPU-NTT is several times as fast, and has no times in the file.
-fn is_best_public_work(time: &Time) -> bool {
-    let [_, log_n, moduli, ..] = &time.setting;
-    let name = &time.code[0];
-    moduli == "1" || log_n == "16" || !name.starts_with("Cheddar")
+/// The fastest of `public` over `ours`, times of the same work. `None` if the code that is the fastest for this work elsewhere is not
+/// among them: the ratio would be too high.
+fn fastest_over<'t>(
+    ours: &Time,
+    public: impl Iterator<Item = &'t Time> + Clone,
+    fastest: Option<&str>,
+) -> Option<f64> {
+    let measured = fastest.is_none_or(|name| public.clone().any(|time| time.code[0].starts_with(name)));
+    Some(public.map(Time::us).reduce(f64::min).filter(|_| measured)? / ours.us())
 }
 
-/// Each of our times at every size that a public code has for the same work: the fastest public one over ours.
+/// Each of our times on an H200 at every size that a public code has for the same work: the fastest public one over ours. More codes
+/// were measured on an H100. A cell is empty if the fastest of them has no time on the H200.
 pub(super) fn ratios() -> Result<String> {
-    let (own, public) = (own("h200-bench.csv", false)?, public()?);
+    let (own, public, beside) =
+        (own("h200-bench.csv", false)?, public()?, lines::<Beside>("h100-beside.csv")?);
     let ratio = |bits: &str, length: &str, wanted: [&str; 5]| {
         let ours = own.iter().find(|time| time.code == ["best", bits, length] && time.setting == wanted);
         let theirs = public.iter().filter(|time| time.code[1] == bits && time.setting == wanted);
-        let theirs = theirs.filter(|time| is_best_public_work(time));
-        Some(theirs.map(Time::us).reduce(f64::min)? / ours?.us())
+        let [work, log_n, moduli, batch, mode] = wanted;
+        let line = beside.iter().find(|line| line[..7] == [work, bits, length, moduli, batch, mode, log_n]);
+        fastest_over(ours?, theirs, line.map(family))
     };
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut below = 0;
@@ -263,6 +269,11 @@ pub(super) fn floors() -> Result<String> {
 /// code, and its name. The last two are empty if no public code has this work.
 type Beside = [String; 10];
 
+/// The name of the public code, without its variant.
+fn family(line: &Beside) -> &str {
+    line[9].split(' ').next().unwrap_or_default()
+}
+
 fn ratio(line: &Beside) -> Option<f64> {
     let [.., us, public, _] = line;
     Some(public.parse::<f64>().ok()? / us.parse::<f64>().ok()?)
@@ -304,26 +315,96 @@ pub(super) fn beside_sizes() -> Result<String> {
     Ok(format!("{}\nBelow 1.20: {below}.\n", table(&head, rows)))
 }
 
+/// Floors on an H100: word, modulus, a copy of N words, and the time for which the multiplier is busy in our kernels forward,
+/// inverse and in products.
+type Floor = [String; 6];
+
+/// Transforms of 64 moduli in batches of 512 on an H100, beside what no kernel can do without: copies and multiplications.
+pub(super) fn beside_floors() -> Result<String> {
+    let beside: Vec<Beside> = lines("h100-beside.csv")?;
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for [word, modulus, copy, multiplier @ ..] in lines::<Floor>("h100-floors.csv")? {
+        let number = |field: &str| field.parse().unwrap_or(f64::NAN);
+        // A product has two first passes, a middle that reads two factors and writes one, and a last pass. One pass would read two
+        // factors and write one.
+        let works = [("forward", 2.0, 1.0), ("inverse", 2.0, 1.0), ("product", 4.5, 1.5)];
+        for ((work, copies, fewest), busy) in works.into_iter().zip(multiplier) {
+            let wanted = [work, &word, &modulus, "64", "512", "cold", "16"];
+            let line = beside.iter().find(|line| line[..7] == wanted);
+            let us = number(line.map_or("", |line| &line[7]));
+            let [two, one, busy] = [copies * number(&copy), fewest * number(&copy), number(&busy)];
+            let cells = [us, two, one, busy].map(|us| format!("{us:.3}"));
+            let over = [two, one].map(|copies| format!("{:.2}", us / busy.max(copies)));
+            let head = [&word, &modulus, work].map(str::to_owned);
+            rows.push([&head[..], &cells, &over].concat());
+        }
+    }
+    let head = [
+        "word",
+        "modulus",
+        "work",
+        "us",
+        "copies of two passes",
+        "of one pass",
+        "multiplier",
+        "us / bound of two passes",
+        "of one pass",
+    ];
+    Ok(table(&head, rows))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// With 64 moduli in 32-bit words, the file has times of Cheddar only: no cell at another size than 2^16.
+    fn time(code: &str, us: &str) -> Time {
+        let code = [code, "32", "30"].map(str::to_owned);
+        Time { code, setting: Default::default(), us: us.to_owned(), spread: None }
+    }
+
     #[test]
-    fn a_ratio_compares_with_the_best_public_code_for_the_same_work() {
+    fn a_ratio_without_the_fastest_public_code_is_refused() {
+        let (ours, cheddar, gpu_ntt) =
+            (time("best", "1"), time("Cheddar, 8df8b26", "20"), time("GPU-NTT, 95c739c", "3"));
+        assert_eq!(fastest_over(&ours, [&cheddar, &gpu_ntt].into_iter(), Some("GPU-NTT")), Some(3.0));
+        assert_eq!(fastest_over(&ours, [&cheddar].into_iter(), Some("GPU-NTT")), None);
+        assert_eq!(fastest_over(&ours, [&cheddar].into_iter(), None), Some(20.0));
+        assert_eq!(fastest_over(&ours, [].into_iter(), None), None);
+    }
+
+    /// On the H200, 64 moduli in 32-bit words have times of Cheddar only: no cell at another size than 2^16. Cerium has none, and is
+    /// the fastest for single transforms.
+    #[test]
+    fn cells_without_the_fastest_public_code_are_empty() {
         let ratios = ratios().unwrap();
-        let cells = |start: &str| {
-            let line = ratios.lines().find(|line| line.starts_with(start)).map(str::to_owned);
-            line.map(|line| {
-                line.split('|').skip(6).take(6).map(|cell| cell.trim().to_owned()).collect::<Vec<_>>()
-            })
+        let filled = |start: &str| -> Vec<bool> {
+            let line = ratios.lines().find(|line| line.starts_with(start)).unwrap();
+            line.split('|').skip(6).take(6).map(|cell| !cell.trim().is_empty()).collect()
         };
         for work in ["forward", "inverse", "product"] {
             for batch in ["64", "512"] {
-                let cells = cells(&format!("| {work} | 32 | 64 | {batch} | cold |")).unwrap();
-                let filled: Vec<bool> = cells.iter().map(|cell| !cell.is_empty()).collect();
-                assert_eq!(filled, [false, false, false, false, true, false], "{work}, {batch}");
+                let row = filled(&format!("| {work} | 32 | 64 | {batch} | cold |"));
+                assert_eq!(row, [false, false, false, false, true, false], "{work}, {batch}");
             }
+        }
+        assert_eq!(filled("| forward | 32 | 1 | 1 | alone |"), [true, true, true, true, false, true]);
+        assert_eq!(filled("| forward | 64 | 64 | 64 | cold |"), [false, false, true, true, true, true]);
+    }
+
+    /// Codes of the other word size, or for another N, do other work.
+    #[test]
+    fn the_fastest_public_code_does_the_same_work() {
+        for line in lines::<Beside>("h100-beside.csv").unwrap() {
+            let [_, word, _, _, batch, _, log_n, ..] = &line;
+            let suits = match family(&line) {
+                "" => word == "128",
+                "GPU-NTT" => word != "128",
+                "Phantom" => word == "64",
+                "Cheddar" => word == "32" && log_n == "16",
+                "Cerium" => (word.as_str(), log_n.as_str(), batch.as_str()) == ("32", "16", "1"),
+                other => panic!("{other} is not among the codes of README.md"),
+            };
+            assert!(suits, "{line:?}");
         }
     }
 }
