@@ -50,6 +50,19 @@ pub enum Steps {
     Cheddar,
 }
 
+impl Steps {
+    pub(crate) const ALL: [Self; 3] = [Self::Lattigo, Self::OpenFhe, Self::Cheddar];
+
+    /// The name in a set's file.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Lattigo => "lattigo",
+            Self::OpenFhe => "openfhe",
+            Self::Cheddar => "cheddar",
+        }
+    }
+}
+
 impl Bootstrap {
     /// The moduli that a bootstrap uses up.
     pub fn depth(&self) -> usize {

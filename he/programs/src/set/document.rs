@@ -13,9 +13,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 use toml::Spanned;
 
-/// The schema of parameter sets.
-pub(super) static SCHEMA: LazyLock<Schema> =
-    LazyLock::new(|| Schema::new(Format::Set, include_str!("../../schema/set.json")));
+/// The schema of parameter sets: the file, with the names of steps.
+pub(super) static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
+    let schema = Schema::new(Format::Set, include_str!("../../schema/set.json"));
+    let mut root = schema.value().clone();
+    root["properties"]["bootstrap"]["properties"]["steps"]["enum"] =
+        Steps::ALL.iter().map(|steps| steps.name()).collect();
+    Schema::from_value(Format::Set, root)
+});
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,7 +70,7 @@ struct BootstrapTable {
     double_angles: u32,
     arcsine: Option<Spanned<usize>>,
     ephemeral_weight: Option<Spanned<u64>>,
-    /// The schema allows `lattigo`, `openfhe` and `cheddar`.
+    /// The name of [`Steps`].
     steps: String,
 }
 
@@ -254,11 +259,10 @@ impl SetDocument<'_> {
             double_angles: contents.double_angles,
             arcsine: contents.arcsine.as_ref().map_or(0, |degree| *degree.get_ref()),
             ephemeral_weight: contents.ephemeral_weight.as_ref().map(|weight| *weight.get_ref()),
-            steps: match &*contents.steps {
-                "openfhe" => Steps::OpenFhe,
-                "cheddar" => Steps::Cheddar,
-                _ => Steps::Lattigo,
-            },
+            steps: Steps::ALL
+                .into_iter()
+                .find(|steps| steps.name() == contents.steps)
+                .expect("the schema allows names only"),
         };
         if !bootstrap.degree.is_multiple_of(2) {
             let message = format!("the polynomial's degree {} is odd", bootstrap.degree);
