@@ -110,7 +110,7 @@ impl<'p> Runtime<'p> {
         Ok(Self { lifted, machine, keys, merit, kernels })
     }
 
-    fn plan(&self, record: bool) -> Plan<'_> {
+    pub(crate) fn plan(&self, record: bool) -> Plan<'_> {
         let Self { lifted, machine, keys, merit: _, kernels } = self;
         let Lifted { program, flow, launches, .. } = &**lifted;
         Plan { program, flow, launches, kernels, machine, keys: *keys, record }

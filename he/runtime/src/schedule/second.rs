@@ -1,10 +1,12 @@
 //! A second model of the schedule, written from its specification: simple, and slow.
 
+mod lifted;
 mod random;
 
-use super::{BURST_BYTES, INSTRUCTION_BYTES};
+use super::{BURST_BYTES, INSTRUCTION_BYTES, Timeline};
 use crate::facts::Facts;
 use crate::place::{Item, Saved};
+use crate::time::{Span, Time};
 use crate::traffic::Kind;
 use sim::Clock;
 use sim::Machine;
@@ -70,6 +72,26 @@ fn ps(ns: f64) -> u64 {
 }
 
 impl Model<'_> {
+    /// Compares the launches with the words of the VDM, the transfers, the time and the traffic.
+    fn assert_equal(&self, timeline: &Timeline, case: usize) {
+        let span = |begin, end| Span { begin_ns: Time(begin).ns(), end_ns: Time(end).ns() };
+        let runs: Vec<_> = timeline.runs.iter().map(|run| (run.span, run.vdm_words)).collect();
+        let expected: Vec<_> =
+            self.runs.iter().map(|&(begin, end, words)| (span(begin, end), words)).collect();
+        assert_eq!(runs, expected, "case {case}");
+        let transfers: Vec<_> = timeline.transfers.iter().map(|t| (t.kind, t.bytes, t.span)).collect();
+        let expected: Vec<_> =
+            self.transfers.iter().map(|&(kind, bytes, begin, end)| (kind, bytes, span(begin, end))).collect();
+        assert_eq!(transfers, expected, "case {case}");
+        let end = self.transfers.iter().map(|transfer| transfer.3).max().unwrap_or(0).max(self.ended);
+        assert_eq!(timeline.total_ns, Time(end).ns(), "case {case}");
+        assert!(timeline.compute_ns.max(timeline.channel_ns) <= timeline.total_ns, "case {case}");
+        for &kind in Kind::ALL {
+            let bytes: u64 = self.transfers.iter().filter(|t| t.0 == kind).map(|transfer| transfer.1).sum();
+            assert_eq!(timeline.traffic[kind], bytes, "case {case}");
+        }
+    }
+
     /// The first launch from `from` on that reads an item.
     fn next(&self, item: usize, from: usize) -> usize {
         let reads = |launch: &usize| self.program.launches[*launch].operands.contains(&item);

@@ -1,68 +1,11 @@
 //! Programs with calls give the results of their expansions, from functions that are lifted once.
 
+use crate::generate::{Calls, Choices, LIMBS, program_with_calls};
 use crate::measures::cases;
-use crate::random::{Choice, LIMBS, Random};
 use proptest::prelude::*;
-use ring_program::{Builder, Call, FunctionIndex, Inputs, Limb, LimbId, RingProgram};
+use ring_program::Inputs;
 use runtime::{Keys, Runtime};
 use sim::Machine;
-use std::num::NonZeroU32;
-
-/// A program of the calls of random functions. Each reads ten limbs, first of all by a reduction, so any words will do.
-struct Calls {
-    main: Builder,
-    functions: Vec<(FunctionIndex, usize)>,
-}
-
-impl Calls {
-    fn new(log2: u32, bodies: &[Vec<Choice>]) -> Self {
-        let mut main = Builder::new(1 << log2).unwrap();
-        for (_, modulus) in Random::new(log2).builder.program().moduli().iter() {
-            main.add_modulus(modulus).unwrap();
-        }
-        let mut functions = Vec::new();
-        for (index, choices) in bodies.iter().enumerate() {
-            let mut lines = Random::new(log2);
-            choices.iter().for_each(|&choice| lines.add(choice));
-            let program = lines.builder.clone().finish(None).unwrap();
-            let parameters: Vec<Limb> =
-                program.inputs().iter().flat_map(|group| group.limbs.clone()).collect();
-            let results: Vec<LimbId> =
-                program.outputs().iter().flat_map(|group| program.ids(group)).collect();
-            let body = lines.builder.function_of(&parameters, program.operations());
-            functions.push((main.add_function(format!("f{index}"), body, &results).unwrap(), results.len()));
-        }
-        Self { main, functions }
-    }
-
-    fn call(&mut self, function: usize, limbs: &[u8]) {
-        let builder = &mut self.main;
-        let (function, count) = self.functions[function % self.functions.len()];
-        let mut limbs = limbs.iter().cycle().map(|&limb| u64::from(limb));
-        let arguments = (0..LIMBS).map(|_| builder.limb(LimbId(limbs.next().unwrap() % LIMBS))).collect();
-        let first = limbs.next().unwrap();
-        let results = (0..count as u64).map(|index| builder.limb(LimbId((first + index) % LIMBS))).collect();
-        builder.call(Call { function, arguments, results }).unwrap();
-    }
-}
-
-type Choices = (Vec<Vec<Choice>>, Vec<(u8, usize, Vec<u8>)>);
-
-fn program(log2: u32, (bodies, calls): &Choices) -> RingProgram {
-    let mut program = Calls::new(log2, bodies);
-    for (kind, function, limbs) in calls {
-        let is_repeated = kind % 3 == 0;
-        if is_repeated {
-            let count = NonZeroU32::new(1 + u32::from(kind / 64)).unwrap();
-            program.main.begin_repeat(count).unwrap();
-        }
-        program.call(*function, limbs);
-        if is_repeated {
-            assert!(program.main.end_repeat().unwrap());
-        }
-    }
-    program.main.finish(None).unwrap()
-}
 
 fn choices() -> impl Strategy<Value = Choices> {
     let choice = (any::<u8>(), any::<[u8; 3]>(), any::<u8>(), any::<u128>(), any::<u32>());
@@ -77,7 +20,7 @@ proptest! {
 
     #[test]
     fn results_are_those_of_the_expansion(choices in choices(), log2 in 10..12u32, seed: u64, vdm in 1..3u32) {
-        let program = program(log2, &choices);
+        let program = program_with_calls(log2, &choices, true);
         let mut machine = Machine::rpu_128x128();
         machine.edit(|values| values.vdm.size_mib = vdm).unwrap();
         let mut inputs = Inputs::new(&program);
@@ -91,7 +34,7 @@ proptest! {
     #[test]
     fn one_call_takes_the_time_of_its_lines(choices in choices(), log2 in 10..13u32) {
         let (bodies, _) = &choices;
-        let mut program = Calls::new(log2, &bodies[..1]);
+        let mut program = Calls::new(log2, &bodies[..1], true);
         let limbs: Vec<u8> = (0..LIMBS as u8).collect();
         program.call(0, &limbs);
         let program = program.main.finish(None).unwrap();

@@ -1,16 +1,19 @@
 //! A second model of lifting, written from the chapter on the schedule: simple, and slow. `LIFTING_CASES` is the number of random
 //! programs.
 
+mod calls;
+
+use crate::generate::random_program;
 use crate::measures::cases;
-use crate::random::random_program;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use ring_program::reduction::{InputModulus, input_moduli};
 use ring_program::shape::{Binary, Scalar};
 use ring_program::{Limb, ModulusIndex, Operation, RingProgram, Shape};
-use runtime::lift::{Executed, Work};
+use runtime::flow::ValueId;
+use runtime::lift::{self, Executed, Launches, Work};
 use runtime::operation::RingOperation;
-use runtime::{Flow, Limits, lift};
+use runtime::{Flow, Limits};
 use sim::Machine;
 use std::collections::HashMap;
 
@@ -134,12 +137,15 @@ impl Reader<'_> {
     }
 }
 
-/// The parts that an output depends on, in the order in which they become launches, and the number of reads of each value.
-fn ordered(program: &RingProgram, window: usize) -> (Vec<Part>, Vec<usize>) {
+/// A program of lines without launches.
+fn read(program: &RingProgram, limits: Limits, same: &HashMap<Limb, Limb>) -> Model {
     let mut reader = Reader { program, now: HashMap::new(), residues: vec![None], parts: Vec::new() };
     let given = input_moduli(program);
     for &limb in program.inputs().iter().flat_map(|group| &group.limbs) {
-        if !reader.now.contains_key(&limb) {
+        let first = same.get(&limb).unwrap_or(&limb);
+        if let Some(&value) = reader.now.get(first) {
+            reader.now.insert(limb, value);
+        } else {
             let residues = match given[limb.index()] {
                 Some(InputModulus::Residues(m)) => Some(m),
                 Some(InputModulus::Words(_)) | None => None,
@@ -148,6 +154,7 @@ fn ordered(program: &RingProgram, window: usize) -> (Vec<Part>, Vec<usize>) {
             reader.now.insert(limb, value);
         }
     }
+    let given = reader.now.clone();
     for (line, operation) in (0..).zip(program.operations()) {
         let value = reader.line(line, operation);
         reader.now.insert(operation.destination(), value);
@@ -185,7 +192,7 @@ fn ordered(program: &RingProgram, window: usize) -> (Vec<Part>, Vec<usize>) {
     let parts: Vec<Part> = sorted.into_iter().map(|(_, part)| part).collect();
     // Stages: even ones are elementwise.
     let mut result = Vec::new();
-    for parts in parts.chunks(window) {
+    for parts in parts.chunks(limits.window) {
         let mut staged: Vec<(usize, Part)> = Vec::new();
         for part in parts {
             let of =
@@ -200,7 +207,7 @@ fn ordered(program: &RingProgram, window: usize) -> (Vec<Part>, Vec<usize>) {
         staged.sort_by_key(|&(stage, _)| stage);
         result.extend(staged.into_iter().map(|(_, part)| part));
     }
-    (result, reads)
+    Model { parts: result, reads, given, outputs, limits, launches: Vec::new() }
 }
 
 /// A launch: the parts in it, by number in their order. Its place in the order of launches is that in the list.
@@ -212,10 +219,50 @@ struct Launch {
 }
 
 struct Model {
+    /// The parts that an output depends on, in the order in which they become launches.
     parts: Vec<Part>,
+    /// The number of reads of each value.
     reads: Vec<usize>,
+    /// The values of the inputs.
+    given: HashMap<Limb, usize>,
+    outputs: Vec<usize>,
     limits: Limits,
     launches: Vec<Launch>,
+}
+
+/// What both models say of a launch.
+#[derive(Clone, PartialEq, Debug)]
+struct Described {
+    /// None for an elementwise kernel.
+    does: Option<Does>,
+    first: u32,
+    operands: Vec<usize>,
+    results: Vec<usize>,
+    /// None for a movement, and the next.
+    moduli: Vec<ModulusIndex>,
+    executed: Vec<Executed>,
+}
+
+/// The launches of the runtime.
+fn described(launches: &Launches) -> Vec<Described> {
+    let indices = |values: &[ValueId]| values.iter().map(|it| it.index()).collect::<Vec<_>>();
+    let describe = |launch: &lift::Launch| {
+        let does = match launch.work {
+            Work::Elementwise(_) => None,
+            Work::Operation(operation) => Some(Does::Operation(operation)),
+            Work::Permute(_) => Some(Does::Move),
+        };
+        let is_move = does == Some(Does::Move);
+        Described {
+            does,
+            first: launch.first,
+            operands: indices(launches.sources(launch)),
+            results: indices(launches.results(launch)),
+            moduli: if is_move { Vec::new() } else { launches.moduli(launch).to_vec() },
+            executed: if is_move { Vec::new() } else { launches.operations(launch).to_vec() },
+        }
+    };
+    launches.launches.iter().map(describe).collect()
 }
 
 impl Model {
@@ -338,6 +385,28 @@ impl Model {
         [sum.filter(is_young), latest, newest.filter(is_young)].into_iter().flatten().collect()
     }
 
+    fn described(&self) -> Vec<Described> {
+        let describe = |(index, Launch { parts, fused }): (usize, &Launch)| {
+            let does = Some(self.does(index)).filter(|_| !self.is_group(index));
+            let is_move = does == Some(Does::Move);
+            let line = |part: &usize| self.parts[*part].line;
+            let kept = parts.iter().filter(|part| fused.iter().all(|(product, _)| product != *part));
+            let executed = kept.map(|part| {
+                let product = fused.iter().find(|(_, sum)| sum == part).map_or(part, |(product, _)| product);
+                Executed { result: line(part), product: line(product) }
+            });
+            Described {
+                does,
+                first: line(&parts[0]),
+                operands: self.operands(index),
+                results: self.results(index),
+                moduli: if is_move { Vec::new() } else { self.moduli(index) },
+                executed: if is_move { Vec::new() } else { executed.collect() },
+            }
+        };
+        self.launches.iter().enumerate().map(describe).collect()
+    }
+
     fn elementwise(&mut self, part: usize) {
         let place = self.candidates(part).into_iter().find(|&group| self.has_room(group, part));
         let group = place.unwrap_or_else(|| {
@@ -388,10 +457,9 @@ impl Model {
     }
 }
 
-/// The launches of a program.
-fn model(program: &RingProgram, limits: Limits) -> Model {
-    let (parts, reads) = ordered(program, limits.window);
-    let mut model = Model { parts, reads, limits, launches: Vec::new() };
+/// The launches of a program of lines. Inputs may have the words of others: `same` has the first limb with them.
+fn model(program: &RingProgram, limits: Limits, same: &HashMap<Limb, Limb>) -> Model {
+    let mut model = read(program, limits, same);
     for part in 0..model.parts.len() {
         match model.parts[part].does {
             Does::Add | Does::Subtract | Does::Multiply => model.elementwise(part),
@@ -423,64 +491,47 @@ fn limits(n: u64, machine: &Machine) -> Limits {
     }
 }
 
+/// The limits of a degree and a machine, or any.
+fn random_limits(rng: &mut Random, program: &RingProgram) -> Limits {
+    let mut machine = Machine::rpu_128x128();
+    machine.edit(|values| values.vdm.size_mib = 1 << rng.random_range(0..6)).unwrap();
+    let n = program.degree().get() << rng.random_range(0..5);
+    let limits = limits(n, &machine);
+    assert_eq!(limits, Limits::for_degree(n, &machine), "n = {n}");
+    match rng.random() {
+        true => limits,
+        false => Limits {
+            operands: rng.random_range(3..40),
+            steps: rng.random_range(1..80),
+            rings: rng.random_range(1..5),
+            window: rng.random_range(1..200),
+            reach: rng.random_range(0..200),
+            unrelated: rng.random_range(0..2) == 0,
+            constants: rng.random_range(0..2) == 0,
+        },
+    }
+}
+
 #[test]
 fn both_models_make_the_same_launches() {
     let mut rng = Random::seed_from_u64(11);
     let (mut moved, mut grouped) = (0, 0);
     for case in 0..cases("LIFTING_CASES", 300) {
         let program = random_program(&mut rng);
-        let mut machine = Machine::rpu_128x128();
-        machine.edit(|values| values.vdm.size_mib = 1 << rng.random_range(0..6)).unwrap();
-        let n = program.degree().get() << rng.random_range(0..5);
-        let mut limits = limits(n, &machine);
-        assert_eq!(limits, Limits::for_degree(n, &machine), "n = {n}");
-        if case % 2 == 0 {
-            limits = Limits {
-                operands: rng.random_range(3..40),
-                steps: rng.random_range(1..80),
-                rings: rng.random_range(1..5),
-                window: rng.random_range(1..200),
-                reach: rng.random_range(0..200),
-                unrelated: rng.random_range(0..2) == 0,
-                constants: rng.random_range(0..2) == 0,
-            };
-        }
-        let (model, launches) = (model(&program, limits), lift(&Flow::of(&program), limits));
-        let text = || format!("case {case}, {limits:?}\n{}", program.to_text());
-        assert_eq!(model.launches.len(), launches.launches.len(), "{}", text());
-        for (index, launch) in launches.launches.iter().enumerate() {
-            let indices =
-                |values: &[runtime::flow::ValueId]| values.iter().map(|it| it.index()).collect::<Vec<_>>();
-            let Launch { parts, fused } = &model.launches[index];
-            let does = match launch.work {
-                Work::Elementwise(_) => None,
-                Work::Operation(operation) => Some(Does::Operation(operation)),
-                Work::Permute(_) => Some(Does::Move),
-            };
-            assert_eq!(
-                does,
-                Some(model.does(index)).filter(|_| !model.is_group(index)),
-                "{index} of {}",
-                text()
+        let limits = random_limits(&mut rng, &program);
+        let model = model(&program, limits, &HashMap::new());
+        let launches = described(&lift::lift(&Flow::of(&program), limits));
+        let expected = model.described();
+        let differs =
+            (0..launches.len().max(expected.len())).find(|&at| launches.get(at) != expected.get(at));
+        if let Some(at) = differs {
+            let (found, expected) = (launches.get(at), expected.get(at));
+            panic!(
+                "case {case}, launch {at}: {found:?}, not {expected:?}, {limits:?}\n{}",
+                program.to_text()
             );
-            assert_eq!(indices(launches.sources(launch)), model.operands(index), "{index} of {}", text());
-            assert_eq!(indices(launches.results(launch)), model.results(index), "{index} of {}", text());
-            let line = |part: &usize| model.parts[*part].line;
-            assert_eq!(launch.first, line(&parts[0]), "{index} of {}", text());
-            if does != Some(Does::Move) {
-                assert_eq!(launches.moduli(launch), model.moduli(index), "{index} of {}", text());
-                let kept = parts.iter().filter(|part| fused.iter().all(|(product, _)| product != *part));
-                let executed: Vec<Executed> = kept
-                    .map(|part| {
-                        let product =
-                            fused.iter().find(|(_, sum)| sum == part).map_or(part, |(product, _)| product);
-                        Executed { result: line(part), product: line(product) }
-                    })
-                    .collect();
-                assert_eq!(launches.operations(launch), executed, "{index} of {}", text());
-                grouped += usize::from(executed.len() > 1);
-            }
         }
+        grouped += launches.iter().filter(|launch| launch.executed.len() > 1).count();
         moved += usize::from(model.launches.windows(2).any(|pair| pair[0].parts[0] > pair[1].parts[0]));
     }
     assert!(

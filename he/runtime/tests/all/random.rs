@@ -1,139 +1,15 @@
 //! Random programs give the results of the executor on big integers.
 
+use crate::generate::program;
 use crate::measures::cases;
 use proptest::prelude::*;
-use rand::RngExt;
-use ring_program::shape::{
-    Binary, Clear, Duplicate, Galois, GaloisCoefficients, Monomial, Scalar, Transform, Unary,
-};
-use ring_program::{
-    Builder, Inputs, Interface, Limb, LimbId, Manifest, ModulusIndex, Operation, RingProgram,
-};
+use ring_program::shape::{Binary, Duplicate, Galois, Scalar, Transform};
+use ring_program::{Builder, Inputs, Interface, LimbId, Manifest, Operation, RingProgram};
 use runtime::kernels::Tables;
 use runtime::traffic::Kind;
 use runtime::{Keys, Limits, Merit, Runtime};
 use sim::Machine;
 use std::path::Path;
-
-/// The choices for one operation; each is reduced to what the operation needs.
-pub(crate) type Choice = (u8, [u8; 3], u8, u128, u32);
-
-pub(crate) const LIMBS: u64 = 10;
-
-/// A program under construction, in which operations get the residues that they need.
-pub(crate) struct Random {
-    pub(crate) builder: Builder,
-    moduli: Vec<ModulusIndex>,
-    /// The modulus of each limb.
-    of: Vec<ModulusIndex>,
-}
-
-impl Random {
-    pub(crate) fn new(log2: u32) -> Self {
-        let mut builder = Builder::new(1 << log2).unwrap();
-        let degree = builder.program().degree();
-        let primes = [128, 60, 100, 32].map(|bits| ring::prime::largest_prime(bits, degree).unwrap());
-        let moduli: Vec<_> = primes.iter().map(|&prime| builder.add_modulus(prime).unwrap()).collect();
-        let mut random = Self { builder, moduli, of: Vec::new() };
-        for id in 0..LIMBS {
-            // An input may have any words, so it begins with a reduction.
-            let m = random.moduli[id as usize % random.moduli.len()];
-            random.of.push(m);
-            let (d, scalar) = (random.limb(id), random.builder.constant(1));
-            random.push(Operation::MultiplyScalar(Scalar { d, a: d, scalar, m }));
-        }
-        random
-    }
-
-    fn limb(&mut self, id: u64) -> Limb {
-        self.builder.limb(LimbId(id))
-    }
-
-    fn push(&mut self, operation: Operation) {
-        self.builder.push(operation).unwrap();
-    }
-
-    /// A limb with residues modulo `m`.
-    fn residues(&mut self, id: u8, m: ModulusIndex) -> Limb {
-        let id = u64::from(id) % LIMBS;
-        let a = self.limb(id);
-        if self.of[id as usize] != m {
-            let (d, scalar) = (self.limb(id), self.builder.constant(3));
-            self.push(Operation::MultiplyScalar(Scalar { d, a, scalar, m }));
-            self.of[id as usize] = m;
-        }
-        a
-    }
-
-    pub(crate) fn add(&mut self, (kind, ids, modulus, constant, small): Choice) {
-        let m = self.moduli[modulus as usize % self.moduli.len()];
-        let degree = self.builder.program().degree();
-        let [id, id_a, id_b] = ids.map(|id| u64::from(id) % LIMBS);
-        let (d, a, b) = (self.limb(id), self.limb(id_a), self.limb(id_b));
-        let k = (small % degree.order() as u32) | 1;
-        let mut of = m;
-        let operation = match kind % 15 {
-            kind @ 0..2 => {
-                let (a, b) = (self.residues(ids[1], m), self.residues(ids[2], m));
-                [Operation::Add, Operation::Subtract][kind as usize](Binary { d, a, b, m })
-            }
-            // The reading of words that are not reduced is the same in both executions.
-            2 => Operation::Multiply(Binary { d, a, b, m }),
-            kind @ 3..5 => {
-                let (a, scalar) = (self.residues(ids[1], m), self.builder.constant(constant));
-                [Operation::AddScalar, Operation::SubtractScalar][kind as usize - 3](Scalar {
-                    d,
-                    a,
-                    scalar,
-                    m,
-                })
-            }
-            5 => {
-                let scalar = self.builder.constant(constant);
-                Operation::MultiplyScalar(Scalar { d, a, scalar, m })
-            }
-            6 => Operation::Negate(Unary { d, a: self.residues(ids[1], m), m }),
-            kind @ 7..9 => {
-                let q = ring::Modulus::new(self.builder.program().moduli().value(m)).unwrap();
-                let smallest = ring::root::smallest_root(q.value(), degree).unwrap();
-                let root =
-                    (small % 3 > 0).then(|| self.builder.constant(q.pow(smallest, ((k % 8) | 1).into())));
-                let a = self.residues(ids[1], m);
-                [Operation::Ntt, Operation::Intt][kind as usize - 7](Transform { d, a, root, m })
-            }
-            9 => {
-                of = self.of[id_a as usize];
-                Operation::AutomorphEvaluation(Galois { d, a, k, m: Some(of).filter(|_| small % 4 < 2) })
-            }
-            10 => {
-                Operation::AutomorphCoefficients(GaloisCoefficients { d, a: self.residues(ids[1], m), k, m })
-            }
-            11 => {
-                let offset = small % degree.get() as u32;
-                Operation::MultiplyMonomial(Monomial { d, a: self.residues(ids[1], m), offset, m })
-            }
-            12 => Operation::Zero(Clear { d, m: Some(m).filter(|_| small % 2 == 0) }),
-            _ => {
-                of = self.of[id_a as usize];
-                Operation::Copy(Duplicate { d, a })
-            }
-        };
-        self.push(operation);
-        self.of[id as usize] = of;
-    }
-}
-
-fn program(log2: u32, choices: Vec<Choice>) -> RingProgram {
-    let mut random = Random::new(log2);
-    choices.into_iter().for_each(|choice| random.add(choice));
-    random.builder.finish(None).unwrap()
-}
-
-/// A random program of fewer than 120 operations.
-pub(crate) fn random_program(rng: &mut impl rand::Rng) -> RingProgram {
-    let choices = (0..rng.random_range(0..120)).map(|_| rng.random()).collect();
-    program(rng.random_range(10..13), choices)
-}
 
 fn programs() -> BoxedStrategy<RingProgram> {
     let choice = (any::<u8>(), any::<[u8; 3]>(), any::<u8>(), any::<u128>(), any::<u32>());

@@ -6,7 +6,6 @@ use super::super::uses::Uses;
 use super::{Launch, Program, model};
 use crate::facts::{Facts, Resource};
 use crate::place::{Item, ItemId};
-use crate::time::{Span, Time};
 use crate::traffic::Kind;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
@@ -143,25 +142,7 @@ fn both_models_agree_on_every_launch_and_every_transfer() {
         let (Some(timeline), Some(model)) = (first, second) else { continue };
         fitting += 1;
         spilling += usize::from(timeline.traffic[Kind::Spills] > 0);
-        let span = |begin, end| Span { begin_ns: Time(begin).ns(), end_ns: Time(end).ns() };
-        let runs: Vec<_> = timeline.runs.iter().map(|run| (run.span, run.vdm_words)).collect();
-        let expected: Vec<_> =
-            model.runs.iter().map(|&(begin, end, words)| (span(begin, end), words)).collect();
-        assert_eq!(runs, expected, "case {case}");
-        let transfers: Vec<_> = timeline.transfers.iter().map(|t| (t.kind, t.bytes, t.span)).collect();
-        let expected: Vec<_> = model
-            .transfers
-            .iter()
-            .map(|&(kind, bytes, begin, end)| (kind, bytes, span(begin, end)))
-            .collect();
-        assert_eq!(transfers, expected, "case {case}");
-        let end = model.transfers.iter().map(|transfer| transfer.3).max().unwrap_or(0).max(model.ended);
-        assert_eq!(timeline.total_ns, Time(end).ns(), "case {case}");
-        assert!(timeline.compute_ns.max(timeline.channel_ns) <= timeline.total_ns, "case {case}");
-        for &kind in Kind::ALL {
-            let bytes: u64 = model.transfers.iter().filter(|t| t.0 == kind).map(|transfer| transfer.1).sum();
-            assert_eq!(timeline.traffic[kind], bytes, "case {case}");
-        }
+        model.assert_equal(&timeline, case);
     }
     assert!(2 * fitting > cases && 3 * spilling > cases, "{fitting} programs fit, {spilling} spill");
 }

@@ -1,0 +1,110 @@
+//! Both models on the launches of random ring programs, with calls and without. `LIFTED_CASES` is the number of programs.
+
+#[path = "../../../tests/all/generate.rs"]
+mod generate;
+
+use super::{Launch, Program, model};
+use crate::kernels::Timed;
+use crate::lift::Work;
+use crate::place::Item;
+use crate::schedule::{LAUNCH_WORD_BYTES, Plan};
+use crate::traffic::{Keys, Kind};
+use crate::{Limits, Runtime};
+use codegen::Merit;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus as Random;
+use sim::Machine;
+
+/// The items and the launches, by the chapter: zero, inputs, results, then a table for each operation and ring.
+fn program(plan: &Plan<'_>) -> Program {
+    let Plan { program, flow, launches, kernels, machine, .. } = plan;
+    let n = program.degree().get() as u32;
+    let mut items: Vec<Item> = vec![Item::made(n); flow.values];
+    items[0] = Item::given(n, Kind::Tables, 2);
+    flow.inputs.iter().for_each(|(_, value)| items[value.index()] = Item::given(n, Kind::Inputs, 2));
+    for value in flow.outputs.iter().flatten() {
+        (items[value.index()].is_output, items[value.index()].has_home) = (true, true);
+    }
+    // Of each table: operation, recipe, modulus and root; of each program: its work, and the rings.
+    let (mut tables, mut programs) = (Vec::new(), Vec::new());
+    let mut of_launches = Vec::new();
+    for launch in &launches.launches {
+        let rings = launches.rings(program, launch);
+        let timed = match launch.work {
+            Work::Elementwise(shape) => Some(kernels.elementwise(shape)),
+            Work::Operation(_) => Some(kernels.operation(launches.batch(launch).unwrap())),
+            Work::Permute(_) => None,
+        };
+        let ids = |values: &[crate::flow::ValueId]| values.iter().map(|it| it.index()).collect::<Vec<_>>();
+        let mut operands = ids(launches.sources(launch));
+        let sources = operands.len();
+        let has_table = |timed: &&Timed| launches.batch(launch).is_some() && timed.table_words > 0;
+        if let Some(timed) = timed.filter(has_table) {
+            let recipe: *const _ = kernels.recipe(launches.batch(launch).unwrap());
+            let words = timed.table_words.div_ceil(rings.len() as u32);
+            for ring in &rings {
+                let table = (launch.work, recipe, *ring);
+                let place = tables.iter().position(|known| *known == table).unwrap_or_else(|| {
+                    tables.push(table);
+                    items.push(Item::given(words, Kind::Tables, 2));
+                    tables.len() - 1
+                });
+                let item = flow.values + place;
+                items[item].words = items[item].words.max(words);
+                if !operands[sources..].contains(&item) {
+                    operands.push(item);
+                }
+            }
+        }
+        let kernel = timed.map(|timed| {
+            let of = (launch.work, launches.batch(launch).map_or(0, |batch| batch.rings));
+            let number = programs.iter().position(|known| *known == of).unwrap_or_else(|| {
+                programs.push(of);
+                programs.len() - 1
+            });
+            let words = launches.moduli(launch).len()
+                + launches.scalars(launch).len()
+                + timed.address_registers * timed.runs as usize;
+            (timed.facts(), number as u32, LAUNCH_WORD_BYTES * words as u64)
+        });
+        of_launches.push(Launch { kernel, operands, sources, results: ids(launches.results(launch)) });
+    }
+    Program { items, launches: of_launches, capacity: machine.vdm_words().into() }
+}
+
+#[test]
+fn both_models_agree_on_programs_with_calls() {
+    let cases = std::env::var("LIFTED_CASES").map_or(8, |cases| cases.parse().expect("a number"));
+    let mut rng = Random::seed_from_u64(17);
+    let (mut fitting, mut spilling) = (0, 0);
+    for case in 0..cases {
+        let ring_program =
+            if case % 4 == 0 { generate::random_program(&mut rng) } else { generate::random_calls(&mut rng) };
+        let mut machine = Machine::rpu_128x128();
+        machine
+            .edit(|values| {
+                values.vdm.size_mib = 1;
+                values.isa.word_bits = 128;
+                values.hbm.gb_per_s = rng.random_range(10.0..1000.0);
+                values.hbm.latency_ns = [0.0, 33.3][rng.random_range(0..2)];
+                values.launch.cycles = [0, 1000][rng.random_range(0..2)];
+                values.frontend.instruction_memory_kib = rng.random_range(4..64);
+            })
+            .unwrap();
+        // Large groups have kernels of their own, which take long to generate.
+        let limits = match case % 8 {
+            0 | 1 => Limits::for_degree(ring_program.degree().get(), &machine),
+            _ => Limits { rings: 1 + case % 4, window: 64, ..Limits::LINES },
+        };
+        let choice = (Keys::Streamed, Merit::Cycles);
+        let runtime = Runtime::with_limits(&ring_program, &machine, choice, limits).unwrap();
+        let program = program(&runtime.plan(true));
+        let (timeline, model) = (runtime.plan(true).timeline(), model(&program, &machine));
+        assert_eq!(timeline.is_ok(), model.is_some(), "case {case}");
+        let (Ok(timeline), Some(model)) = (timeline, model) else { continue };
+        fitting += 1;
+        spilling += usize::from(timeline.traffic[Kind::Spills] > 0);
+        model.assert_equal(&timeline, case);
+    }
+    assert!(2 * fitting > cases && 8 * spilling > cases, "{fitting} programs fit, {spilling} spill");
+}
