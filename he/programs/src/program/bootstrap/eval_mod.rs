@@ -119,9 +119,9 @@ impl Powers {
     ) -> Result<Ciphertext, Error> {
         let degree = p.len() - 1;
         let babies = 1 << (degree.ilog2() as usize + 2).div_ceil(2).min(degree.ilog2() as usize);
-        let is_even = p.iter().skip(1).step_by(2).all(|&coefficient| coefficient == 0.0);
-        let step = if is_even { 2 } else { 1 };
-        for i in (step..babies).step_by(step) {
+        // Even polynomials need no odd T_i, and odd ones of the even T_i only powers of two.
+        let has = |parity: usize| p.iter().skip(2 - parity).step_by(2).any(|&coefficient| coefficient != 0.0);
+        for i in (1..babies).filter(|i| has(i % 2)) {
             self.get(c, i)?;
         }
         let top = self.get(c, 1 << degree.ilog2())?;
