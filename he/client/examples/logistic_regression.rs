@@ -7,8 +7,7 @@
 //! The arguments are the ring degree, from 512 to 16384, the iterations, and a parameter set with a bootstrap: by default Lattigo's
 //! N16QP1546, which is secure at 65536 only. After them come options of the program, such as `momentum=nesterov slots=16`.
 
-use client::logistic_regression::{accuracy, samples, train};
-use client::{Client, NOT_SECURE, Rpu};
+use client::logistic_regression::demonstrate;
 use programs::{Options, ParameterSet};
 use sim::Machine;
 
@@ -18,26 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let iterations = arguments.next().unwrap_or_else(|| "10".to_owned());
     let name = arguments.next().unwrap_or_else(|| "lattigo-n16qp1546".to_owned());
     let set = ParameterSet::built_in(&name, Some(n)).ok_or("no built-in set has this name")??;
-    println!("{}, n = {n}: {NOT_SECURE}", set.name());
-    println!("{}", set.bootstrap_failure().ok_or("the set has no bootstrap")?);
-
     let options = Options::of_assignments([format!("iterations={iterations}")].into_iter().chain(arguments))?;
-
-    let samples = samples();
-    let mut client = Client::new(set, 1)?;
-    let rpu = Rpu::new(Machine::rpu_128x128());
-    let outcome = train(&mut client, &rpu, &samples, &options)?;
-    print!("{}", outcome.generated.ledger);
-    let rows = options.blocks.unwrap_or(1) * n as usize / 32;
-    for (name, weights) in [("encrypted", &outcome.found), ("in the clear", &outcome.expected)] {
-        println!(
-            "{name}: {:.2}% of the {rows} training samples are right, {:.2}% of all {}",
-            100.0 * accuracy(weights, &samples[..rows]),
-            100.0 * accuracy(weights, &samples),
-            samples.len()
-        );
-    }
-    println!("the largest error of a weight is {:.1e}", outcome.error());
-    println!("{}", outcome.step);
+    print!("{}", demonstrate(set, &options, Machine::rpu_128x128())?);
     Ok(())
 }

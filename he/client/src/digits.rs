@@ -1,8 +1,10 @@
 //! Images of digits, and the program `digits` on some of them, encrypted.
 
-use crate::{Client, Rpu, RpuError, Step, ckks};
+use crate::{Client, NOT_SECURE, Rpu, RpuError, Step, ckks};
 use num_complex::Complex64;
-use programs::{Generated, Network, Options, find_program, generate_defined};
+use programs::{Generated, Network, Options, ParameterSet, find_program, generate_defined};
+use sim::Machine;
+use std::fmt::Write;
 
 /// The pixels of an image.
 const PIXELS: usize = 64;
@@ -92,4 +94,35 @@ pub fn classify(
     let found = (0..images.len()).map(logits).collect();
     let expected = images.iter().map(|image| Network::trained().logits(&image.pixels)).collect();
     Ok(Outcome { generated, step, found, expected })
+}
+
+/// Classifies the first ten test images with the set `digits`; the result says in lines of text what came out.
+///
+/// # Errors
+/// Returns an error if the program does not run.
+pub fn demonstrate(machine: Machine) -> Result<String, RpuError> {
+    let set = ParameterSet::built_in("digits", None).expect("a built-in set").expect("a valid set");
+    let (name, n, parameters) = (set.name(), set.degree().get(), set.parameters());
+    let mut text = format!("{name}, n = {n}: {parameters}; keys from a seed: {NOT_SECURE}\n");
+    let images = test_images();
+    let network = Network::trained();
+    let right = images.iter().filter(|image| class(&network.logits(&image.pixels)) == image.class).count();
+    let _ = writeln!(text, "in the clear: {right} of {} test images are right", images.len());
+
+    let mut client = Client::new(set, 1).expect("its moduli have transforms");
+    let outcome = classify(&mut client, &Rpu::new(machine), &images[..10], false)?;
+    text += &outcome.generated.ledger.to_string();
+    let mut equal = 0;
+    for (image, (found, expected)) in images.iter().zip(outcome.found.iter().zip(&outcome.expected)) {
+        let [found, expected] = [found, expected].map(class);
+        let _ = writeln!(text, "a {}: {found} encrypted, {expected} in the clear", image.class);
+        equal += usize::from(found == expected);
+    }
+    let error = outcome.error();
+    let _ = writeln!(
+        text,
+        "{equal} of 10 classes equal those in the clear; the largest error of a logit is {error:.4}"
+    );
+    let _ = writeln!(text, "{}", outcome.step);
+    Ok(text)
 }

@@ -1,9 +1,11 @@
 //! Samples of tumours, and the program `logistic-regression` on some of them, encrypted.
 
-use crate::{Client, Rpu, RpuError, Step, ckks};
+use crate::{Client, NOT_SECURE, Rpu, RpuError, Step, ckks};
 use num_complex::Complex64;
 use programs::logistic::{self, FEATURES, margin};
-use programs::{Generated, Options, find_program, generate_defined};
+use programs::{Generated, Options, ParameterSet, find_program, generate_defined};
+use sim::Machine;
+use std::fmt::Write;
 
 /// A sample: its features and a 1, times its class, 1 or -1.
 pub type Sample = [f64; FEATURES];
@@ -84,4 +86,36 @@ pub fn train(
     let expected = logistic::train(samples, iterations, momentum);
     let expected = std::array::from_fn(|feature| expected[feature]);
     Ok(Outcome { generated, step: run, found: std::array::from_fn(|feature| found[feature].re), expected })
+}
+
+/// Trains weights on as many samples as a set has room for, the first ones; the result says in lines of text what came out.
+///
+/// # Errors
+/// As [`train`].
+///
+/// # Panics
+/// As [`train`], and if a modulus of the set has no transform.
+pub fn demonstrate(set: ParameterSet, options: &Options, machine: Machine) -> Result<String, RpuError> {
+    let n = set.degree().len();
+    let mut text = format!("{}, n = {n}: {NOT_SECURE}\n", set.name());
+    if let Some(failure) = set.bootstrap_failure() {
+        let _ = writeln!(text, "{failure}");
+    }
+    let samples = samples();
+    let mut client = Client::new(set, 1).expect("its moduli have transforms");
+    let outcome = train(&mut client, &Rpu::new(machine), &samples, options)?;
+    text += &outcome.generated.ledger.to_string();
+    let rows = options.blocks.unwrap_or(1) * n / (2 * FEATURES);
+    for (name, weights) in [("encrypted", &outcome.found), ("in the clear", &outcome.expected)] {
+        let [of_rows, of_all] =
+            [&samples[..rows], &samples].map(|samples| 100.0 * accuracy(weights, samples));
+        let all = samples.len();
+        let _ = writeln!(
+            text,
+            "{name}: {of_rows:.2}% of the {rows} training samples are right, {of_all:.2}% of all {all}"
+        );
+    }
+    let _ = writeln!(text, "the largest error of a weight is {:.1e}", outcome.error());
+    let _ = writeln!(text, "{}", outcome.step);
+    Ok(text)
 }
