@@ -82,8 +82,7 @@ pub fn train(
     let run = rpu.run_generated(client, &generated, &ciphertexts, false)?;
     let scale = generated.scales["trained"].to_f64();
     let found = ckks::decode(&client.phase(&run.ciphertext("trained")), scale);
-    let (iterations, momentum) = (options.iterations.unwrap_or(1), options.momentum.unwrap_or_default());
-    let expected = logistic::train(samples, iterations, momentum);
+    let expected = logistic::train(samples, options);
     let expected = std::array::from_fn(|feature| expected[feature]);
     Ok(Outcome { generated, step: run, found: std::array::from_fn(|feature| found[feature].re), expected })
 }

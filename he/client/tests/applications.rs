@@ -2,7 +2,7 @@
 
 use client::logistic_regression::{Outcome, accuracy, samples, train};
 use client::{Client, Rpu, digits};
-use programs::{Momentum, Network, Options, ParameterSet, Security};
+use programs::{Momentum, Network, Options, ParameterSet, Security, Sigmoid};
 use sim::Machine;
 
 fn built_in(name: &str, n: Option<u64>) -> ParameterSet {
@@ -75,4 +75,18 @@ fn nesterovs_momentum_with_sparse_bootstraps_trains_the_weights_of_the_clear_run
     let [found, expected] = [&outcome.found, &outcome.expected].map(|weights| accuracy(weights, &all));
     println!("accuracy {found} and {expected} in the clear");
     assert!((found - expected).abs() < 0.005 && expected > 0.8);
+}
+
+/// DPRIVE's form: Nesterov's momentum, a sigmoid of degree 59, and bootstraps of 128 slots.
+#[test]
+fn a_sigmoid_of_degree_59_trains_the_weights_of_the_clear_run() {
+    let options = Options {
+        iterations: Some(2),
+        momentum: Some(Momentum::Nesterov),
+        sigmoid: Some(Sigmoid::Chebyshev),
+        slots: Some(128),
+        ..Options::default()
+    };
+    let outcome = trained("dprive-n17-64", &options);
+    assert!(outcome.error() < 1e-5, "{:?} {:?}", outcome.found, outcome.expected);
 }

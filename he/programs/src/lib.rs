@@ -55,7 +55,7 @@ pub use definition::{Definition, Input, KeyPart, SwitchingKey};
 pub use error::Error;
 pub use matrix::{Diagonal, Periodic, Slots};
 pub use network::Network;
-pub use option::{Hoisting, Momentum, OPTIONS, OptionKind, OptionSpec, Options, Order, Rescale};
+pub use option::{Hoisting, Momentum, OPTIONS, OptionKind, OptionSpec, Options, Order, Rescale, Sigmoid};
 pub use program::{Generator, PROGRAMS, comment, find_program, generate, generate_defined, title};
 pub use scale::Scale;
 pub use security::Security;

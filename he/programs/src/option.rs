@@ -63,6 +63,16 @@ pub enum Momentum {
     Nesterov,
 }
 
+/// The polynomial in place of the sigmoid in a training.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Sigmoid {
+    /// Of degree 3, the least squares for margins up to 8.
+    #[default]
+    Cubic,
+    /// Of degree 59, for margins up to 16.
+    Chebyshev,
+}
+
 /// The options of programs.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -100,6 +110,8 @@ pub struct Options {
     pub blocks: Option<usize>,
     /// The momentum of a training.
     pub momentum: Option<Momentum>,
+    /// The sigmoid of a training.
+    pub sigmoid: Option<Sigmoid>,
 }
 
 impl Default for Options {
@@ -124,6 +136,7 @@ impl Default for Options {
             features: None,
             blocks: None,
             momentum: None,
+            sigmoid: None,
         }
     }
 }
@@ -219,6 +232,11 @@ const ORDERS: &Names<Order> = &[
 const MOMENTA: &Names<Momentum> = &[
     ("none", "Gradient descent", Momentum::None),
     ("nesterov", "Gradients at a point ahead of the weights", Momentum::Nesterov),
+];
+
+const SIGMOIDS: &Names<Sigmoid> = &[
+    ("cubic", "Of degree 3, the least squares for margins up to 8", Sigmoid::Cubic),
+    ("chebyshev", "Of degree 59, for margins up to 16", Sigmoid::Chebyshev),
 ];
 
 const INTERMEDIATES: &Names<bool> = &[
@@ -345,6 +363,16 @@ pub const OPTIONS: &[OptionSpec] = &[
         is_common: false,
         given: |options| options.momentum.is_some(),
         set: |options, text| find(MOMENTA, "momentum", text).map(|value| options.momentum = Some(value)),
+    },
+    OptionSpec {
+        name: "sigmoid",
+        kind: OptionKind::Choice(|| definitions(SIGMOIDS)),
+        doc: "Polynomial in place of the sigmoid in a training",
+        default: "cubic",
+        changes_results: true,
+        is_common: false,
+        given: |options| options.sigmoid.is_some(),
+        set: |options, text| find(SIGMOIDS, "sigmoid", text).map(|value| options.sigmoid = Some(value)),
     },
     OptionSpec {
         name: "rescale",

@@ -13,7 +13,7 @@
 mod eval_mod;
 mod plan;
 
-pub(super) use eval_mod::polynomial;
+pub(super) use eval_mod::{polynomial, scaled_polynomial};
 
 use super::Generator;
 use crate::bootstrap::{Bootstrap, Steps};

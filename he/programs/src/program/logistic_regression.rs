@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! margins     z w: a product, the sum of F rotations, a mask for the first feature, and F rotations back
-//! sigmoid     s_0 + v (v^2 + c), v the margin times the cube root of s_3, which is in the mask
+//! sigmoid     s_0 + v (v^2 + c), v the margin times the cube root of s_3, which is in the mask; or a Chebyshev series of the margin
+//!             over 16
 //! gradient    a product with the rows, and the sum over all rows by rotations
 //! update      the gradient has the scale that makes it a step; the point gets the same
 //! ```
@@ -13,13 +14,13 @@
 //! With Nesterov's momentum the weights w and those before, u, are bootstrapped as w + i u.
 
 use super::Generator;
-use super::bootstrap::Bootstrapping;
+use super::bootstrap::{Bootstrapping, scaled_polynomial};
 use crate::Error;
 use crate::circuit::{Ciphertext, Circuit, Plaintexts};
 use crate::definition::Definition;
-use crate::logistic::{AHEAD, FEATURES, INVERSE_RATE, SIGMOID};
+use crate::logistic::{self, AHEAD, CUBIC, FEATURES, INVERSE_RATE, LARGEST};
 use crate::matrix::{Periodic, Slots};
-use crate::option::Momentum;
+use crate::option::{Momentum, Sigmoid};
 use crate::scale::Scale;
 use num_bigint::BigInt;
 
@@ -35,6 +36,7 @@ pub(super) const LOGISTIC_REGRESSION: Generator = Generator {
         "features",
         "blocks",
         "momentum",
+        "sigmoid",
         "rescale",
         "hoisting",
         "slots",
@@ -42,9 +44,6 @@ pub(super) const LOGISTIC_REGRESSION: Generator = Generator {
     ],
     emit,
 };
-
-/// The moduli that an iteration uses up.
-const DEPTH: usize = 5;
 
 fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     let iterations = c.options.iterations.unwrap_or(1);
@@ -54,8 +53,9 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     if !features.is_power_of_two() {
         return Err(Error::Features { features, most: slots });
     }
+    let sigmoid = c.options.sigmoid.unwrap_or_default();
     // The last iteration leaves one modulus, for the next bootstrap.
-    let level = between * DEPTH + 1;
+    let level = between * depth(sigmoid) + 1;
     c.needs_levels(level - 1, 1)?;
     if c.options.rescale == Some(crate::Rescale::None) {
         return Err(Error::NeedsRescales { program: LOGISTIC_REGRESSION.name });
@@ -72,7 +72,7 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     let weights = c.input_at("weights", level, of_weights.clone());
     let momentum = c.options.momentum.unwrap_or_default();
     let (before, masks) = (weights.clone(), Vec::new());
-    let mut training = Training { data, features, slots, momentum, weights, before, masks };
+    let mut training = Training { data, features, slots, momentum, sigmoid, weights, before, masks };
     let bootstrapping =
         if iterations > between { Some(Bootstrapping::new(c, c.options.slots)?) } else { None };
     if let Some(bootstrapping) = &bootstrapping {
@@ -90,6 +90,14 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// The moduli that an iteration uses up: two for the margins, those of the sigmoid, and one for the gradient.
+fn depth(sigmoid: Sigmoid) -> usize {
+    match sigmoid {
+        Sigmoid::Cubic => 5,
+        Sigmoid::Chebyshev => 9,
+    }
+}
+
 struct Training {
     /// Rows, in ciphertexts of equal scales.
     data: Vec<Ciphertext>,
@@ -97,6 +105,7 @@ struct Training {
     features: usize,
     slots: usize,
     momentum: Momentum,
+    sigmoid: Sigmoid,
     weights: Ciphertext,
     /// The weights before the last iteration, with the scale of the weights.
     before: Ciphertext,
@@ -202,18 +211,22 @@ impl Training {
         divisor: usize,
     ) -> Result<Ciphertext, Error> {
         let (features, slots) = (self.features, self.slots);
-        let root = SIGMOID[2].cbrt();
+        // The step has the scale of the sum of all rows times the divisor. What the margins or the sigmoid lack of the scale of data
+        // makes that next to it, and small enough for a bootstrap. The cubic sigmoid takes the third power.
+        let root = CUBIC[2].cbrt();
+        let divisor_bits = divisor.ilog2() + 1;
+        let (factor, margin_scale) = match self.sigmoid {
+            Sigmoid::Cubic => (root, data.scale.over(&Scale::power_of_two(divisor_bits / 3))),
+            Sigmoid::Chebyshev => (1.0 / LARGEST, data.scale.clone()),
+        };
 
         c.stage("margins", data.level());
         let products = c.product(data, point)?;
         let sums = c.sum_of_rotations(&products, 1, features as i64)?;
-        // The step has the scale of the sum of all rows times the divisor. A cube root of the divisor less in the margins makes
-        // that next to the scale of data, and small enough for a bootstrap.
-        let margin_scale = data.scale.over(&Scale::power_of_two((divisor.ilog2() + 1) / 3));
         let level = sums.level();
         let scale = margin_scale.times(&c.last_modulus(level)).over(&sums.scale);
         let mut values = vec![0.0; features];
-        values[0] = root;
+        values[0] = factor;
         let mask = Slots::Periodic(Periodic { values, run: 1, slots });
         let definition = Definition::Plaintext { slots: mask, scale: scale.clone() };
         let known = (level, scale.clone());
@@ -228,9 +241,17 @@ impl Training {
         let margins = c.sum_of_rotations(&margins, -1, features as i64)?;
 
         c.stage("sigmoid", margins.level());
-        let square = c.product(&margins, &margins)?;
-        let factor = c.add_real(&square, SIGMOID[1] / root);
-        let cubic = c.product(&factor, &margins)?;
-        Ok(c.add_real(&cubic, SIGMOID[0]))
+        match self.sigmoid {
+            Sigmoid::Cubic => {
+                let square = c.product(&margins, &margins)?;
+                let factor = c.add_real(&square, CUBIC[1] / root);
+                let cubic = c.product(&factor, &margins)?;
+                Ok(c.add_real(&cubic, CUBIC[0]))
+            }
+            Sigmoid::Chebyshev => {
+                let scale = data.scale.over(&Scale::power_of_two(divisor_bits));
+                scaled_polynomial(c, margins, &logistic::chebyshev(), (true, &|_, _| scale.clone()))
+            }
+        }
     }
 }

@@ -56,10 +56,10 @@ pub(in crate::program) fn polynomial(
 }
 
 /// The scale at a level.
-type ScaleAt<'t> = dyn Fn(&Circuit<'_>, usize) -> Scale + 't;
+pub(in crate::program) type ScaleAt<'t> = dyn Fn(&Circuit<'_>, usize) -> Scale + 't;
 
 /// As [`polynomial`], with the scale that a function gives for the level before the last rescale.
-fn scaled_polynomial(
+pub(in crate::program) fn scaled_polynomial(
     c: &mut Circuit<'_>,
     x: Ciphertext,
     p: &[f64],
