@@ -21,7 +21,7 @@ use crate::switch::{Extended, KeyLimbs};
 use crate::{Error, ParameterSet};
 pub use ledger::{Ledger, Stage};
 use num_bigint::BigInt;
-use ring_program::{Limb, RingProgram};
+use ring_program::{Limb, Parameters, RingProgram};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -111,6 +111,12 @@ impl<'s> Circuit<'s> {
             scope: None,
             ledger: Ledger::default(),
         })
+    }
+
+    /// Declares the slots of a bootstrap's message times the levels that the program leaves it.
+    pub(crate) fn declare_slot_levels(&mut self, slot_levels: usize) {
+        let slot_levels = Some(slot_levels as u64).filter(|&count| count > 0);
+        self.emitter.declare(Parameters { slot_levels, ..self.set.parameters() });
     }
 
     pub(crate) fn finish(mut self) -> Generated {

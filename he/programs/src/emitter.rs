@@ -44,6 +44,11 @@ impl Emitter {
         Self { base, builder, next: 1, moduli: indices, transforms: 0, outputs: Vec::new(), function: None }
     }
 
+    /// Declares the parameters of the program, with more than those of its set.
+    pub(crate) fn declare(&mut self, parameters: Parameters) {
+        self.builder.declare_parameters(parameters);
+    }
+
     /// The moduli in use at the program's level.
     pub(crate) fn base(&self) -> &Base {
         &self.base

@@ -185,6 +185,7 @@ impl ParameterSet {
             log2_qp: rounded(log2(&q) + log2(&p)),
             security: self.security.to_string(),
             key_switch_noise_bits: rounded(noise.log2()),
+            slot_levels: None,
         }
     }
 

@@ -18,6 +18,9 @@ pub struct Parameters {
     pub security: String,
     /// log2 of the root of the mean square of an error's coefficient after a key switch at the highest level.
     pub key_switch_noise_bits: f64,
+    /// Of a bootstrap, the slots of the message times the levels that the program leaves it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot_levels: Option<u64>,
 }
 
 /// The values without the name of the set, in one line.

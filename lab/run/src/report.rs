@@ -79,6 +79,9 @@ pub struct RunReport {
     /// The origin of its keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys: Option<Keys>,
+    /// Of a bootstrap, the time over the slots of the message and the levels that the program leaves it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slot_level_ns: Option<f64>,
     /// What the choice of its kernels minimises.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimise: Option<Merit>,
@@ -265,6 +268,7 @@ impl RunReport {
             n: None,
             parameters: None,
             keys: None,
+            slot_level_ns: None,
             optimise: None,
             operations: None,
             lifted_operations: None,
@@ -383,6 +387,10 @@ impl RunReport {
             time_us: Some(time_us),
             hbm: Some(OffChip::Ring(hbm)),
             n: Some(n),
+            slot_level_ns: parameters
+                .as_ref()
+                .and_then(|parameters| parameters.slot_levels)
+                .map(|slot_levels| 1e3 * time_us / slot_levels as f64),
             parameters,
             keys: Some(keys),
             optimise: Some(optimise),

@@ -77,6 +77,8 @@ measures! {
     Cycles "cycles" "cycles" = |run| Some(run.cycles? as f64);
     /// Time of one run.
     TimeUs "time_us" "latency" = |run| run.time_us;
+    /// Time of one run of a bootstrap, over the slots of the message and the levels left.
+    SlotLevelNs "slot_level_ns" "time per slot and level" = |run| run.slot_level_ns;
     /// Time of a stream of runs with their off-chip transfers.
     StreamUs "stream_us" "time of the stream" = |run| Some(run.stream()?.total_us);
     /// Area of the machine.

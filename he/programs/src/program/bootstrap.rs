@@ -54,6 +54,7 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     c.needs_levels(bootstrapping.depth(), left)?;
     let ciphertext = c.input_at("ct", level, bootstrapping.scale.clone());
     let result = bootstrapping.bootstrap(c, &ciphertext)?;
+    c.declare_slot_levels(bootstrapping.slots * (result.level() - level));
     c.output("boot", &result);
     Ok(())
 }

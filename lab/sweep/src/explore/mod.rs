@@ -187,10 +187,29 @@ fn goals(definition: &Definition, exploration: &Exploration) -> Result<Goals, Di
     let constraints = exploration.constraints.clone();
     let objectives = exploration.objectives.clone().unwrap_or_else(|| vec![time, Measure::AreaMm2]);
     let limited = constraints.iter().map(|constraint| constraint.measure);
-    if !has_stream && objectives.iter().copied().chain(limited).any(|measure| measure == Measure::StreamUs) {
-        let message = "`stream_us` is the time of a stream, but the designs have none";
-        let help = "set `stream = 8` for streams of 8 runs, or take `time_us`, the time of one run";
-        return Err(definition.error(definition.explore_span.clone(), message, help));
+    let wanted: Vec<Measure> = objectives.iter().copied().chain(limited).collect();
+    // A program of a file may be a bootstrap.
+    let has_bootstrap = match definition.common("kernel") {
+        Some(kernel) => kernel.text() == "bootstrap",
+        None => definition.common("program").is_some(),
+    };
+    let of_some_tasks = [
+        (
+            Measure::StreamUs,
+            has_stream,
+            "`stream_us` is the time of a stream, but the designs have none",
+            "set `stream = 8` for streams of 8 runs, or take `time_us`, the time of one run",
+        ),
+        (
+            Measure::SlotLevelNs,
+            has_bootstrap,
+            "`slot_level_ns` is of bootstraps, but the program of the designs is another",
+            "set `kernel = \"bootstrap\"`, or take `time_us`",
+        ),
+    ];
+    if let Some((.., message, help)) = of_some_tasks.iter().find(|(of, has, ..)| !has && wanted.contains(of))
+    {
+        return Err(definition.error(definition.explore_span.clone(), *message, *help));
     }
     Ok(Goals { objectives, constraints })
 }
