@@ -25,6 +25,10 @@ const ARK_CLASS: [(&str, f64); 4] = [
     ("and with SlotToCoeff first", 5.42),
 ];
 
+/// RPUs that share an off-chip memory: its bandwidth in GB/s, and the most mm2 of all of them.
+const SHARED: [(f64, f64); 4] =
+    [(2048.0, 400.0), (4096.0, 400.0), (2048.0, f64::INFINITY), (4096.0, f64::INFINITY)];
+
 /// The set of `configs/sweeps/bootstrap.toml`.
 const SET: &str = "lattigo-n16qp1546";
 
@@ -61,10 +65,11 @@ pub(crate) fn files() -> Files {
     let machine_cells = |design: &Design<'_>| {
         let machine = design.machine();
         format!(
-            "{} | {} | {} | {} | {}",
+            "{} | {} | {} | {} | {} | {}",
             machine.hbm.gb_per_s,
             design.text("keys"),
             machine.hple.count,
+            machine.frontend.width,
             machine.vdm.banks,
             machine.vdm.size_mib,
         )
@@ -74,9 +79,10 @@ pub(crate) fn files() -> Files {
         format!("{:.2} | {:.1} | {}", us / 1e3, ns_per_slot(us), design.costs())
     };
     let row = |design: &Design<'_>| format!("{} | {}", machine_cells(design), time_cells(design));
+    let limit = |area: f64| if area.is_finite() { area.to_string() } else { "none".to_owned() };
     let mut best = Vec::new();
     for area in AREAS_MM2 {
-        let limit = if area.is_finite() { area.to_string() } else { "none".to_owned() };
+        let limit = limit(area);
         for bandwidth in BANDWIDTHS {
             let fits = |design: &&Design<'_>| {
                 design.area_mm2(false) <= area && design.machine().hbm.gb_per_s == bandwidth
@@ -118,6 +124,24 @@ pub(crate) fn files() -> Files {
             accelerators.push(format!("| {name} | {} |", row(design)));
         }
     }
+    let mut shared = Vec::new();
+    for (gb_per_s, area) in SHARED {
+        for count in [1.0, 2.0, 4.0] {
+            let fits = |design: &&Design<'_>| {
+                design.machine().hbm.gb_per_s * count == gb_per_s && design.area_mm2(false) * count <= area
+            };
+            let design = fastest(designs.iter().filter(fits)).ok_or("a design with a part of the memory")?;
+            let [ms, mm2] = [design.time_us() / 1e3, design.area_mm2(false)];
+            shared.push(format!(
+                "| {gb_per_s} | {} | {count} | {} | {ms:.2} | {:.2} | {mm2:.1} | {:.1} | {:.0}% |",
+                limit(area),
+                machine_cells(design),
+                ms / count,
+                mm2 * count,
+                100.0 * design.channel_share(),
+            ));
+        }
+    }
     let ark_class = ARK_CLASS.map(|(what, ms)| format!("| {what} | {ms} |"));
 
     let kernels_ms = first.compute_share() * first.time_us() / 1e3;
@@ -139,6 +163,7 @@ pub(crate) fn files() -> Files {
             ("faster", &lines(faster)),
             ("accelerators", &lines(accelerators)),
             ("ark_class", &lines(ark_class)),
+            ("shared", &lines(shared)),
             ("goal", &GOAL_MS),
             ("kernels", &format!("{kernels_ms:.1}")),
             ("bound", &format!("{bound_ms:.1}")),
