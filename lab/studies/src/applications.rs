@@ -1,7 +1,8 @@
 //! Whole applications on machines: counts, keys, times, and what binds; and their results on data.
 
 use crate::operations::{binding, changed_machine, machines};
-use crate::page::{Fault, Files, fill, lines, repository, text};
+use crate::page::{Fault, Files, fill, lines, text};
+use client::{digits, logistic_regression};
 use programs::{
     Definition, Generated, Options, ParameterSet, Stage, find_program, generate, generate_defined,
 };
@@ -16,7 +17,8 @@ struct Application {
     name: &'static str,
     program: &'static str,
     set: &'static str,
-    iterations: Option<usize>,
+    /// Options with values.
+    options: &'static [&'static str],
     machines: &'static [&'static str],
 }
 
@@ -25,28 +27,49 @@ const MACHINES: [&str; 3] = ["paper", "fast", "narrow"];
 /// The size of the off-chip memory: keys and plaintexts of a bootstrap at n = 131,072 need it.
 const OFF_CHIP: &str = "hbm.size_mib=131072";
 
-const APPLICATIONS: [Application; 5] = [
+const APPLICATIONS: [Application; 6] = [
     Application {
         name: "digits",
         program: "digits",
         set: "digits",
-        iterations: None,
+        options: &[],
         machines: &["paper", "narrow"],
     },
     Application {
         name: "ResNet-20",
         program: "resnet20",
         set: "resnet20",
-        iterations: None,
+        options: &[],
         machines: &["paper", "narrow"],
     },
-    training("training, N16QP1546", "lattigo-n16qp1546", &["paper", "narrow"]),
-    training("training, 128 bits", "dprive-n17-128", &["paper", "fast"]),
-    training("training, 64 bits", "dprive-n17-64", &["narrow"]),
+    training("training", "lattigo-n16qp1546", TRAINING, &["paper", "narrow"]),
+    training("HELR", "cheddar-40", HELR, &["paper", "narrow"]),
+    training("DPRIVE, 128 bits", "dprive-n17-128", DPRIVE, &["paper", "fast"]),
+    training("DPRIVE, 64 bits", "dprive-n17-64", DPRIVE, &["narrow"]),
 ];
 
-const fn training(name: &'static str, set: &'static str, machines: &'static [&'static str]) -> Application {
-    Application { name, program: "logistic-regression", set, iterations: Some(10), machines }
+const TRAINING: &[&str] = &["iterations=10"];
+
+/// In the form in which Cheddar and other accelerators measure it.
+const HELR: &[&str] = &[
+    "iterations=32",
+    "between=2",
+    "features=256",
+    "blocks=8",
+    "momentum=nesterov",
+    "slots=256",
+    "message-ratio=10",
+];
+
+const DPRIVE: &[&str] = &["iterations=10", "momentum=nesterov", "sigmoid=chebyshev", "slots=128"];
+
+const fn training(
+    name: &'static str,
+    set: &'static str,
+    options: &'static [&'static str],
+    machines: &'static [&'static str],
+) -> Application {
+    Application { name, program: "logistic-regression", set, options, machines }
 }
 
 pub(crate) fn files() -> Files {
@@ -59,8 +82,8 @@ pub(crate) fn files() -> Files {
             ("stages", &column(1)),
             ("machines", &machines(&MACHINES)?),
             ("times", &column(2)),
-            ("digits", &output("digits")?),
-            ("training", &output("logistic-regression")?),
+            ("digits", &digits::demonstrate(Machine::rpu_128x128())?.trim_end()),
+            ("training", &on_data()?.trim_end()),
         ],
     );
     Ok(vec![text("reports/he/applications.md", page)])
@@ -70,7 +93,7 @@ pub(crate) fn files() -> Files {
 fn rows(application: &Application) -> Result<[String; 3], Fault> {
     let name = application.name;
     let set = ParameterSet::built_in(application.set, None).expect("a built-in set")?;
-    let options = Options { iterations: application.iterations, ..Options::default() };
+    let options = Options::of_assignments(application.options.iter().map(|&text| text.to_owned()))?;
     let program = find_program(application.program).expect("a program");
     let generated = generate_defined(&program, &set, &options)?;
     let of_set = format!(
@@ -90,17 +113,20 @@ fn rows(application: &Application) -> Result<[String; 3], Fault> {
     let time = |machine_name: &&str| -> Result<String, Fault> {
         let machine = changed_machine(machine_name, &[OFF_CHIP])?;
         // A memory may be too small.
-        let cells = cells(&generated, &set, &machine, total.transforms)
-            .unwrap_or_else(|error| format!(" | | {error} | | | | | | | | |"));
+        let counts = (total.transforms, options.iterations);
+        let cells = cells(&generated, &set, &machine, counts)
+            .unwrap_or_else(|error| format!(" | | {error} | | | | | | | | | |"));
         Ok(format!("| {name} | {machine_name} |{cells}"))
     };
     let times = application.machines.par_iter().map(time).collect::<Result<Vec<_>, Fault>>()?;
     Ok([of_set, stages, lines(times)])
 }
 
-/// What an example printed.
-fn output(name: &str) -> Result<String, Fault> {
-    Ok(std::fs::read_to_string(repository(format!("reports/he/{name}.txt")))?.trim_end().to_owned())
+/// The training on data.
+fn on_data() -> Result<String, Fault> {
+    let set = ParameterSet::built_in("lattigo-n16qp1546", Some(16384)).expect("a built-in set")?;
+    let options = Options { iterations: Some(10), ..Options::default() };
+    Ok(logistic_regression::demonstrate(set, &options, Machine::rpu_128x128())?)
 }
 
 /// The counts of a stage, and the bytes of its keys in words of 8 or 16 bytes, each key once.
@@ -155,7 +181,7 @@ fn cells(
     generated: &Generated,
     set: &ParameterSet,
     machine: &Machine,
-    count: usize,
+    (count, iterations): (usize, Option<usize>),
 ) -> Result<String, Fault> {
     let transform = transform_us(set, machine)?;
     let report = report(&generated.program, machine)?;
@@ -163,8 +189,9 @@ fn cells(
     let kernels: f64 = report.costs.values().map(|cost| cost.time_us).sum();
     let Report { time_us, energy, hbm, .. } = &report;
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+    let each = iterations.map(|count| format!("{:.2}", time_us / 1e3 / count as f64)).unwrap_or_default();
     Ok(format!(
-        " {} | {transform:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.1} | {:.1} | {:.1} | {} |",
+        " {} | {transform:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {each} | {:.1} | {:.1} | {:.1} | {} |",
         generated.program.length(),
         count as f64 * transform / 1e3,
         of_transforms / 1e3,
