@@ -16,8 +16,9 @@ using u128 = unsigned __int128;
 #define SHARED_ARRAY(T, NAME)                          \
     extern __shared__ __align__(16) unsigned char NAME##_bytes[]; \
     T* NAME = reinterpret_cast<T*>(NAME##_bytes)
-// Exports a kernel by name to the host. The CUDA driver needs nothing for that.
+// Exports a kernel by name to the host, with the number of blocks in its clusters. The CUDA driver needs nothing for that.
 #define EXPORT_KERNEL(NAME)
+#define EXPORT_CLUSTER_KERNEL(NAME, BLOCKS)
 
 // The most threads that a multiprocessor holds.
 #if (__CUDA_ARCH__ >= 860 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1200

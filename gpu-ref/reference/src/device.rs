@@ -273,6 +273,16 @@ impl Device {
         unsafe { self.cuda("a copy beside other work")?.start_copy(to, from, bytes) }
     }
 
+    /// Number of clusters of two blocks that have a multiprocessor with all of its shared memory for each block.
+    /// Zero if the device has no clusters, or less than [`BLOCK_BYTES`] of shared memory.
+    pub(crate) fn pairs(&self) -> Result<u32, Error> {
+        match &*self.backend {
+            Backend::Cuda(cuda) => cuda.pairs(),
+            // Fewer than the polynomials of a test, so that clusters have several.
+            Backend::Emulated(_) => Ok(3),
+        }
+    }
+
     /// Maximum number of resident blocks: the limit of a cooperative launch.
     pub(crate) fn resident_blocks(&self, kernel: &Kernel, shape: Shape) -> Result<usize, Error> {
         match (&*self.backend, &kernel.0) {
@@ -283,6 +293,9 @@ impl Device {
         }
     }
 }
+
+/// The most shared memory of a block on a device with clusters, in bytes.
+pub(crate) const BLOCK_BYTES: u32 = 227 * 1024;
 
 /// The error for a plan and a batch of different devices.
 fn foreign_buffer() -> Error {

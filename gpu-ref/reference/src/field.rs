@@ -42,6 +42,7 @@ pub(crate) struct Field {
     largest: u128,
     truncated: bool,
     on_the_fly: bool,
+    once: bool,
 }
 
 impl Field {
@@ -53,6 +54,7 @@ impl Field {
             largest: recipe.largest_modulus(),
             truncated: recipe.product().truncated,
             on_the_fly: recipe.has(Feature::OnTheFly),
+            once: recipe.has(Feature::Once),
         }
     }
 
@@ -184,7 +186,7 @@ impl Field {
     }
 
     /// The table for one modulus: entry `places[j]` holds `base^bitrev(j)`. The two short tables of
-    /// [`Feature::OnTheFly`] follow.
+    /// [`Feature::OnTheFly`] follow, or the middle stages of [`Feature::Once`].
     pub(crate) fn table<W: Word>(self, base: u128, q: u128, places: &[usize]) -> Vec<W> {
         let (n, log_n) = (places.len(), places.len().ilog2());
         let powers = powers(base, n, q);
@@ -194,6 +196,9 @@ impl Field {
         }
         if self.on_the_fly {
             roots.extend(split_indices(log_n).map(|j| powers[bit_reverse(j, log_n)]));
+        }
+        if self.once {
+            roots.extend(once::middle().map(|j| powers[bit_reverse(j, log_n)]));
         }
         self.entries(roots, q)
     }
@@ -259,6 +264,9 @@ pub(crate) fn table_places(recipe: &Recipe) -> Vec<usize> {
     if recipe.resident() {
         return (0..1 << recipe.log_n()).collect();
     }
+    if recipe.has(Feature::Once) {
+        return once::places();
+    }
     let mut places = vec![0; 1 << recipe.log_n()];
     for (number, pass) in recipe.passes().iter().enumerate() {
         let first = recipe.first_stage(number);
@@ -275,6 +283,43 @@ pub(crate) fn table_places(recipe: &Recipe) -> Vec<usize> {
         }
     }
     places
+}
+
+/// The order of the roots of [`Feature::Once`]; see `cuda/once.cuh`.
+mod once {
+    const LOG_N: u32 = 16;
+    /// The stages after these are the last round.
+    const BEFORE_LAST: u32 = 11;
+    /// The stages after these are the middle round.
+    const BEFORE_MIDDLE: u32 = 6;
+    /// `Once::SHARED_ROOTS`.
+    const SHARED_ROOTS: u32 = 3;
+
+    /// The position of each `j = 2^s + i`: within a stage of the last round, parts of a thread with the same
+    /// root behind each other, then threads.
+    pub(super) fn places() -> Vec<usize> {
+        let place = |j: usize| {
+            let stage = if j == 0 { 0 } else { j.ilog2() };
+            let Some(depth) = stage.checked_sub(BEFORE_LAST) else { return j };
+            let sharing = (SHARED_ROOTS + stage).saturating_sub(LOG_N - 1);
+            let (start, group) = (1 << stage, j - (1 << stage));
+            let (thread, part) = (group >> depth, group & ((1 << depth) - 1));
+            let (root, number) = (part >> sharing, part & ((1 << sharing) - 1));
+            start + (number << (stage - sharing)) + (thread << (depth - sharing)) + root
+        };
+        (0..1 << LOG_N).map(place).collect()
+    }
+
+    /// For each group of the first stage of the middle round, the `j` of its roots: of stage d of the round
+    /// from entry 2^d on. Entry 0 is not used.
+    pub(super) fn middle() -> impl Iterator<Item = usize> {
+        let entry = |group: usize, entry: usize| {
+            let depth = entry.max(1).ilog2();
+            (1 << (BEFORE_MIDDLE + depth)) + (group << depth) + (entry.max(1) - (1 << depth))
+        };
+        let groups = 0..1 << BEFORE_MIDDLE;
+        groups.flat_map(move |group| (0..1 << (BEFORE_LAST - BEFORE_MIDDLE)).map(move |e| entry(group, e)))
+    }
 }
 
 #[cfg(test)]
@@ -354,10 +399,13 @@ mod tests {
         for strategy in Strategy::ALL {
             for &bits in strategy.word_bits() {
                 for log_n in crate::recipe::LOG_N {
-                    let places = table_places(&Recipe::new(strategy, bits, log_n).unwrap());
-                    let mut seen = vec![false; 1 << log_n];
-                    places.iter().for_each(|&place| seen[place] = true);
-                    assert!(places.len() == seen.len() && !seen.contains(&false));
+                    let recipe = Recipe::new(strategy, bits, log_n).unwrap();
+                    for recipe in [recipe.clone().with(Feature::Once), Ok(recipe)].into_iter().flatten() {
+                        let places = table_places(&recipe);
+                        let mut seen = vec![false; 1 << log_n];
+                        places.iter().for_each(|&place| seen[place] = true);
+                        assert!(places.len() == seen.len() && !seen.contains(&false));
+                    }
                 }
             }
         }

@@ -4,7 +4,7 @@ mod product;
 
 use self::product::ProductKernels;
 use crate::batch::check_residues;
-use crate::device::{Argument, Device, Kernel, Launch, Mode, Shape};
+use crate::device::{Argument, BLOCK_BYTES, Device, Kernel, Launch, Mode, Shape};
 use crate::field::{Field, table_places};
 use crate::number::pow_mod;
 use crate::recipe::{Feature, Pass, Recipe, Strategy};
@@ -42,8 +42,12 @@ pub struct Plan<W> {
     moduli: Vec<Modulus<W>>,
     forward: Vec<Kernel>,
     inverse: Vec<Kernel>,
+    /// Clusters of a launch with [`Feature::Once`], 0 without.
+    pairs: u32,
     /// Compiled at the first product, because these kernels take longest to compile.
     product: OnceLock<ProductKernels>,
+    /// With [`Feature::Once`], the plan of the products: the same without it.
+    in_passes: OnceLock<Box<Self>>,
     /// The roots of each direction, for each modulus.
     forward_tables: Batch<W>,
     inverse_tables: Batch<W>,
@@ -52,6 +56,9 @@ pub struct Plan<W> {
     /// synchronisation buffer, initially zero.
     residency: Option<(usize, Batch<W>)>,
 }
+
+/// Threads per block of the kernels of [`Feature::Once`].
+const ONCE_THREADS: u32 = 1024;
 
 /// Threads per block of resident kernels. Each thread has two elements.
 const RESIDENT_THREADS: u32 = 256;
@@ -76,6 +83,8 @@ impl<W: Word> Plan<W> {
     /// one is too long for the strategy or has a root for another N.
     pub fn with_recipe(device: &Device, recipe: Recipe, moduli: &[Modulus<W>]) -> Result<Self, Error> {
         Self::check(&recipe, moduli)?;
+        let pairs = if recipe.has(Feature::Once) { device.pairs()? } else { 0 };
+        let recipe = if pairs == 0 { recipe.without(Feature::Once) } else { recipe };
         let (n, field) = (1usize << recipe.log_n(), Field::new(&recipe));
         let places = table_places(&recipe);
         let table = |exponent: u128| -> Vec<W> {
@@ -97,6 +106,9 @@ impl<W: Word> Plan<W> {
 
         let module = device.compile(field.source().0, &text(device, &recipe, source::transforms))?;
         let numbered = |name: &str| -> Result<Vec<Kernel>, Error> {
+            if pairs > 0 {
+                return Ok(vec![module.kernel(&format!("{name}_0"), BLOCK_BYTES)?]);
+            }
             let passes = recipe.passes().iter().enumerate();
             passes.map(|(i, pass)| module.kernel(&format!("{name}_{i}"), recipe.shared_bytes(pass))).collect()
         };
@@ -108,7 +120,9 @@ impl<W: Word> Plan<W> {
             forward,
             residency: residency.transpose()?,
             inverse: numbered("inverse")?,
+            pairs,
             product: OnceLock::new(),
+            in_passes: OnceLock::new(),
             forward_tables: Batch::upload(device, &forward_table)?,
             inverse_tables: Batch::upload(device, &inverse_table)?,
             constants: Batch::upload(device, &constants)?,
@@ -154,7 +168,8 @@ impl<W: Word> Plan<W> {
         Ok((most, Batch::zeroed(device, sync_words((most * limbs) << recipe.log_n()))?))
     }
 
-    /// The recipe, as the moduli allow it: see [`Feature::ShortQuotients`].
+    /// The recipe, as the moduli and the device allow it: see [`Feature::ShortQuotients`] and
+    /// [`Feature::Once`].
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
@@ -271,6 +286,13 @@ impl<W: Word> Plan<W> {
         if let Some((_, sync)) = &self.residency {
             arguments.push(sync.pointer());
             writes.push(sync.region(0, sync_words(self.polynomial_words() * part.count)));
+        }
+        if self.pairs > 0 {
+            let count = (part.count * self.moduli.len()) as u32;
+            arguments.extend([part.count as u32, count].map(Argument::from));
+            let grid = [2 * self.pairs.min(count), 1, 1];
+            let shape = Shape { grid, threads: ONCE_THREADS, shared: BLOCK_BYTES, mode: self.mode() };
+            return Launch { kernel, shape, arguments, reads: Vec::new(), writes };
         }
         let shape = self.shape(&self.recipe.passes()[number], part.count as u32);
         Launch { kernel, shape, arguments, reads: Vec::new(), writes }

@@ -126,6 +126,9 @@ impl Recipe {
         if let Some(passes) = best::few(word_bits, log_n).filter(|_| transforms < best::FEW) {
             (own.passes, own.shared_roots) = (passes, 0);
         }
+        if Feature::Once.suits(&own) && transforms >= best::PIPELINED {
+            own.features.insert(Feature::Once);
+        }
         Ok(own)
     }
 
@@ -183,9 +186,12 @@ impl Recipe {
     /// # Errors
     /// Returns [`Error::Unsupported`] if the strategy's kernels do not have it; see [`Feature`].
     pub fn with(mut self, feature: Feature) -> Result<Self, Error> {
-        if !feature.suits(self.strategy, self.word_bits, self.modulus_bits) {
+        if !feature.suits(&self) {
             return Err(Error::Unsupported {
-                what: format!("{feature:?} for {} and moduli of {} bits", self.strategy, self.modulus_bits),
+                what: format!(
+                    "{feature:?} for {}, N = 2^{} and moduli of {} bits",
+                    self.strategy, self.log_n, self.modulus_bits
+                ),
                 instead: "leave the feature out, or use the strategy that has it".into(),
             });
         }

@@ -6,7 +6,7 @@ use crate::field::Field;
 use crate::recipe::{Barrett, Feature, Pass, Product, Recipe, Strategy, Sync};
 use std::fmt::Write;
 
-const FILES: [(&str, &str); 17] = [
+const FILES: [(&str, &str); 19] = [
     ("common.cuh", include_str!("../cuda/common.cuh")),
     ("wide_integer.cuh", include_str!("../cuda/wide_integer.cuh")),
     ("butterflies.cuh", include_str!("../cuda/butterflies.cuh")),
@@ -14,6 +14,8 @@ const FILES: [(&str, &str); 17] = [
     ("barrett.cuh", include_str!("../cuda/barrett.cuh")),
     ("shoup.cuh", include_str!("../cuda/shoup.cuh")),
     ("pass.cuh", include_str!("../cuda/pass.cuh")),
+    ("cluster.cuh", include_str!("../cuda/cluster.cuh")),
+    ("once.cuh", include_str!("../cuda/once.cuh")),
     ("wide.cu", include_str!("../cuda/wide.cu")),
     ("cheddar.cu", include_str!("../cuda/cheddar.cu")),
     ("shivdikar.cu", include_str!("../cuda/shivdikar.cu")),
@@ -166,6 +168,9 @@ fn product_kernels(recipe: &Recipe) -> Vec<Instance> {
 }
 
 fn transform_instances(recipe: &Recipe) -> String {
+    if recipe.has(Feature::Once) {
+        return "ONCE_KERNEL(forward_0, forward)\nONCE_KERNEL(inverse_0, inverse)\n".into();
+    }
     if let Some(local) = resident_sync(recipe) {
         let kernel = |name, forward| {
             format!("RESIDENT_KERNEL({name}, {}, {local}, {forward}, false)\n", recipe.log_n())
@@ -191,7 +196,7 @@ pub fn transforms(recipe: &Recipe) -> String {
     strategy(recipe) + &transform_instances(recipe)
 }
 
-/// The kernels that only a product needs. `product` is the heart: fused, it covers the last forward
+/// The kernels that only a product needs, of a recipe without [`Feature::Once`]. `product` is the heart: fused, it covers the last forward
 /// pass, the products and the first inverse pass; separate or resident, only the products.
 /// `inverse_product_0` is the last inverse pass, unless `product` contains it. Separate truncated
 /// products add `forward_truncated`, and `inverse_truncated` if there is more than one pass.
@@ -199,9 +204,9 @@ pub fn product(recipe: &Recipe) -> String {
     strategy(recipe) + &product_instances(recipe)
 }
 
-/// The kernels of [`transforms`] and of [`product`] in one file.
+/// The kernels of [`transforms`] and of [`product`] in one file, without the second for [`Feature::Once`].
 pub fn everything(recipe: &Recipe) -> String {
-    transforms(recipe) + &product_instances(recipe)
+    transforms(recipe) + &if recipe.has(Feature::Once) { String::new() } else { product_instances(recipe) }
 }
 
 /// Those kernels of [`everything`] that could spill registers: the limits on resident threads leave a
@@ -210,6 +215,9 @@ pub fn everything(recipe: &Recipe) -> String {
 pub fn tight(recipe: &Recipe) -> Option<String> {
     if recipe.resident() {
         return None;
+    }
+    if recipe.has(Feature::Once) {
+        return Some(transforms(recipe));
     }
     let of = |kernels: Vec<Instance>, truncated| -> String {
         let tight = kernels.iter().filter(|kernel| kernel.is_tight(recipe));

@@ -131,6 +131,13 @@ fn recipes_for_batches(device: &Device) {
     check_recipe(device, &few.with(Feature::Alternating).unwrap(), 2, 3);
 }
 
+/// Clusters with one polynomial and with two, on the emulated device, and products beside them.
+fn crosses_memory_once(device: &Device) {
+    let recipe = Recipe::new(Strategy::Best, 32, 16).unwrap().with(Feature::Once).unwrap();
+    check_recipe(device, &recipe, 2, if device.is_emulated() { 2 } else { 80 });
+    assert!(Recipe::new(Strategy::Best, 32, 15).unwrap().with(Feature::Once).is_err());
+}
+
 /// The kernels of a plan whose roots do not allow short quotients.
 fn full_quotients(device: &Device) {
     let recipe = Recipe::for_moduli(Strategy::Best, 128, 10, (1 << 126) - 1).unwrap();
@@ -238,7 +245,7 @@ fn low_latency_at_all_sizes(device: &Device) {
 }
 
 fn main() -> ExitCode {
-    let each = named![check_hard_product, recipes_for_batches, full_quotients, layouts];
+    let each = named![check_hard_product, recipes_for_batches, crosses_memory_once, full_quotients, layouts];
     let emulated: [Test; 3] = named![bad_input_is_refused, emulated_lengths, low_latency];
     let gpu: [Test; 5] =
         named![all_lengths, more_than_fit_at_once, small_lengths, foreign_streams, low_latency_at_all_sizes];

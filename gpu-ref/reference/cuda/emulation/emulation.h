@@ -22,10 +22,12 @@
 #define __device__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 #define __restrict__
 #define __align__(n) alignas(n)
 
 struct uint2 { unsigned int x, y; };
+struct alignas(16) uint4 { unsigned int x, y, z, w; };
 struct alignas(16) ulonglong2 { unsigned long long x, y; };
 struct dim3 { unsigned int x = 1, y = 1, z = 1; };
 
@@ -44,6 +46,8 @@ struct Fiber {
     State state;
     dim3 thread, block;
     unsigned char* shared;
+    unsigned arrived_at;  // the generation of the cluster's barrier
+    unsigned warp_arrived, warp_generation;  // of the barrier of the warp that begins with this thread
 };
 
 // Memory that only grows and is not cleared.
@@ -74,12 +78,37 @@ struct Launch {
     Fiber* running = nullptr;
     void (*body)(void*) = nullptr;
     void* argument = nullptr;
+    // Blocks that are alive together, with all their fibers, are also a cluster.
+    unsigned alive = 0, arrived = 0, generation = 0;
+    size_t shared_bytes = 0;
 
     void suspend(State state) {
         Fiber* self = running;
         self->state = state;
         // Unlike swapcontext, these make no system call.
         if (!_setjmp(self->context)) _longjmp(scheduler, 1);
+    }
+    void arrive() {
+        running->arrived_at = generation;
+        if (++arrived == alive) arrived = 0, ++generation;
+    }
+    void wait_for_all() {
+        while (running->arrived_at == generation) suspend(State::Ready);
+    }
+    void sync_warp() {
+        Fiber* warp = running - running->thread.x % 32;
+        const unsigned generation = warp->warp_generation;
+        if (++warp->warp_arrived == 32) {
+            warp->warp_arrived = 0, ++warp->warp_generation;
+        } else {
+            while (warp->warp_generation == generation) suspend(State::Ready);
+        }
+    }
+    // What `at`, in this block's shared memory, is in that of another block of the cluster.
+    template <class T>
+    T* in_block(T* at, unsigned number) {
+        const size_t offset = reinterpret_cast<unsigned char*>(at) - running->shared;
+        return reinterpret_cast<T*>(reinterpret_cast<unsigned char*>(shared.items) + number * shared_bytes + offset);
     }
     void resume(Fiber& fiber) {
         running = &fiber;
@@ -95,6 +124,7 @@ struct Launch {
         fiber.thread = dim3{thread, 0, 0};
         fiber.shared = static_cast<unsigned char*>(shared);
         fiber.state = State::Ready;
+        fiber.warp_arrived = fiber.warp_generation = 0;
         fiber.begun = false;
         getcontext(&fiber.begin);
         fiber.begin.uc_stack.ss_sp = stack.bytes;
@@ -146,8 +176,8 @@ struct Indices {};
 
 // Launches `kernel` with `arguments`, one pointer per argument, as cuLaunchKernel takes them.
 template <class... A>
-int launch(void (*kernel)(A...), const unsigned* grid, unsigned threads, unsigned shared_bytes, bool cooperative,
-           void** arguments) {
+int launch(void (*kernel)(A...), const unsigned* grid, unsigned threads, unsigned shared_bytes, unsigned cluster,
+           bool cooperative, void** arguments) {
     auto call = [&] {
         [&]<size_t... I>(Indices<I...>) {
             kernel(*static_cast<A*>(arguments[I])...);
@@ -159,11 +189,13 @@ int launch(void (*kernel)(A...), const unsigned* grid, unsigned threads, unsigne
     blockDim = dim3{threads, 1, 1};
 
     const unsigned total = grid[0] * grid[1] * grid[2];
-    const unsigned together = cooperative ? total : 1;
+    const unsigned together = cooperative ? total : cluster;
     const size_t shared_items = (shared_bytes + sizeof(ulonglong2) - 1) / sizeof(ulonglong2);
     Fiber* fibers = current.fibers.at_least(size_t(together) * threads);
     Stack* stacks = current.stacks.at_least(size_t(together) * threads);
     ulonglong2* shared = current.shared.at_least(shared_items * together);
+    current.alive = together * threads;
+    current.shared_bytes = shared_items * sizeof(ulonglong2);
     for (unsigned first = 0; first < total; first += together) {
         // Poisoned, because a GPU does not clear shared memory either.
         memset(shared, 0xA5, shared_items * together * sizeof(ulonglong2));
@@ -183,6 +215,8 @@ int launch(void (*kernel)(A...), const unsigned* grid, unsigned threads, unsigne
 }  // namespace emulation
 
 inline void __syncthreads() { emulation::current.suspend(emulation::State::AtBarrier); }
+// Of whole warps.
+inline void __syncwarp() { emulation::current.sync_warp(); }
 inline void spin_pause() { emulation::current.suspend(emulation::State::Ready); }
 
 template <class T>
@@ -207,8 +241,9 @@ inline double copysign(double x, double sign) { return __builtin_copysign(x, sig
 
 #define SHARED_ARRAY(T, NAME) T* NAME = reinterpret_cast<T*>(emulation::current.running->shared)
 
-#define EXPORT_KERNEL(NAME)                                                                                       \
+#define EXPORT_KERNEL(NAME) EXPORT_CLUSTER_KERNEL(NAME, 1)
+#define EXPORT_CLUSTER_KERNEL(NAME, BLOCKS)                                                                       \
     extern "C" int emulated_##NAME(const unsigned* grid, unsigned threads, unsigned shared, bool cooperative,     \
                                    void** arguments) {                                                            \
-        return emulation::launch(NAME, grid, threads, shared, cooperative, arguments);                            \
+        return emulation::launch(NAME, grid, threads, shared, BLOCKS, cooperative, arguments);                            \
     }

@@ -1,7 +1,7 @@
 //! The CUDA backend of [`super::Device`], on `cudarc`.
 
 use super::launch::pointers;
-use super::{Argument, Launch, Mode, Shape, cache, runtime_compiler};
+use super::{Argument, BLOCK_BYTES, Launch, Mode, Shape, cache, runtime_compiler};
 use crate::Error;
 use cudarc::driver::sys::{
     self, CUdevice_attribute, CUfunction_attribute, CUlaunchAttributeID, CUpointer_attribute,
@@ -238,6 +238,19 @@ impl Cuda {
             .attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
             .map_err(driver("reading a device attribute"))?;
         Ok(each as usize * processors.unsigned_abs() as usize)
+    }
+
+    /// See [`super::Device::pairs`].
+    pub(crate) fn pairs(&self) -> Result<u32, Error> {
+        let attribute = |which| {
+            let value = self.context.attribute(which).map_err(driver("reading a device attribute"))?;
+            Ok::<_, Error>(value.unsigned_abs())
+        };
+        let bytes = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        if !self.overlaps || attribute(bytes)? < BLOCK_BYTES {
+            return Ok(0);
+        }
+        Ok(attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? / 2)
     }
 
     /// A graph of launches in sequence. Capture uses a stream of its own, so launches by other

@@ -3,7 +3,7 @@
 use super::{Direction, Plan, text};
 use crate::device::{Argument, Kernel, Launch, Shape};
 use crate::field::Field;
-use crate::recipe::{Pass, Product};
+use crate::recipe::{Feature, Pass, Product};
 use crate::{Batch, Error, Layout, Word, source};
 
 /// Threads per block of the product-only kernel.
@@ -57,6 +57,9 @@ impl<W: Word> Plan<W> {
     /// # Errors
     /// Returns the errors of [`Self::spilled_bytes`].
     pub fn spilled_bytes_of_product(&self) -> Result<usize, Error> {
+        if let Some(plan) = self.in_passes()? {
+            return plan.spilled_bytes_of_product();
+        }
         let product = self.product_kernels()?;
         let others = [&product.inverse, &product.forward_truncated, &product.inverse_truncated];
         let beside = self.passes_beside_heart() - usize::from(product.forward_truncated.is_some());
@@ -78,6 +81,9 @@ impl<W: Word> Plan<W> {
     fn products(&self, left: &Batch<W>, right: &Batch<W>, layout: Layout) -> Result<Vec<Launch<'_>>, Error> {
         self.device.require(left.device())?;
         self.device.require(right.device())?;
+        if let Some(plan) = self.in_passes()? {
+            return plan.products(left, right, layout);
+        }
         let product = self.product_kernels()?;
         let last = self.recipe.passes().len() - 1;
         let beside = self.passes_beside_heart();
@@ -119,6 +125,18 @@ impl<W: Word> Plan<W> {
             }
         }
         Ok(launches)
+    }
+
+    /// With [`Feature::Once`], the plan of the products.
+    fn in_passes(&self) -> Result<Option<&Self>, Error> {
+        if !self.recipe.has(Feature::Once) {
+            return Ok(None);
+        }
+        if let Some(plan) = self.in_passes.get() {
+            return Ok(Some(plan));
+        }
+        let plan = Self::with_recipe(&self.device, self.recipe.clone().without(Feature::Once), &self.moduli)?;
+        Ok(Some(self.in_passes.get_or_init(|| Box::new(plan))))
     }
 
     /// Returns true if the product's heart contains no pass.

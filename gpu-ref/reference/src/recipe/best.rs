@@ -3,7 +3,7 @@
 
 use super::pass::{Pass, Product, pair, single};
 #[cfg(doc)]
-use super::{Recipe, Strategy};
+use super::{Feature, Recipe, Strategy};
 
 /// Passes of [`Strategy::Best`] for batches, chosen on an H200 among a few for each size: 64 moduli of 8
 /// polynomials at N = 2^16, one modulus at any other size.
@@ -31,6 +31,10 @@ pub(super) const CACHED_BYTES: usize = 16 << 20;
 
 /// Fewer transforms than this leave most of a device without work if each is one block.
 pub(super) const FEW: usize = 128;
+
+/// From this many transforms on, each cluster of [`Feature::Once`] has several, so that loads overlap with
+/// computation.
+pub(super) const PIPELINED: usize = 128;
 
 /// Passes of [`Strategy::Best`] for fewer than [`FEW`] transforms, where they differ.
 pub(super) fn few(word_bits: u32, log_n: u32) -> Option<Vec<Pass>> {

@@ -1,6 +1,6 @@
 //! The features: variations of the kernels that a recipe may ask for.
 
-use super::Strategy;
+use super::{Recipe, Strategy};
 
 /// A variation of a recipe's kernels.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -24,6 +24,10 @@ pub enum Feature {
     /// [`Strategy::Cheddar`]: the last round of the last pass, three stages by default, computes its
     /// roots from two tables of about sqrt(N) entries each, instead of loading them from one of N.
     OnTheFly,
+    /// [`Strategy::Best`] in 32-bit words at N = 2^16: a transform is one kernel, whose clusters of two blocks
+    /// cross memory once, with the next polynomial on its way while they compute one. Products use the
+    /// passes. A plan for a device without such clusters does without.
+    Once,
     /// [`Strategy::Best`] with moduli of 126 bits in 128-bit words: quotients come from 13 of 16
     /// partial products. All roots modulo q allow that for q up to 2^126 - 2^95, and above all but
     /// one in 2^31. A plan with one of these does without.
@@ -41,19 +45,21 @@ impl Feature {
             Self::Streaming => Some("STREAMING"),
             Self::Casts => Some("CASTS"),
             Self::OnTheFly => Some("ON_THE_FLY"),
+            Self::Once => Some("ONCE"),
             Self::ShortQuotients => Some("SHORT_QUOTIENTS"),
         }
     }
 
-    /// Returns true if the kernels of a strategy have the feature, for moduli of `modulus_bits` bits in
-    /// words of `word_bits` bits.
-    pub(super) fn suits(self, strategy: Strategy, word_bits: u32, modulus_bits: u32) -> bool {
+    /// Returns true if the kernels of a recipe's strategy have the feature, for its words, moduli and N.
+    pub(super) fn suits(self, recipe: &Recipe) -> bool {
+        let Recipe { strategy, word_bits, log_n, modulus_bits, .. } = *recipe;
         match self {
             Self::Overlap | Self::EarlyRoots | Self::Alternating | Self::GlobalExchange | Self::Streaming => {
                 !strategy.resident()
             }
             Self::Casts => strategy == Strategy::Caramel,
             Self::OnTheFly => strategy == Strategy::Cheddar,
+            Self::Once => (strategy, word_bits, log_n) == (Strategy::Best, 32, 16),
             Self::ShortQuotients => (strategy, word_bits, modulus_bits) == (Strategy::Best, 128, 126),
         }
     }
