@@ -19,7 +19,7 @@
 
 use clap::Parser;
 use gpu_ablation::measure::{Work, time, time_copy};
-use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Timing, Word, host};
+use gpu_ref::{Device, Direction, Feature, Modulus, Plan, Recipe, Strategy, Timing, Word, host};
 use gpu_testing::{compare, model, products, random};
 use rayon::prelude::*;
 
@@ -48,6 +48,9 @@ struct Options {
     /// N is 2^L
     #[arg(long, value_name = "L", default_values_t = 12..=17)]
     log_n: Vec<u32>,
+    /// Leave out `Feature::Once`
+    #[arg(long)]
+    in_passes: bool,
 }
 
 /// Transforms of one size and arithmetic.
@@ -57,15 +60,17 @@ struct Case {
     log_n: u32,
     /// No modulus is larger.
     largest: u128,
+    in_passes: bool,
 }
 
 impl Case {
     fn recipe(&self, transforms: usize) -> Result<Recipe, gpu_ref::Error> {
-        let Self { strategy, word_bits, log_n, largest } = *self;
-        match strategy {
+        let Self { strategy, word_bits, log_n, largest, in_passes } = *self;
+        let recipe = match strategy {
             Strategy::Best => Recipe::for_batches(word_bits, log_n, largest, transforms),
             _ => Recipe::for_moduli(strategy, word_bits, log_n, largest),
-        }
+        }?;
+        Ok(if in_passes { recipe.without(Feature::Once) } else { recipe })
     }
 }
 
@@ -116,7 +121,13 @@ fn cases(options: &Options) -> Vec<Case> {
         for &word_bits in strategy.word_bits().iter().filter(wanted) {
             for &log_n in &options.log_n {
                 let largest = largest_moduli(strategy, word_bits).into_iter();
-                cases.extend(largest.map(|largest| Case { strategy, word_bits, log_n, largest }));
+                cases.extend(largest.map(|largest| Case {
+                    strategy,
+                    word_bits,
+                    log_n,
+                    largest,
+                    in_passes: options.in_passes,
+                }));
             }
         }
     }

@@ -45,6 +45,7 @@ pub fn pages() -> Result<Vec<(PathBuf, String)>> {
         ("beside", times::beside()?),
         ("beside sizes", times::beside_sizes()?),
         ("beside floors", times::beside_floors()?),
+        ("once", times::once()?),
         ("floors", times::floors()?),
         ("spills", spills::spills()?),
         ("strategies", times::strategies()?),

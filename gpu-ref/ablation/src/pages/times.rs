@@ -265,6 +265,25 @@ pub(super) fn floors() -> Result<String> {
     Ok(table(&["code", "word", "modulus", "two copies, us", "of forward", "of inverse"], rows))
 }
 
+/// Transforms that cross memory once and in two passes, from one call on an H100, beside one copy.
+pub(super) fn once() -> Result<String> {
+    let [once, passes] = [own("h100-once.csv", true)?, own("h100-passes.csv", false)?];
+    let copy = once.iter().find(|time| time.code[0] == "copy");
+    let copy = copy.ok_or_else(|| Error::other("h100-once.csv: no copy"))?.us();
+    // Smaller batches have the same kernels in both files.
+    let rows = once.iter().filter(|time| time.setting[3] == "512" && time.setting[0] != "product");
+    let rows = rows.filter_map(|time| {
+        let in_passes =
+            passes.iter().find(|other| other.code == time.code && other.setting == time.setting)?;
+        let [work, _, moduli, batch, mode] = &time.setting;
+        let ratios = [in_passes.us() / time.us(), time.us() / copy].map(|ratio| format!("{ratio:.2}"));
+        let us = [in_passes, time].map(|time| time.us.clone());
+        Some([&[work, moduli, batch, mode].map(Clone::clone)[..], &us, &ratios].concat())
+    });
+    let head = ["work", "moduli", "batch", "mode", "two passes, us", "once, us", "gain", "over one copy"];
+    Ok(table(&head, rows))
+}
+
 /// A line of `h100-beside.csv`: work, word, modulus, moduli, batch, mode, log2 of N, our time, the time of the fastest public
 /// code, and its name. The last two are empty if no public code has this work.
 type Beside = [String; 10];
