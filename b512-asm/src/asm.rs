@@ -30,25 +30,26 @@
 //! ```
 //!
 //! `.isa vector_length=1024, word_bits=64` selects other parameters than B512's; `.scratch` declares working
-//! memory. `.computes y = ntt(x), n=1024, modulus=..., root=...` claims a result: outputs, an operation,
-//! inputs and settings. The assembler checks only the symbols of a claim. The order of lines matters only for
+//! memory. `.computes y = ntt(x) * k, n=1024, modulus=..., root=...` claims a result: outputs, an expression for each, and
+//! settings. The assembler checks only the symbols of a claim. The order of lines matters only for
 //! instructions and for the placement of symbols. `docs/isa.md` describes the instructions.
 
 mod address;
+mod claim;
 mod instruction;
 mod repetition;
 
 use self::address::shown;
 use crate::check::{Defect, Part};
 use crate::code::Code;
-use crate::grammar::{self, Kind, Parse, SettingText, Statement};
+use crate::grammar::{self, Kind, Parse, Statement};
 use crate::intrinsics::Function;
 use crate::isa::{Operand, OperandKind};
 use crate::lex::{Fault, span_in};
 use crate::operand::parse_register;
 use crate::parameters::{InvalidIsa, Isa};
-use crate::program::{Claim, Image, Program, Segment, Setting, Symbol};
-use crate::source_map::{ClaimSpans, SourceMap};
+use crate::program::{Image, Program, Segment, Symbol};
+use crate::source_map::SourceMap;
 use crate::space::Space;
 use diagnostic::{Diagnostics, Span, nearest};
 use num_bigint::BigInt;
@@ -70,8 +71,8 @@ pub fn assemble(source: &str) -> Result<Program, Diagnostics> {
 ///
 /// let source = ".input x, 512\n.output y, 512\n.computes y = negate(x), n=512\nhalt\n";
 /// let (program, source_map) = assemble_with_source_map(source)?;
-/// assert_eq!(program.claims[0].operation, "negate");
-/// assert_eq!(&source[source_map.span(Part::Claim(0, ClaimPart::Operation))], "negate");
+/// assert_eq!(program.claims[0].to_string(), "y = negate(x), n=512");
+/// assert_eq!(&source[source_map.span(Part::Claim(0, ClaimPart::Operation(0)))], "negate");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -305,29 +306,11 @@ impl<'a> Assembler<'a> {
                 self.program.addresses.push((reg, address));
                 self.source_map.addresses.push(statement.text);
             }
-            Kind::Computes { outputs, operation, inputs, settings } => {
-                let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-                let setting = |setting: &SettingText<'a>| {
-                    let value = match setting.value.name().filter(|word| !self.constants.contains_key(word)) {
-                        Some(word) => Setting::Word(word.to_owned()),
-                        None => Setting::Number(self.number(&setting.value)?),
-                    };
-                    Ok((setting.name.to_owned(), value))
-                };
-                let settings_of_claim: Result<_, Fault<'a>> = settings.iter().map(setting).collect();
-                self.program.claims.push(Claim {
-                    outputs: names(outputs),
-                    operation: (*operation).to_owned(),
-                    inputs: names(inputs),
-                    settings: settings_of_claim?,
-                });
-                self.source_map.claims.push(ClaimSpans {
-                    text: statement.text,
-                    outputs: outputs.clone(),
-                    operation,
-                    inputs: inputs.clone(),
-                    settings: settings.iter().map(|setting| setting.text).collect(),
-                });
+            Kind::Computes { outputs, expressions, settings } => {
+                let claim = self.claim(statement.text, outputs, expressions, settings);
+                let (claim, spans) = claim?;
+                self.program.claims.push(claim);
+                self.source_map.claims.push(spans);
             }
             Kind::Symbol { .. }
             | Kind::Words { .. }

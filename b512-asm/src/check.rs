@@ -14,12 +14,13 @@
 //!   only one;
 //! * the program ends with its only `halt`.
 
+use crate::claim::{Claim, Setting};
 use crate::code::Code;
 use crate::isa::{Instr, Op};
-use crate::program::{Claim, Program, Role, Setting, Symbol};
+use crate::program::{Program, Role, Symbol};
 use crate::reg::MAX_VDM_WORDS;
 use crate::space::Space;
-use diagnostic::{Diagnostics, nearest};
+use diagnostic::{Diagnostics, counted, nearest};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -72,14 +73,16 @@ impl Part {
 pub enum ClaimPart {
     /// The whole claim.
     Whole,
-    /// The name of the operation.
-    Operation,
+    /// An operation, by its place in [`Claim::calls`].
+    Operation(usize),
     /// The name of an output.
     Output(usize),
     /// The name of an input.
     Input(usize),
-    /// A setting, name and value.
+    /// A setting of the claim, name and value.
     Setting(usize),
+    /// A setting of an operation alone: the operation's place, and the setting's.
+    SettingOf(usize, usize),
 }
 
 /// A rule that a program breaks.
@@ -337,23 +340,39 @@ impl Checker<'_> {
             let message = "a claim has at least one output and one input".to_owned();
             self.report(Code::Claim, within(ClaimPart::Whole), message, None);
         }
-        let mut name = |part, name: &str| {
-            if !is_name(name) {
-                let message = format!("invalid name `{}` in a claim", name.escape_debug());
-                self.report(Code::Syntax, within(part), message, NAME_RULE.to_owned());
-            }
-        };
-        name(ClaimPart::Operation, &claim.operation);
-        for (i, (key, value)) in claim.settings.iter().enumerate() {
-            name(ClaimPart::Setting(i), key);
-            if let Setting::Word(word) = value {
-                name(ClaimPart::Setting(i), word);
-            }
+        let [outputs, expressions] = [claim.outputs.len(), claim.expressions.len()];
+        if outputs != expressions {
+            let outputs = counted(outputs, "output", "outputs");
+            let message = format!("{outputs}, but {}", counted(expressions, "expression", "expressions"));
+            let help = "each output has one expression: `.computes y, z = a + b, a - b, ..`".to_owned();
+            self.report(Code::Claim, within(ClaimPart::Whole), message, help);
         }
-        for (i, (key, _)) in claim.settings.iter().enumerate() {
-            if claim.settings[..i].iter().any(|(earlier, _)| earlier == key) {
-                let message = format!("`{key}` is given twice");
-                self.report(Code::Duplicate, within(ClaimPart::Setting(i)), message, None);
+        if !claim.names_inputs_in_order() {
+            let message = "the inputs of a claim are those of its expressions in order, each once".to_owned();
+            self.report(Code::Claim, within(ClaimPart::Whole), message, None);
+        }
+        self.settings(&claim.settings, &|i| within(ClaimPart::Setting(i)));
+        for (place, call) in claim.calls().enumerate() {
+            self.name(within(ClaimPart::Operation(place)), &call.operation);
+            self.settings(&call.settings, &|i| within(ClaimPart::SettingOf(place, i)));
+        }
+    }
+
+    fn name(&mut self, part: Part, name: &str) {
+        if !is_name(name) {
+            let message = format!("invalid name `{}` in a claim", name.escape_debug());
+            self.report(Code::Syntax, part, message, NAME_RULE.to_owned());
+        }
+    }
+
+    fn settings(&mut self, settings: &[(String, Setting)], part: &dyn Fn(usize) -> Part) {
+        for (i, (key, value)) in settings.iter().enumerate() {
+            self.name(part(i), key);
+            if let Setting::Word(word) = value {
+                self.name(part(i), word);
+            }
+            if settings[..i].iter().any(|(earlier, _)| earlier == key) {
+                self.report(Code::Duplicate, part(i), format!("`{key}` is given twice"), None);
             }
         }
     }

@@ -62,7 +62,7 @@ diagnostic::codes! {
     /// .words ADDRESS [, vdm|sdm] { NUMBER ... }
     /// .modulus m1, NUMBER
     /// .address a1, ADDRESS
-    /// .computes y = ntt(x), n=1024, modulus=NUMBER, root=NUMBER
+    /// .computes y = ntt(x) * k + 1, n=1024, modulus=NUMBER, root=NUMBER
     /// .repeat COUNTER, NUMBER
     /// .end
     /// ```
@@ -102,14 +102,16 @@ diagnostic::codes! {
     /// another width.
     Modulus = "B015", "invalid modulus";
 
-    /// `.computes outputs = operation(inputs), settings` claims a result. The outputs are symbols
-    /// of the VDM with the role output, the inputs with the role input. The operation determines
-    /// the number of both, their lengths and the settings. The degree n is a power of two. The
-    /// transforms need a primitive 2n-th root of unity, so their modulus is 1 mod 2n. A setting is a
-    /// number or a word.
+    /// `.computes outputs = expressions, settings` claims results: an expression for each output, over inputs and
+    /// numbers. Outputs are symbols of the VDM with the role output, inputs have the role input. `+`, `-`
+    /// and `*` stand for `add`, `sub` and `mul`; other operations are written as calls. The operations
+    /// determine the settings, which are numbers or words. Settings at the end hold for all operations, those in
+    /// parentheses for one. The degree n is a power of two. The transforms need a primitive 2n-th root of
+    /// unity, so their modulus is 1 mod 2n.
     ///
     /// ```text
     /// .computes y = ntt(x), n=1024, modulus=0x..., root=0x...
+    /// .computes y, z = a * b + 1, muls(a, by=3), n=1024, modulus=0x...
     /// ```
     Claim = "B016", "invalid claim";
 

@@ -1,13 +1,15 @@
-//! Constant expressions: `2^60 - 93`, `x + 512 * i`.
+//! Expressions: of numbers, as `2^60 - 93` or `x + 512 * i`, and of operations, as `ntt(a) * b`.
 //!
 //! ```text
 //! sum     = product (("+" | "-") product)*
 //! product = power ("*" power)*
 //! power   = atom ("^" atom)*
-//! atom    = NUMBER | NAME | "(" sum ")"
+//! atom    = NUMBER | NAME | "(" sum ")" | NAME "(" operand ("," operand)* ")"
+//! operand = NAME "=" sum | sum
 //! ```
 //!
-//! A name stands for a constant, the counter of a repetition, or the address of a symbol.
+//! A name stands for a constant, the counter of a repetition, or the address of a symbol. The last form is an operation, which
+//! only claims have; an operand with a name is a setting.
 
 use crate::code::Code;
 use crate::lex::{Fault, Parsed, expect, is_blank, name, number, ws};
@@ -16,7 +18,8 @@ use nom::branch::alt;
 use nom::bytes::complete::take_while;
 use nom::character::complete::char;
 use nom::combinator::{consumed, opt, value};
-use nom::sequence::{delimited, preceded};
+use nom::multi::separated_list1;
+use nom::sequence::{delimited, preceded, terminated};
 use num_bigint::BigInt;
 use std::cell::Cell;
 
@@ -31,19 +34,31 @@ const MOST_OPERATIONS: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct Expr<'a> {
     pub(crate) text: &'a str,
-    node: Node<'a>,
+    pub(crate) node: Node<'a>,
 }
 
 #[derive(Clone, Debug)]
-enum Node<'a> {
+pub(crate) enum Node<'a> {
     Number(u128),
     Name(&'a str),
-    /// An operation with its text.
+    /// An operator with its operands and its text.
     Operation(Operator, Box<[Self; 2]>, &'a str),
+    /// An operation by its name.
+    Call(&'a str, Vec<Self>, Vec<SettingText<'a>>),
+}
+
+/// A setting of a claim or of an operation.
+#[derive(Clone, Debug)]
+pub(crate) struct SettingText<'a> {
+    /// Name and value.
+    pub(crate) text: &'a str,
+    pub(crate) name: &'a str,
+    /// A number, or a word that names no constant.
+    pub(crate) value: Expr<'a>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Operator {
+pub(crate) enum Operator {
     Add,
     Subtract,
     Multiply,
@@ -69,7 +84,7 @@ impl<'a> Expr<'a> {
     pub(crate) fn name(&self) -> Option<&'a str> {
         match self.node {
             Node::Name(name) => Some(name),
-            Node::Number(_) | Node::Operation(..) => None,
+            Node::Number(_) | Node::Operation(..) | Node::Call(..) => None,
         }
     }
 
@@ -83,6 +98,16 @@ impl<'a> Expr<'a> {
 }
 
 impl<'a> Node<'a> {
+    /// Whether it is a number, if these names are.
+    pub(crate) fn is_number(&self, is_constant: &dyn Fn(&str) -> bool) -> bool {
+        match self {
+            Self::Number(_) => true,
+            Self::Name(name) => is_constant(name),
+            Self::Operation(_, operands, _) => operands.iter().all(|operand| operand.is_number(is_constant)),
+            Self::Call(..) => false,
+        }
+    }
+
     fn value(&self, meaning: &dyn Fn(&'a str) -> Result<Meaning, Fault<'a>>) -> Result<Value<'a>, Fault<'a>> {
         let number = |constant| Value { symbol: None, constant };
         let (operator, [left, right], text) = match self {
@@ -94,6 +119,10 @@ impl<'a> Node<'a> {
                 });
             }
             Self::Operation(operator, operands, text) => (*operator, &**operands, *text),
+            Self::Call(name, ..) => {
+                let fault = Fault::new(Code::Syntax, name, format!("`{name}` is no number"));
+                return Err(fault.help("operations stand in `.computes` lines only"));
+            }
         };
         let (left, right) = (left.value(meaning)?, right.value(meaning)?);
         let symbol = match (operator, left.symbol, right.symbol) {
@@ -183,6 +212,27 @@ fn atom<'a>(input: &'a str, depth: usize, count: &Cell<usize>) -> Parsed<'a, Nod
             .fail();
     }
     let inner = |input| expect("a number or a name", |input| sum(input, depth + 1, count))(input);
-    let close = expect("`)`", preceded(take_while(is_blank), char(')')));
-    alt((number.map(Node::Number), name.map(Node::Name), delimited(ws(char('(')), inner, close))).parse(input)
+    let close = || expect("`)`", preceded(take_while(is_blank), char(')')));
+    let operand = alt((setting.map(Err), ws(inner).map(Ok)));
+    let operands = delimited(ws(char('(')), separated_list1(ws(char(',')), operand), close());
+    let call = (terminated(name, take_while(is_blank)), operands).map(|(name, operands)| {
+        let (mut inputs, mut settings) = (Vec::new(), Vec::new());
+        for operand in operands {
+            match operand {
+                Ok(node) => inputs.push(node),
+                Err(setting) => settings.push(setting),
+            }
+        }
+        Node::Call(name, inputs, settings)
+    });
+    let parenthesised = delimited(ws(char('(')), inner, close());
+    alt((number.map(Node::Number), call, name.map(Node::Name), parenthesised)).parse(input)
+}
+
+/// `NAME = EXPRESSION` or `NAME = WORD`.
+pub(crate) fn setting(input: &str) -> Parsed<'_, SettingText<'_>> {
+    let name = terminated(ws(name), ws(char('=')));
+    let (rest, (text, (name, value))) =
+        ws(consumed((name, expect("a number or a word", expr)))).parse(input)?;
+    Ok((rest, SettingText { text, name, value }))
 }

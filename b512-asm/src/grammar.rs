@@ -4,7 +4,7 @@
 //! does not parse becomes a diagnostic, and parsing continues with the next line.
 
 use crate::code::Code;
-use crate::expression::{Expr, expr};
+use crate::expression::{Expr, SettingText, expr, setting};
 use crate::isa::Op;
 use crate::lex::{
     Fault, Parsed, expect, fault, first_token, is_blank, is_token, name, number, number_value, token, ws,
@@ -16,9 +16,9 @@ use nom::Parser;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_till};
 use nom::character::complete::char;
-use nom::combinator::{consumed, opt, value};
+use nom::combinator::{consumed, eof, not, opt, peek, value};
 use nom::multi::{many0, separated_list0, separated_list1};
-use nom::sequence::{delimited, preceded, terminated};
+use nom::sequence::{preceded, terminated};
 
 /// A statement with its source text, for the spans of later errors.
 #[derive(Debug)]
@@ -62,8 +62,7 @@ pub(crate) enum Kind<'a> {
     },
     Computes {
         outputs: Vec<&'a str>,
-        operation: &'a str,
-        inputs: Vec<&'a str>,
+        expressions: Vec<Expr<'a>>,
         settings: Vec<SettingText<'a>>,
     },
     Instruction {
@@ -76,16 +75,6 @@ pub(crate) enum Kind<'a> {
         count: Expr<'a>,
     },
     End,
-}
-
-/// A setting of a claim.
-#[derive(Debug)]
-pub(crate) struct SettingText<'a> {
-    /// Name and value.
-    pub(crate) text: &'a str,
-    pub(crate) name: &'a str,
-    /// A number, or a word that names no constant.
-    pub(crate) value: Expr<'a>,
 }
 
 /// The directives without a [`Role`].
@@ -302,24 +291,18 @@ fn isa(input: &str) -> Parsed<'_, Kind<'_>> {
     Ok((rest, Kind::Isa { settings }))
 }
 
-/// `y = ntt(x), n=1024, modulus=0x..`: outputs, operation, inputs and any settings.
+/// `y = a * b + c, n=1024, modulus=0x..`: outputs, an expression for each, and any settings.
 fn computes(input: &str) -> Parsed<'_, Kind<'_>> {
     let outputs = separated_list1(ws(char(',')), expect("an output's name", ws(name)));
-    let inputs = separated_list1(ws(char(',')), expect("an input's name", ws(name)));
     let (rest, outputs) = terminated(outputs, expect("`=`", ws(char('=')))).parse(input)?;
-    let (rest, operation) = expect("an operation", ws(name))(rest)?;
-    let (rest, inputs) =
-        delimited(expect("`(`", ws(char('('))), inputs, expect("`)`", ws(char(')')))).parse(rest)?;
-    let (rest, settings) = many0(preceded(ws(char(',')), setting)).parse(rest)?;
-    Ok((rest, Kind::Computes { outputs, operation, inputs, settings }))
-}
-
-/// `NAME = EXPRESSION` or `NAME = WORD`.
-fn setting(input: &str) -> Parsed<'_, SettingText<'_>> {
-    let value = expect("a number or a word", expr);
-    let setting = (expect("the name of a setting", ws(name)), preceded(expect("`=`", ws(char('='))), value));
-    let (rest, (text, (name, value))) = ws(consumed(setting)).parse(input)?;
-    Ok((rest, SettingText { text, name, value }))
+    let another = preceded((ws(char(',')), not(setting)), expect("an expression or a setting", expr));
+    let (rest, first) = expect("an expression", expr)(rest)?;
+    let (rest, others) = many0(another).parse(rest)?;
+    let end = alt((peek(char(',')).map(drop), eof.map(drop)));
+    let (rest, ()) = expect("an operator, `,` or the end of the line", end)(rest)?;
+    let (rest, settings) = many0(preceded(ws(char(',')), expect("a setting", setting))).parse(rest)?;
+    let expressions = std::iter::once(first).chain(others).collect();
+    Ok((rest, Kind::Computes { outputs, expressions, settings }))
 }
 
 /// `ADDRESS [, vdm|sdm] {`

@@ -25,6 +25,7 @@
 
 pub mod asm;
 pub mod check;
+mod claim;
 pub mod code;
 mod expression;
 mod grammar;
@@ -45,6 +46,7 @@ pub mod strategy;
 
 pub use asm::{assemble, assemble_with_checks, assemble_with_source_map};
 pub use check::{ClaimPart, Defect, InvalidProgram, Part};
+pub use claim::{Call, Claim, Expression, Setting};
 pub use code::{Code, UnknownCode};
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
 pub use isa::{
@@ -53,7 +55,7 @@ pub use isa::{
 };
 pub use parameters::{InvalidIsa, Isa};
 pub use print::Listing;
-pub use program::{Claim, Image, Program, Role, Segment, Setting, Symbol};
+pub use program::{Image, Program, Role, Segment, Symbol};
 pub use reference::reference;
 pub use reg::{AReg, AddressMode, LaneMap, Log2, MReg, Offset, SReg, VReg};
 pub use source_map::SourceMap;

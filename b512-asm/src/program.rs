@@ -1,5 +1,6 @@
 //! A self-contained program.
 
+use crate::claim::Claim;
 use crate::isa::Instr;
 use crate::parameters::Isa;
 use crate::reg::{AReg, MReg};
@@ -140,64 +141,5 @@ impl Symbol {
     pub fn contains(&self, address: u64) -> bool {
         let start = u64::from(self.start);
         (start..start + u64::from(self.words)).contains(&address)
-    }
-}
-
-/// A claim about the results of a program: `outputs = operation(inputs), settings`.
-///
-/// A claim is data. This crate stores it and checks its symbols. The meaning of an operation, its
-/// operands and its settings are defined elsewhere.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Claim {
-    /// The symbols that receive the results.
-    pub outputs: Vec<String>,
-    /// The name of the operation.
-    pub operation: String,
-    /// The symbols of the operands.
-    pub inputs: Vec<String>,
-    /// Names and values of the settings, in the order of the text.
-    pub settings: Vec<(String, Setting)>,
-}
-
-/// The value of a setting of a [`Claim`].
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Setting {
-    /// A number: `n=1024`.
-    Number(u128),
-    /// A word: `order=natural`.
-    Word(String),
-}
-
-impl Claim {
-    /// The value of a setting.
-    pub fn setting(&self, name: &str) -> Option<&Setting> {
-        self.settings.iter().find(|(known, _)| known == name).map(|(_, value)| value)
-    }
-
-    /// The value of a setting that is a number.
-    pub fn number(&self, name: &str) -> Option<u128> {
-        match self.setting(name)? {
-            Setting::Number(number) => Some(*number),
-            Setting::Word(_) => None,
-        }
-    }
-}
-
-/// The text after `.computes`.
-///
-/// Sizes have names of one letter, such as `n`, and are decimal. Other numbers are residues and
-/// moduli, in hexadecimal.
-impl fmt::Display for Claim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}({})", self.outputs.join(", "), self.operation, self.inputs.join(", "))?;
-        for (name, value) in &self.settings {
-            write!(f, ", {name}=")?;
-            match value {
-                Setting::Number(value) if name.len() == 1 => write!(f, "{value}")?,
-                Setting::Number(value) => write!(f, "{value:#x}")?,
-                Setting::Word(word) => f.write_str(word)?,
-            }
-        }
-        Ok(())
     }
 }

@@ -26,20 +26,30 @@ pub struct SourceMap<'a> {
 pub(crate) struct ClaimSpans<'a> {
     pub(crate) text: &'a str,
     pub(crate) outputs: Vec<&'a str>,
-    pub(crate) operation: &'a str,
     pub(crate) inputs: Vec<&'a str>,
+    pub(crate) calls: Vec<CallSpans<'a>>,
+    pub(crate) settings: Vec<&'a str>,
+}
+
+/// The locations of an operation's parts: its name, or the text around an operator; and its settings.
+#[derive(Clone, Debug)]
+pub(crate) struct CallSpans<'a> {
+    pub(crate) text: &'a str,
     pub(crate) settings: Vec<&'a str>,
 }
 
 impl ClaimSpans<'_> {
     fn part(&self, part: ClaimPart) -> &str {
-        match part {
-            ClaimPart::Whole => self.text,
-            ClaimPart::Operation => self.operation,
-            ClaimPart::Output(i) => self.outputs.get(i).copied().unwrap_or(self.text),
-            ClaimPart::Input(i) => self.inputs.get(i).copied().unwrap_or(self.text),
-            ClaimPart::Setting(i) => self.settings.get(i).copied().unwrap_or(self.text),
-        }
+        let call = |i: usize| self.calls.get(i);
+        let text = match part {
+            ClaimPart::Whole => None,
+            ClaimPart::Operation(i) => call(i).map(|call| call.text),
+            ClaimPart::Output(i) => self.outputs.get(i).copied(),
+            ClaimPart::Input(i) => self.inputs.get(i).copied(),
+            ClaimPart::Setting(i) => self.settings.get(i).copied(),
+            ClaimPart::SettingOf(i, setting) => call(i).and_then(|call| call.settings.get(setting).copied()),
+        };
+        text.unwrap_or(self.text)
     }
 }
 

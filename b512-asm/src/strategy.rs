@@ -2,10 +2,11 @@
 //!
 //! The instructions follow from the ISA table, so a new row is tested without changes here.
 
+use crate::claim::{Call, Claim, Expression, Setting};
 use crate::isa::{Instr, Op, Operand, OperandKind};
 use crate::operand::register;
 use crate::parameters::Isa;
-use crate::program::{Claim, Image, Program, Role, Segment, Setting, Symbol};
+use crate::program::{Image, Program, Role, Segment, Symbol};
 use crate::reg::{AReg, AddressMode, LaneMap, Log2, MAX_VDM_WORDS, MReg, Offset, REGISTERS};
 use crate::space::Space;
 use proptest::collection::{btree_map, vec};
@@ -160,14 +161,54 @@ fn image() -> BoxedStrategy<Image> {
 
 /// A claim about symbols that no program declares yet, with settings of any kind.
 fn claim() -> BoxedStrategy<Claim> {
-    let value = prop_oneof![any::<u128>().prop_map(Setting::Number), name().prop_map(Setting::Word),];
-    let names = |letter, most: usize| (1..=most).prop_map(move |count| vec![letter; count]);
-    (names("y", 2), name(), names("x", 3), vec((name(), value), 0..4))
-        .prop_map(|(outputs, operation, inputs, settings)| {
-            let own = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
-            Claim { outputs: own(outputs), operation, inputs: own(inputs), settings }
+    let settings = |most: usize| {
+        let value = prop_oneof![any::<u128>().prop_map(Setting::Number), name().prop_map(Setting::Word)];
+        vec((name(), value), 0..most).prop_map(distinct)
+    };
+    let leaf = prop_oneof![3 => (0..3usize).prop_map(Expression::Input), 1 => any::<u128>().prop_map(Expression::Number)];
+    let expression = leaf.prop_recursive(3, 8, 3, move |operand| {
+        (name(), vec(operand, 1..=3), settings(3)).prop_map(|(operation, operands, settings)| {
+            Expression::Call(Call { operation, operands, settings })
+        })
+    });
+    (name(), vec(expression, 1..=2), settings(4))
+        .prop_map(|(operation, mut expressions, settings)| {
+            // At least one operand.
+            let operands = vec![Expression::Input(0), expressions[0].clone()];
+            expressions[0] = Expression::Call(Call { operation, operands, settings: Vec::new() });
+            let mut used = Vec::new();
+            expressions.iter_mut().for_each(|expression| renumber(expression, &mut used));
+            Claim {
+                outputs: vec!["y".to_owned(); expressions.len()],
+                expressions,
+                inputs: vec!["x".to_owned(); used.len()],
+                settings,
+            }
         })
         .boxed()
+}
+
+/// Settings with names of their own.
+fn distinct(mut settings: Vec<(String, Setting)>) -> Vec<(String, Setting)> {
+    for (i, (name, _)) in settings.iter_mut().enumerate() {
+        name.push_str(&i.to_string());
+    }
+    settings
+}
+
+/// Numbers inputs in the order of their first use.
+fn renumber(expression: &mut Expression, used: &mut Vec<usize>) {
+    match expression {
+        Expression::Input(input) => {
+            let known = used.iter().position(|known| known == input);
+            *input = known.unwrap_or_else(|| {
+                used.push(*input);
+                used.len() - 1
+            });
+        }
+        Expression::Number(_) => {}
+        Expression::Call(call) => call.operands.iter_mut().for_each(|operand| renumber(operand, used)),
+    }
 }
 
 /// Among the first `count` symbols, turns each that shares words with another symbol of its role into scratch
@@ -199,9 +240,6 @@ fn add_claim(program: &mut Program, number: usize, mut claim: Claim) {
             };
             program.symbols.push(symbol);
         }
-    }
-    for (i, (name, _)) in claim.settings.iter_mut().enumerate() {
-        name.push_str(&i.to_string());
     }
     program.claims.push(claim);
 }

@@ -62,8 +62,8 @@
 //! computed as `((a + b) + e (a - b))/2` with e = 1 or -1. They replace *split* and *join* if an operation of
 //! the claims permutes coefficients or values, and apply in no other case.
 //!
-//! The operation of a claim gives the abstract values of its operands and results. For a forward
-//! transform, the operand has `(x, n, n, i, 0, 0)` in word i, and the result must have
+//! The operations of a claim give the abstract values of its operands and results. Products and sums have a normal form, so
+//! that the grouping of operations does not matter either. For a forward transform, the operand has `(x, n, n, i, 0, 0)` in word i, and the result must have
 //! `(x, 1, 2 bitrev(i) + 1, 0, 0, 0)`; for an inverse transform, the reverse. The rules cover all
 //! butterfly networks: Cooley-Tukey, Gentleman-Sande and twisted ones, in any order and layout.
 //!
@@ -93,6 +93,7 @@
 //! Both versions of the code are evaluated to the same terms, and the words of the outputs are
 //! compared.
 
+mod contract;
 mod domain;
 mod fault;
 mod forwarding;
@@ -102,7 +103,7 @@ mod rules;
 mod schedule;
 mod terms;
 
-pub(crate) use domain::{Contract, Domain, PolynomialId, Words};
+pub(crate) use domain::{Basis, Domain, PolynomialId, Words};
 pub use fault::LoweringFault;
 pub use forwarding::{ForwardingFault, forwarding};
 pub use lowering::lowering;

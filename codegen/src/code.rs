@@ -12,7 +12,7 @@ pub use crate::ids::{BufferId, ConstantId, InstId, ScalarId, TowerId, ValueId};
 use crate::ids::NumberId;
 use crate::number::{Expression, Number};
 use crate::parameters::Parameters;
-use b512_asm::{AddressMode, Direction, Isa, LaneMap, Log2, Op, OperandKind, Role, Setting};
+use b512_asm::{AddressMode, Direction, Isa, LaneMap, Log2, Op, OperandKind, Role};
 use golden::Operation;
 use rustc_hash::FxHashMap;
 use std::hash::{Hash, Hasher};
@@ -204,13 +204,13 @@ pub struct Tower {
     pub root: u128,
 }
 
-/// What the code computes: an operation over buffers. The towers of the buffers give its moduli.
+/// What the code computes: expressions over buffers. The towers of the buffers give their moduli.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Claim {
-    /// The operation.
-    pub operation: Operation,
     /// The buffers of the results.
     pub outputs: Vec<BufferId>,
+    /// What each result is.
+    pub expressions: Vec<b512_asm::Expression>,
     /// The buffers of the operands.
     pub inputs: Vec<BufferId>,
     /// The settings that the towers do not give.
@@ -218,27 +218,15 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The value of a parameter.
-    pub fn parameter(&self, name: &str) -> Option<&Setting> {
-        self.parameters.get(name)
-    }
-
-    /// The value of a parameter that is a word.
-    ///
-    /// # Panics
-    /// Panics if the claim has no such word. [`Code::stated`] refuses such claims.
-    pub fn word(&self, name: &str) -> &str {
-        let word = self.parameters.word(name);
-        word.unwrap_or_else(|| panic!("the claim of `{}` has no word `{name}`", self.operation))
-    }
-
-    /// The value of a parameter that is a number.
-    ///
-    /// # Panics
-    /// Panics if the claim has no such number. [`Code::stated`] refuses such claims.
-    pub fn number(&self, name: &str) -> u128 {
-        let number = self.parameters.number(name);
-        number.unwrap_or_else(|| panic!("the claim of `{}` has no number `{name}`", self.operation))
+    /// An operation over buffers.
+    pub fn of(
+        operation: Operation,
+        outputs: Vec<BufferId>,
+        inputs: Vec<BufferId>,
+        parameters: Parameters,
+    ) -> Self {
+        let expressions = vec![b512_asm::Expression::of_inputs(operation.name(), inputs.len())];
+        Self { outputs, expressions, inputs, parameters }
     }
 }
 

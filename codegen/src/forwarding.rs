@@ -210,12 +210,7 @@ mod tests {
         for (name, role) in [("x", Role::Input), ("y", Role::Output), ("s", Role::Scratch)] {
             code.buffer(name, 1024, role, TOWER);
         }
-        code.claims.push(Claim {
-            operation: golden::DEFAULT,
-            outputs: vec![Y],
-            inputs: vec![X],
-            parameters: crate::Parameters::default(),
-        });
+        code.claims.push(Claim::of(golden::DEFAULT, vec![Y], vec![X], crate::Parameters::default()));
         fill(&mut code);
         code
     }

@@ -22,12 +22,11 @@ mod transform;
 
 pub(crate) use builder::{Builder, Workspace};
 
-use crate::check::{Contract, Domain};
-use crate::code::Claim;
+use crate::check::{Basis, Domain, PolynomialId, Words};
 use crate::error::Error;
 use crate::plan::Direction;
 use crate::request::Request;
-use golden::Operation;
+use golden::{Operation, Settings};
 use sim::Machine;
 
 /// The code generator's view of an operation.
@@ -63,9 +62,20 @@ pub(crate) trait RingOp: Sync {
     /// Returns an error if a plan is invalid.
     fn lower(&self, builder: &mut Builder<'_>) -> Result<(), Error>;
 
-    /// The proof rule: the abstract values of the operands, and the required ones of the results.
-    /// The claim has as many buffers as the operation has operands and results.
-    fn contract(&self, domain: &mut Domain, claim: &Claim) -> Contract;
+    /// The bases in which the operands and the result are; `None` if any will do, one for all.
+    fn bases(&self, _settings: &Settings<'_>) -> Option<[Basis; 2]> {
+        None
+    }
+
+    /// The proof rule: the abstract value of the result, from those of as many operands as the operation takes, in a
+    /// basis that [`Self::bases`] allows. `None` if the abstract values cannot express it.
+    fn result(
+        &self,
+        domain: &mut Domain,
+        operands: &[PolynomialId],
+        basis: Basis,
+        settings: &Settings<'_>,
+    ) -> Option<Words>;
 }
 
 /// The method for a request on a machine: the recipe's, or else the first that suits. The name is empty for an

@@ -154,8 +154,7 @@ impl Request {
         self.parameters.check(self.operation, self.towers())?;
         for ring in 0..self.towers() {
             let claim = self.claim(ring);
-            let faults = self.operation.settings_of(&claim).err();
-            if let Some(fault) = faults.into_iter().flatten().next() {
+            if let Some(fault) = golden::faults(&claim).into_iter().next() {
                 return Err(fault.into());
             }
         }

@@ -18,10 +18,10 @@ pub(crate) fn coefficientwise<const N: usize>(
     settings: &Settings<'_>,
     inputs: &[&[u128]],
     f: impl Fn([BigUint; N], &BigUint) -> BigUint,
-) -> Vec<Vec<u128>> {
+) -> Vec<u128> {
     let q = BigUint::from(settings.modulus());
     let operands = |i: usize| std::array::from_fn(|operand| BigUint::from(inputs[operand][i]));
-    vec![words((0..settings.degree()).map(|i| f(operands(i), &q)).collect())]
+    words((0..settings.degree()).map(|i| f(operands(i), &q)).collect())
 }
 
 /// `a + b mod q`, for residues.

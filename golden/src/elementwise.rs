@@ -20,7 +20,7 @@ macro_rules! elementwise {
         pub(crate) fn evaluate(
             settings: &$crate::Settings<'_>,
             inputs: &[&[u128]],
-        ) -> Result<Vec<Vec<u128>>, $crate::GoldenError> {
+        ) -> Result<Vec<u128>, $crate::GoldenError> {
             $(let $scalar = &num_bigint::BigUint::from(settings.number(stringify!($scalar)));)?
             Ok($crate::arithmetic::coefficientwise(settings, inputs, |[$($operand),+], $q| $residue))
         }

@@ -8,9 +8,6 @@ use thiserror::Error;
 /// An invalid claim, or a wrong result.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum GoldenError {
-    /// An unknown operation.
-    #[error(transparent)]
-    Operation(#[from] UnknownOperation),
     /// A claim that breaks a rule.
     #[error(transparent)]
     Claim(ClaimFault),
@@ -59,12 +56,12 @@ pub enum GoldenError {
         modulus: u128,
     },
     /// A result that differs from the model's.
-    #[error("`{output}` differs from {operation} in {number} of {n} coefficients:{}", Listed(first, *number))]
+    #[error("`{output}` differs from {claimed} in {number} of {n} coefficients:{}", Listed(first, *number))]
     Differs {
         /// The symbol of the result.
         output: String,
-        /// The operation.
-        operation: String,
+        /// The expression that the claim gives.
+        claimed: String,
         /// The number of wrong coefficients.
         number: usize,
         /// The number of coefficients.

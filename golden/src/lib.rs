@@ -1,7 +1,7 @@
 //! The golden model: the meaning of every ring operation.
 //!
-//! A program states its result as a [`Claim`]: `y = ntt(x), n=1024, modulus=0x.., root=0x..`. This
-//! crate knows the operations that a claim can name. Each one is a file in `ops` with its [`Signature`]
+//! A program states its results as a [`Claim`]: `y = ntt(x), n=1024, modulus=0x.., root=0x..`. A result is an expression: a
+//! tree of operations on inputs and numbers. This crate knows the operations. Each one is a file in `ops` with its [`Signature`]
 //! and its result.
 //!
 //! * [`find`] looks an operation up; [`OPERATIONS`] lists all.
@@ -34,9 +34,9 @@ mod signature;
 mod tests;
 mod transform;
 
-pub use claim::{ClaimFault, Settings};
+pub use claim::{ClaimFault, OF_CLAIM, Settings, faults, operations, ranges};
 pub use error::{GoldenError, UnknownOperation, WrongWord};
-pub use evaluate::{compare, evaluate, modulus, operands};
+pub use evaluate::{compare, evaluate, modulus};
 pub use operation::Operation;
 pub use ops::*;
 pub use program::{check, defects};

@@ -1,15 +1,15 @@
 //! Operations, and their claims.
 
-use crate::claim::{ClaimFault, Settings};
+use crate::claim::Settings;
 use crate::error::GoldenError;
 use crate::signature::{Kind, Operand, SettingSpec, Signature};
-use b512_asm::{Claim, Setting};
+use b512_asm::{Claim, Expression, Setting};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// The results for operands of valid number, lengths and words.
-type Evaluate = fn(&Settings<'_>, &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError>;
+/// The result for operands of valid number, lengths and words.
+type Evaluate = fn(&Settings<'_>, &[&[u128]]) -> Result<Vec<u128>, GoldenError>;
 
 /// An operation of the list [`OPERATIONS`](crate::OPERATIONS).
 #[derive(Clone, Copy)]
@@ -74,26 +74,15 @@ impl Operation {
         self.settings().iter().any(|setting| setting.kind == Kind::Root)
     }
 
-    /// The settings of a claim of this operation.
+    /// The result for valid operands.
     ///
     /// # Errors
-    /// Returns every rule that the claim breaks.
-    pub fn settings_of(self, claim: &Claim) -> Result<Settings<'_>, Vec<ClaimFault>> {
-        let settings = Settings::new(self.signature, claim)?;
-        let mut faults = settings.count_faults();
-        faults.extend(settings.rule_faults());
-        if faults.is_empty() { Ok(settings) } else { Err(faults) }
-    }
-
-    /// The results for valid operands.
-    ///
-    /// # Errors
-    /// Returns an error if the root is not primitive: this takes too long for [`Self::settings_of`].
+    /// Returns an error if the root is not primitive: this takes too long for the rules of claims.
     pub(crate) fn evaluate(
         self,
         settings: &Settings<'_>,
         inputs: &[&[u128]],
-    ) -> Result<Vec<Vec<u128>>, GoldenError> {
+    ) -> Result<Vec<u128>, GoldenError> {
         (self.evaluate)(settings, inputs)
     }
 
@@ -112,7 +101,7 @@ impl Operation {
         };
         Claim {
             outputs: names(self.outputs()),
-            operation: self.name().to_owned(),
+            expressions: vec![Expression::of_inputs(self.name(), self.inputs().len())],
             inputs: names(self.inputs()),
             settings: self.settings().iter().filter_map(value).collect(),
         }

@@ -1,9 +1,8 @@
 //! The rules for programs with claims.
 
-use crate::claim::{ClaimFault, Settings};
-use crate::operation::Operation;
-use crate::signature::Range;
-use b512_asm::{Claim, ClaimPart, Code, Defect, Diagnostics, InvalidProgram, Part, Program, Space, Symbol};
+use crate::claim::{ClaimFault, Valid};
+use crate::signature::{Range, settings};
+use b512_asm::{ClaimPart, Code, Defect, Diagnostics, InvalidProgram, Part, Program, Space, Symbol};
 use diagnostic::counted;
 
 /// Checks every claim of a program: operations are known, settings are valid, operands have n
@@ -29,13 +28,13 @@ pub fn defects(program: &Program, complete: bool) -> Vec<Defect> {
             let ClaimFault { code, part, message, help } = fault;
             Defect { code, part: Part::Claim(number, part), message, help }
         };
-        match settings(claim) {
+        match Valid::new(claim) {
             Err(faults) => defects.extend(faults.into_iter().map(locate)),
             Ok(_) if !complete => {}
-            Ok(settings) => {
-                defects.extend(lengths(program, &settings).into_iter().map(locate));
-                defects.extend(modulus(program, &settings).map(locate));
-                inputs.add(&settings);
+            Ok(valid) => {
+                defects.extend(lengths(program, &valid).into_iter().map(locate));
+                defects.extend(modulus(program, &valid).map(locate));
+                inputs.add(&valid);
             }
         }
     }
@@ -43,18 +42,9 @@ pub fn defects(program: &Program, complete: bool) -> Vec<Defect> {
     defects
 }
 
-fn settings(claim: &Claim) -> Result<Settings<'_>, Vec<ClaimFault>> {
-    let operation = claim.operation.parse::<Operation>().map_err(|unknown| {
-        let message = format!("unknown operation `{}`", unknown.name);
-        vec![ClaimFault::new(ClaimPart::Operation, message).help(unknown.help())]
-    })?;
-    operation.settings_of(claim)
-}
-
 /// Reports symbols whose length is not n.
-fn lengths(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
-    let n = settings.degree();
-    let claim = settings.claim();
+fn lengths(program: &Program, valid: &Valid<'_>) -> Vec<ClaimFault> {
+    let (n, claim) = (valid.degree(), valid.claim);
     let outputs = claim.outputs.iter().enumerate().map(|(i, name)| (ClaimPart::Output(i), name));
     let inputs = claim.inputs.iter().enumerate().map(|(i, name)| (ClaimPart::Input(i), name));
     let wrong = outputs.chain(inputs).filter_map(|(part, name)| {
@@ -70,8 +60,8 @@ fn lengths(program: &Program, settings: &Settings<'_>) -> Vec<ClaimFault> {
 }
 
 /// Reports a modulus that no register can hold, or none holds.
-fn modulus(program: &Program, settings: &Settings<'_>) -> Option<ClaimFault> {
-    let (modulus, part) = (settings.modulus(), settings.part("modulus"));
+fn modulus(program: &Program, valid: &Valid<'_>) -> Option<ClaimFault> {
+    let (modulus, part) = (valid.modulus(), valid.part(settings::MODULUS.name));
     let launch = &program.moduli;
     if modulus > program.isa.max_word() {
         let fault = ClaimFault::new(part, format!("the modulus {modulus:#x} is too large"));
@@ -92,10 +82,10 @@ struct Inputs<'p>(Vec<(&'p str, u128)>);
 
 impl<'p> Inputs<'p> {
     /// Adds the inputs of a claim.
-    fn add(&mut self, settings: &Settings<'p>) {
-        let modulus = settings.modulus();
-        for (name, operand) in settings.claim().inputs.iter().zip(settings.signature().inputs) {
-            if operand.range == Range::Word {
+    fn add(&mut self, valid: &Valid<'p>) {
+        let modulus = valid.modulus();
+        for (name, range) in valid.claim.inputs.iter().zip(valid.ranges()) {
+            if range == Range::Word {
                 continue;
             }
             match self.0.iter_mut().find(|(known, _)| known == name) {

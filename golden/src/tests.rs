@@ -190,7 +190,7 @@ fn a_wrong_result_is_named() {
     assert_eq!(compare(&claim, &[&a, &b], &[&[Q - 1, 0, 1, 2]]), Ok(()));
     assert_eq!(
         compare(&claim, &[&a, &b], &[&[Q - 1, 0, 2, 3]]).unwrap_err().to_string(),
-        "`y` differs from sub in 2 of 4 coefficients:\n  coefficient 2 is 0x2 and should be 0x1\n  \
+        "`y` differs from sub(a, b) in 2 of 4 coefficients:\n  coefficient 2 is 0x2 and should be 0x1\n  \
          coefficient 3 is 0x3 and should be 0x2"
     );
     assert_eq!(
@@ -239,6 +239,48 @@ fn invalid_claims_and_operands_are_refused() {
     );
     assert_eq!(
         error(&claim(&[n, ("modulus", Setting::Number(Q)), ("root", Setting::Number(7))]), &[]),
-        "unknown setting `root` of `add` (the settings of `add` are `n`, `modulus`)"
+        "unknown setting `root` (the settings here are `n`, `modulus`)"
     );
+}
+
+/// The claim of a text, without a program around it.
+fn claim(text: &str) -> Claim {
+    let symbols = ["a", "b", "c"].map(|name| format!(".input {name}, 4\n")).concat();
+    let outputs = ["y", "z"].map(|name| format!(".output {name}, 4\n")).concat();
+    let source = format!("{symbols}{outputs}.const two = 2\n.modulus m0, {Q}\n.computes {text}\nhalt\n");
+    b512_asm::assemble(&source).unwrap_or_else(|errors| panic!("{text}: {errors}")).claims.remove(0)
+}
+
+#[test]
+fn expressions_are_their_operations() {
+    let [a, b, c]: [&[u128]; 3] = [&[1, 2, 3, 4], &[5, 6, 7, Q - 1], &[9, 0, Q - 2, 1]];
+    let of = |f: &dyn Fn(u128, u128, u128) -> u128| -> Vec<u128> {
+        (0..4).map(|i| f(a[i], b[i], c[i]) % Q).collect()
+    };
+    let rest = format!("n=4, modulus={Q}");
+    for (text, inputs, expected) in [
+        ("y = a * b + c", vec![a, b, c], vec![of(&|a, b, c| a * b + c)]),
+        ("y = c + a * b", vec![c, a, b], vec![of(&|a, b, c| a * b + c)]),
+        ("y = a - (b - c)", vec![a, b, c], vec![of(&|a, b, c| a + 2 * Q - b + c - Q)]),
+        ("y = (2^60 - 93) * a + two", vec![a], vec![of(&|a, _, _| ((1 << 60) - 93) * a + 2)]),
+        ("y = muls(a + b, by=3) * b", vec![a, b], vec![of(&|a, b, _| 3 * (a + b) * b)]),
+        ("y, z = a + b, a * b", vec![a, b], vec![of(&|a, b, _| a + b), of(&|a, b, _| a * b)]),
+        ("y = a", vec![a], vec![a.to_vec()]),
+    ] {
+        let claim = claim(&format!("{text}, {rest}"));
+        assert_eq!(evaluate(&claim, &inputs), Ok(expected), "{claim}");
+    }
+    // The transform of a product is the product of the transforms.
+    let ring = format!("{rest}, root={}", root(Q, 4));
+    let [whole, parts] = ["y = ntt(polymul(a, b))", "y = ntt(a) * ntt(b)"];
+    let of = |text: &str| evaluate(&claim(&format!("{text}, {ring}")), &[a, b]).unwrap();
+    assert_eq!(of(whole), of(parts));
+    let rotated = |settings: &str| {
+        evaluate(&claim(&format!("y = b + automorphism(a, {settings}), {rest}")), &[b, a]).unwrap().concat()
+    };
+    assert_eq!(rotated("g=3, order=coefficients"), [6, 10, 4, 1]);
+    // An input may have any words if every operation reduces them.
+    let ranges = |text: &str| crate::ranges(&claim(&format!("{text}, {rest}, by=2"))).unwrap();
+    assert_eq!(ranges("y = muls(a) + b"), [crate::Range::Word, crate::Range::Residue]);
+    assert_eq!(ranges("y = muls(a) + a"), [crate::Range::Residue]);
 }

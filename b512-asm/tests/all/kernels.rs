@@ -111,7 +111,8 @@ fn powers(psi: u128, q: u128, count: usize) -> Vec<BigUint> {
 /// The operation of the program's only claim, the degree and the modulus.
 fn claim(program: &Program) -> (&str, u128, u128) {
     let [claim] = &program.claims[..] else { panic!("{} claims", program.claims.len()) };
-    (&claim.operation, claim.number("n").unwrap(), claim.number("modulus").unwrap())
+    let [call] = &claim.calls().collect::<Vec<_>>()[..] else { panic!("{claim}") };
+    (&call.operation, claim.number("n").unwrap(), claim.number("modulus").unwrap())
 }
 
 #[test]

@@ -11,7 +11,24 @@ use std::rc::Rc;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct PolynomialId(u32);
 
+/// The words of a polynomial in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Basis {
+    /// The coefficients, in order.
+    Coefficients,
+    /// The transform: word i is the value at psi^(2 bitrev(i) + 1).
+    Evaluations,
+}
+
 impl PolynomialId {
+    /// The words in a buffer, in a basis.
+    pub(crate) const fn in_basis(self, basis: Basis) -> Words {
+        match basis {
+            Basis::Coefficients => self.coefficients(),
+            Basis::Evaluations => self.evaluations(),
+        }
+    }
+
     /// The coefficients in a buffer, in order.
     pub(crate) const fn coefficients(self) -> Words {
         Words { polynomial: self, form: Form::Coefficients }
@@ -34,6 +51,13 @@ pub(crate) struct Words {
     form: Form,
 }
 
+impl Words {
+    /// The polynomial, if the words are those of one in a basis.
+    pub(super) fn of_basis(self, basis: Basis) -> Option<PolynomialId> {
+        (self == self.polynomial.in_basis(basis)).then_some(self.polynomial)
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
     Coefficients,
@@ -49,13 +73,8 @@ enum Form {
     },
 }
 
-/// The proof rule of a claim.
-pub(crate) struct Contract {
-    /// The content of each operand before the code runs.
-    pub(crate) inputs: Vec<Words>,
-    /// The required content of each result.
-    pub(crate) outputs: Vec<Words>,
-}
+/// The most terms of a product that is expanded.
+const MOST_TERMS: usize = 256;
 
 /// A polynomial over the ring of its tower, modulo X^n + 1.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -66,10 +85,10 @@ pub(super) enum Polynomial {
     Words(BufferId),
     /// The polynomial whose coefficients are all one.
     Ones,
-    /// The product. Operands are in order.
-    Product(PolynomialId, PolynomialId),
-    /// The product coefficient by coefficient. Operands are in order.
-    Pointwise(PolynomialId, PolynomialId),
+    /// The product of factors, in order.
+    Product(Rc<[PolynomialId]>),
+    /// The product of factors coefficient by coefficient, in order.
+    Pointwise(Rc<[PolynomialId]>),
     /// The polynomial with the coefficients of a polynomial of another tower, taken as integers
     /// from 0 to that tower's modulus less one, or with any words; reduced.
     Reduced(PolynomialId),
@@ -112,6 +131,8 @@ pub(crate) struct Domain {
     /// Sums and differences, which are costly to search for.
     sums: FxHashMap<(PolynomialId, PolynomialId), [PolynomialId; 2]>,
     multiples: FxHashMap<(PolynomialId, u128), PolynomialId>,
+    /// Products, and products coefficient by coefficient.
+    products: [FxHashMap<(PolynomialId, PolynomialId), PolynomialId>; 2],
     residues: FxHashMap<(NumberId, TowerId), Option<u128>>,
     /// Whether two elements of one polynomial make a mixture: the code exchanges lanes.
     pub(super) mixes: bool,
@@ -128,6 +149,7 @@ impl Domain {
             known: FxHashMap::default(),
             sums: FxHashMap::default(),
             multiples: FxHashMap::default(),
+            products: Default::default(),
             residues: FxHashMap::default(),
             mixes: false,
         }
@@ -166,9 +188,20 @@ impl Domain {
         Words { polynomial: p, form: Form::MappedEvaluations { g } }
     }
 
-    /// The residues of words in the tower of their buffer.
-    pub(crate) fn residues(&mut self, words: PolynomialId) -> PolynomialId {
-        self.reduced(words, self.tower_of(words))
+    /// The residues of a polynomial that may have any words in the tower of its buffer; another polynomial itself.
+    pub(crate) fn residues(&mut self, p: PolynomialId) -> PolynomialId {
+        if self.is_words(p) { self.reduced(p, self.tower_of(p)) } else { p }
+    }
+
+    /// The polynomial whose words in a basis are all this number, if the domain has it.
+    pub(super) fn number(&mut self, basis: Basis, number: u128, tower: TowerId) -> Option<PolynomialId> {
+        match basis {
+            Basis::Coefficients => {
+                let ones = self.ones(tower);
+                Some(self.multiple(ones, number))
+            }
+            Basis::Evaluations => None,
+        }
     }
 
     /// The polynomial whose coefficients are all one.
@@ -176,11 +209,15 @@ impl Domain {
         self.intern(Polynomial::Ones, tower)
     }
 
-    /// p plus and minus a number, coefficient by coefficient.
-    pub(crate) fn plus_minus(&mut self, p: PolynomialId, number: u128) -> [PolynomialId; 2] {
-        let ones = self.ones(self.tower_of(p));
-        let number = self.multiple(ones, number);
-        self.sum_and_difference(p, number)
+    /// p plus and minus a number, word by word in a basis.
+    pub(crate) fn plus_minus(
+        &mut self,
+        basis: Basis,
+        p: PolynomialId,
+        number: u128,
+    ) -> Option<[PolynomialId; 2]> {
+        let number = self.number(basis, number, self.tower_of(p))?;
+        Some(self.sum_and_difference(p, number))
     }
 
     /// -p.
@@ -191,12 +228,84 @@ impl Domain {
 
     /// p q modulo X^n + 1.
     pub(crate) fn product(&mut self, p: PolynomialId, q: PolynomialId) -> PolynomialId {
-        self.intern(Polynomial::Product(p.min(q), p.max(q)), self.tower_of(p))
+        self.expanded(p, q, false)
     }
 
     /// The product coefficient by coefficient.
     pub(crate) fn pointwise(&mut self, p: PolynomialId, q: PolynomialId) -> PolynomialId {
-        self.intern(Polynomial::Pointwise(p.min(q), p.max(q)), self.tower_of(p))
+        self.expanded(p, q, true)
+    }
+
+    /// The product word by word, in a basis.
+    pub(crate) fn product_in(&mut self, basis: Basis, p: PolynomialId, q: PolynomialId) -> PolynomialId {
+        match basis {
+            Basis::Coefficients => self.pointwise(p, q),
+            Basis::Evaluations => self.product(p, q),
+        }
+    }
+
+    /// A product as a combination of products, so that the order and the grouping of operations do not matter.
+    fn expanded(&mut self, p: PolynomialId, q: PolynomialId, pointwise: bool) -> PolynomialId {
+        let key = (p.min(q), p.max(q));
+        if let Some(&known) = self.products[usize::from(pointwise)].get(&key) {
+            return known;
+        }
+        let (tower, modulus) = (self.tower_of(p), *self.modulus_of(p));
+        let [left, right] = [p, q].map(|factor| self.terms(factor));
+        let result = if left.len() * right.len() > MOST_TERMS {
+            self.product_of(vec![p, q], tower, pointwise)
+        } else {
+            let mut sum = self.linear(Vec::new(), tower);
+            for &(u, factor) in &left {
+                for &(v, other) in &right {
+                    let factors = [u, v].into_iter().flat_map(|term| self.factors(term, pointwise));
+                    let term = self.product_of(factors.collect(), tower, pointwise);
+                    sum = self.combination(sum, term, modulus.mul(factor, other));
+                }
+            }
+            sum
+        };
+        self.products[usize::from(pointwise)].insert(key, result);
+        result
+    }
+
+    /// The product of factors that are no sums.
+    fn product_of(
+        &mut self,
+        mut factors: Vec<PolynomialId>,
+        tower: TowerId,
+        pointwise: bool,
+    ) -> PolynomialId {
+        if pointwise {
+            // A one changes no product of coefficients.
+            let ones = self.ones(tower);
+            factors.retain(|&factor| factor != ones);
+            if factors.is_empty() {
+                return ones;
+            }
+        }
+        factors.sort_unstable();
+        match factors[..] {
+            [factor] => factor,
+            _ if pointwise => self.intern(Polynomial::Pointwise(factors.into()), tower),
+            _ => self.intern(Polynomial::Product(factors.into()), tower),
+        }
+    }
+
+    /// The factors of a product of one kind; other polynomials themselves.
+    fn factors(&self, p: PolynomialId, pointwise: bool) -> Vec<PolynomialId> {
+        match &self.polynomials[p.index()].0 {
+            Polynomial::Product(factors) if !pointwise => factors.to_vec(),
+            Polynomial::Pointwise(factors) if pointwise => factors.to_vec(),
+            Polynomial::Input(_)
+            | Polynomial::Words(_)
+            | Polynomial::Ones
+            | Polynomial::Product(_)
+            | Polynomial::Pointwise(_)
+            | Polynomial::Reduced(_)
+            | Polynomial::Linear(_)
+            | Polynomial::Mixture(_) => vec![p],
+        }
     }
 
     /// p + q.
@@ -259,8 +368,8 @@ impl Domain {
             Polynomial::Input(_)
             | Polynomial::Words(_)
             | Polynomial::Ones
-            | Polynomial::Product(..)
-            | Polynomial::Pointwise(..)
+            | Polynomial::Product(_)
+            | Polynomial::Pointwise(_)
             | Polynomial::Reduced(_)
             | Polynomial::Mixture(_) => vec![(p, 1)],
         }
@@ -393,8 +502,8 @@ impl Domain {
         match &self.polynomials[id.index()].0 {
             Polynomial::Input(buffer) | Polynomial::Words(buffer) => self.buffers[buffer.index()].0.clone(),
             Polynomial::Ones => "ones".to_owned(),
-            Polynomial::Product(p, q) => format!("({} * {})", self.name(*p), self.name(*q)),
-            Polynomial::Pointwise(p, q) => format!("({} . {})", self.name(*p), self.name(*q)),
+            Polynomial::Product(factors) => self.product_name(factors, " * "),
+            Polynomial::Pointwise(factors) => self.product_name(factors, " . "),
             Polynomial::Reduced(p) => {
                 let q = self.tower(self.tower_of(id)).modulus;
                 format!("({} reduced modulo {q:#x})", self.name(*p))
@@ -404,6 +513,11 @@ impl Domain {
                 format!("({factor:#x} {} + {other:#x} {})", self.describe(*u), self.describe(*v))
             }
         }
+    }
+
+    fn product_name(&self, factors: &[PolynomialId], operator: &str) -> String {
+        let names: Vec<String> = factors.iter().map(|&factor| self.name(factor)).collect();
+        format!("({})", names.join(operator))
     }
 
     fn linear_name(&self, terms: &[(PolynomialId, u128)], minus_one: u128) -> String {

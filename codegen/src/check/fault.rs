@@ -36,12 +36,16 @@ pub enum LoweringFault {
         problem: &'static str,
     },
     /// A claim with a wrong number of operands or results, or with wrong moduli.
-    #[error("claim {claim}: wrong number or moduli of the operands or results of {operation}")]
+    #[error("claim {claim}: wrong number, moduli or settings of operands or results")]
     Operands {
         /// The claim, from 0.
         claim: usize,
-        /// Its operation.
-        operation: &'static str,
+    },
+    /// A claim that the abstract values cannot express.
+    #[error("claim {claim}: no rule covers these operations together")]
+    Uncovered {
+        /// The claim, from 0.
+        claim: usize,
     },
     /// An instruction that does not have the operands of its operation.
     #[error("instruction {inst}: `{op}` {problem}")]
@@ -92,17 +96,37 @@ pub enum LoweringFault {
         right: String,
     },
     /// A result that differs from the claim.
-    #[error("word {word} of `{output}` is {found}; as a result of {operation} it must be {expected}")]
+    #[error("word {word} of `{output}` is {found}; as a word of {claimed} it must be {expected}")]
     Result {
         /// The output buffer.
         output: String,
         /// The word.
         word: u32,
-        /// The claim's operation.
-        operation: &'static str,
+        /// The claim's expression.
+        claimed: String,
         /// The claimed element.
         expected: String,
         /// The element that the code leaves there.
         found: String,
     },
+}
+
+impl LoweringFault {
+    /// The fault with other numbers of instructions.
+    #[must_use]
+    pub fn renumbered(mut self, number: impl FnOnce(u32) -> u32) -> Self {
+        match &mut self {
+            Self::Malformed { inst, .. }
+            | Self::Beyond { inst, .. }
+            | Self::Unwritten { inst, .. }
+            | Self::Combination { inst, .. } => *inst = number(*inst),
+            Self::Modulus { .. }
+            | Self::Ring { .. }
+            | Self::Claim { .. }
+            | Self::Operands { .. }
+            | Self::Uncovered { .. }
+            | Self::Result { .. } => {}
+        }
+        self
+    }
 }

@@ -52,7 +52,7 @@ pub fn forwarding(before: &Code, after: &Code) -> Result<(), ForwardingFault> {
         inputs.push(BufferId(known as u32));
     }
     let claims = after.claims.iter().map(|claim| Claim {
-        operation: claim.operation,
+        expressions: claim.expressions.clone(),
         outputs: claim.outputs.iter().map(|output| inputs[output.index()]).collect(),
         inputs: claim.inputs.iter().map(|input| inputs[input.index()]).collect(),
         parameters: claim.parameters.clone(),

@@ -1,11 +1,12 @@
 //! Abstract interpretation of vector code over the [domain](super::domain).
 
-use super::domain::{Contract, Domain, Element, Factor, Words};
+use super::contract::Contract;
+use super::domain::{Domain, Element, Factor, Words};
 use super::fault::LoweringFault;
 use crate::code::{BufferId, Claim, Code, Inst, MemRef, Tower, TowerId, ValueId};
 use crate::number::Number;
-use crate::ops;
-use b512_asm::{Direction, Op, OperandKind};
+use b512_asm::{Direction, Expression, Op, OperandKind};
+use golden::Operation;
 
 /// The abstract value of a vector.
 type Vector = Vec<Element>;
@@ -54,10 +55,10 @@ impl<'c> Proof<'c> {
 
     /// Stores the operands of a claim in memory.
     fn claim(&mut self, number: usize, claim: &Claim) -> Result<(), LoweringFault> {
-        let Claim { operation, outputs, inputs, .. } = claim;
-        if self.code.stated(claim).is_none() {
-            return Err(LoweringFault::Operands { claim: number, operation: operation.name() });
-        }
+        let Claim { outputs, inputs, .. } = claim;
+        let Some(stated) = self.code.stated(claim) else {
+            return Err(LoweringFault::Operands { claim: number });
+        };
         let code = self.code;
         let fault = |buffer: BufferId, problem| {
             let buffer = code.buffers[buffer.index()].name.clone();
@@ -69,7 +70,9 @@ impl<'c> Proof<'c> {
                 return fault(id, "must have a word for each coefficient");
             }
         }
-        let contract = ops::of(*operation).contract(&mut self.domain, claim);
+        let tower = code.buffers[outputs[0].index()].tower;
+        let contract = Contract::new(&mut self.domain, &stated, inputs, tower);
+        let contract = contract.ok_or(LoweringFault::Uncovered { claim: number })?;
         for (&input, &words) in inputs.iter().zip(&contract.inputs) {
             if !self.assume(input, words) {
                 return fault(input, "has claims that disagree on its content");
@@ -333,15 +336,17 @@ impl<'c> Proof<'c> {
     /// Compares the outputs with the claims.
     pub(super) fn results(self) -> Result<(), LoweringFault> {
         for (claim, contract) in self.code.claims.iter().zip(&self.contracts) {
-            for (&output, &words) in claim.outputs.iter().zip(&contract.outputs) {
-                self.require(claim.operation.name(), output, words)?;
+            let stated = self.code.stated(claim).expect("the claim has been checked");
+            let expressions = stated.expressions.iter().map(|expression| stated.text(expression));
+            for ((claimed, &output), &words) in expressions.zip(&claim.outputs).zip(&contract.outputs) {
+                self.require(&claimed, output, words)?;
             }
         }
         Ok(())
     }
 
     /// Compares a buffer with its required content.
-    fn require(&self, operation: &'static str, output: BufferId, words: Words) -> Result<(), LoweringFault> {
+    fn require(&self, claimed: &str, output: BufferId, words: Words) -> Result<(), LoweringFault> {
         let (start, size) = (self.code.start(output), self.code.buffers[output.index()].words);
         let found = &self.memory[start.buffer.index()][start.word as usize..(start.word + size) as usize];
         for (word, &found) in found.iter().enumerate() {
@@ -351,7 +356,7 @@ impl<'c> Proof<'c> {
                 return Err(LoweringFault::Result {
                     output: self.code.buffers[output.index()].name.clone(),
                     word: word as u32,
-                    operation,
+                    claimed: claimed.to_owned(),
                     expected: describe(expected),
                     found: found.map_or_else(|| "never written".to_owned(), describe),
                 });
@@ -370,7 +375,11 @@ impl<'c> Proof<'c> {
 /// psi.
 fn needs_root(code: &Code, tower: TowerId) -> bool {
     let is_root = |number: &Number| matches!(number, Number::Root { .. });
-    let claims = code.claims.iter().filter(|claim| claim.operation.has_root());
+    let has_root = |claim: &&Claim| {
+        let mut calls = claim.expressions.iter().flat_map(Expression::calls);
+        calls.any(|call| golden::find(&call.operation).is_some_and(Operation::has_root))
+    };
+    let claims = code.claims.iter().filter(has_root);
     let mut buffers = claims.flat_map(|claim| claim.outputs.iter().chain(&claim.inputs));
     buffers.any(|buffer| code.buffers[buffer.index()].tower == tower)
         || code.scalars.iter().any(|scalar| scalar.tower == tower && is_root(&scalar.number))

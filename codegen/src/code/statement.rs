@@ -2,37 +2,48 @@
 
 use super::{BufferId, Claim, Code, Tower};
 use b512_asm::Setting;
-use golden::Kind;
+use golden::{Kind, Operation};
 
 impl Code {
     /// A claim of the code as a program states it, over symbols with the names of the buffers.
     ///
     /// The tower of the buffers gives the degree, the modulus and the root. The claim gives the parameters.
-    /// Returns `None` if the buffers do not match the operation: their number is wrong, or their degrees or
+    /// Returns `None` if the buffers do not match the operations: their number is wrong, or their degrees or
     /// moduli differ. Returns `None` as well if the claim lacks a parameter.
     pub fn stated(&self, claim: &Claim) -> Option<b512_asm::Claim> {
-        let Claim { operation, outputs, inputs, .. } = claim;
+        let Claim { outputs, expressions, inputs, parameters } = claim;
         let tower = |buffer: &BufferId| self.towers.get(self.buffers.get(buffer.index())?.tower.index());
         let Tower { n, modulus, root } = *tower(outputs.first()?)?;
         let suits = |buffer| tower(buffer).is_some_and(|tower| (tower.n, tower.modulus) == (n, modulus));
-        let counts = (operation.inputs().len(), operation.outputs().len());
-        if (inputs.len(), outputs.len()) != counts || !inputs.iter().chain(outputs).all(suits) {
+        if outputs.len() != expressions.len() || !inputs.iter().chain(outputs).all(suits) {
             return None;
         }
         let names = |buffers: &[BufferId]| {
             buffers.iter().map(|buffer| self.buffers[buffer.index()].name.clone()).collect()
         };
-        let mut stated = operation.in_ring(n, modulus, root);
-        (stated.outputs, stated.inputs) = (names(outputs), names(inputs));
-        for spec in operation.parameters() {
-            let value = claim.parameter(spec.name)?.clone();
-            let suits = match value {
-                Setting::Number(_) => matches!(spec.kind, Kind::Number | Kind::Exponent),
-                Setting::Word(_) => matches!(spec.kind, Kind::Choice(_)),
+        let mut stated = b512_asm::Claim {
+            outputs: names(outputs),
+            expressions: expressions.clone(),
+            inputs: names(inputs),
+            settings: Vec::new(),
+        };
+        let operations: Vec<Operation> =
+            stated.calls().map(|call| golden::find(&call.operation)).collect::<Option<_>>()?;
+        let mut settings: Vec<(String, Setting)> = Vec::new();
+        for spec in
+            golden::OF_CLAIM.iter().chain(operations.iter().flat_map(|operation| operation.settings()))
+        {
+            let value = match spec.kind {
+                Kind::Degree => Some(Setting::Number(n.into())),
+                Kind::Modulus => Some(Setting::Number(modulus)),
+                Kind::Root => Some(Setting::Number(root)),
+                Kind::Number | Kind::Exponent | Kind::Choice(_) => parameters.get(spec.name).cloned(),
             };
-            stated.settings.push((spec.name.to_owned(), suits.then_some(value)?));
+            let is_new = settings.iter().all(|(name, _)| name != spec.name);
+            settings.extend(value.filter(|_| is_new).map(|value| (spec.name.to_owned(), value)));
         }
-        Some(stated)
+        stated.settings = settings;
+        golden::operations(&stated).is_ok().then_some(stated)
     }
 }
 
@@ -54,7 +65,7 @@ mod tests {
     fn claim(outputs: std::ops::Range<u32>, inputs: std::ops::Range<u32>) -> Claim {
         let buffers = |range: std::ops::Range<u32>| range.map(BufferId).collect();
         let (outputs, inputs) = (buffers(outputs), buffers(inputs));
-        Claim { operation: golden::ADD, outputs, inputs, parameters: crate::Parameters::default() }
+        Claim::of(golden::ADD, outputs, inputs, crate::Parameters::default())
     }
 
     #[test]

@@ -32,12 +32,13 @@ mod network;
 use self::network::{Pair, Visit, permute};
 use super::builder::RingBuilder;
 use super::{Builder, RingOp};
-use crate::check::{Contract, Domain};
-use crate::code::{BufferId, Claim, MemRef, ValueId};
+use crate::check::{Basis, Domain, PolynomialId, Words};
+use crate::code::{BufferId, MemRef, ValueId};
 use crate::error::Error;
 use crate::number::{Expression, Number};
 use crate::request::Request;
 use b512_asm::{AddressMode, LaneMap, Log2, Op};
+use golden::Settings;
 use ring::bits::bit_reverse;
 use sim::Machine;
 
@@ -96,14 +97,23 @@ impl RingOp for Automorphism {
         Ok(())
     }
 
-    fn contract(&self, domain: &mut Domain, claim: &Claim) -> Contract {
-        let (x, g) = (domain.input(claim.inputs[0]), claim.number("g") as u32);
-        let (input, output) = if claim.word("order") == EVALUATION {
-            (x.evaluations(), domain.mapped_evaluations(x, g))
-        } else {
-            (x.coefficients(), domain.mapped_coefficients(x, g))
-        };
-        Contract { inputs: vec![input], outputs: vec![output] }
+    fn bases(&self, settings: &Settings<'_>) -> Option<[Basis; 2]> {
+        let is_transform = settings.word("order") == EVALUATION;
+        Some([if is_transform { Basis::Evaluations } else { Basis::Coefficients }; 2])
+    }
+
+    fn result(
+        &self,
+        domain: &mut Domain,
+        operands: &[PolynomialId],
+        basis: Basis,
+        settings: &Settings<'_>,
+    ) -> Option<Words> {
+        let (x, g) = (operands[0], settings.number("g") as u32);
+        Some(match basis {
+            Basis::Evaluations => domain.mapped_evaluations(x, g),
+            Basis::Coefficients => domain.mapped_coefficients(x, g),
+        })
     }
 }
 

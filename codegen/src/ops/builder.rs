@@ -216,11 +216,7 @@ impl RingBuilder<'_> {
 
     /// Claims the request's operation over these buffers.
     pub(crate) fn claim(&mut self, outputs: &[BufferId], inputs: &[BufferId]) {
-        self.code.claims.push(Claim {
-            operation: self.operation,
-            outputs: outputs.to_vec(),
-            inputs: inputs.to_vec(),
-            parameters: self.parameters.clone(),
-        });
+        let (outputs, inputs, parameters) = (outputs.to_vec(), inputs.to_vec(), self.parameters.clone());
+        self.code.claims.push(Claim::of(self.operation, outputs, inputs, parameters));
     }
 }

@@ -2,10 +2,11 @@
 
 use super::streams;
 use super::transform::Transform;
+use crate::check::Basis;
 use crate::plan::Direction;
 
 pub(crate) const OP: Transform = Transform {
     directions: &[Direction::Inverse],
     streams: streams::inverse,
-    forms: |x| [x.evaluations(), x.coefficients()],
+    bases: [Basis::Evaluations, Basis::Coefficients],
 };

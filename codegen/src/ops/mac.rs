@@ -1,10 +1,10 @@
 //! A product plus a sum, coefficient by coefficient.
 
 use super::{Builder, RingOp};
-use crate::check::{Contract, Domain};
-use crate::code::Claim;
+use crate::check::{Basis, Domain, PolynomialId, Words};
 use crate::error::Error;
 use b512_asm::Op;
+use golden::Settings;
 
 pub(crate) struct Mac;
 
@@ -24,11 +24,14 @@ impl RingOp for Mac {
         })
     }
 
-    fn contract(&self, domain: &mut Domain, claim: &Claim) -> Contract {
-        let [a, b, c] = [0, 1, 2].map(|operand| domain.input(claim.inputs[operand]));
-        let product = domain.pointwise(a, b);
-        let d = domain.sum(product, c);
-        let inputs = [a, b, c].map(|polynomial| polynomial.coefficients()).to_vec();
-        Contract { inputs, outputs: vec![d.coefficients()] }
+    fn result(
+        &self,
+        domain: &mut Domain,
+        operands: &[PolynomialId],
+        basis: Basis,
+        _settings: &Settings<'_>,
+    ) -> Option<Words> {
+        let product = domain.product_in(basis, operands[0], operands[1]);
+        Some(domain.sum(product, operands[2]).in_basis(basis))
     }
 }

@@ -4,4 +4,4 @@ use super::pointwise::Binary;
 use crate::check::Domain;
 use b512_asm::Op;
 
-pub(crate) const OP: Binary = Binary { op: Op::Vmul, result: Domain::pointwise };
+pub(crate) const OP: Binary = Binary { op: Op::Vmul, result: Domain::product_in };

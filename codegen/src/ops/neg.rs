@@ -1,12 +1,10 @@
 //! The negative of a polynomial: its product with -1.
 
 use super::pointwise::Scalar;
-use crate::check::Domain;
 use b512_asm::Op;
 
 pub(crate) const OP: Scalar = Scalar {
     op: Op::Vmuls,
     scalar: |ring| ring.modulus() - 1,
-    operand: Domain::input,
-    result: |domain, x, _| domain.negative(x),
+    result: |domain, _, x, _| Some(domain.negative(x)),
 };

@@ -2,10 +2,11 @@
 
 use super::streams;
 use super::transform::Transform;
+use crate::check::Basis;
 use crate::plan::Direction;
 
 pub(crate) const OP: Transform = Transform {
     directions: &[Direction::Forward],
     streams: streams::forward,
-    forms: |x| [x.coefficients(), x.evaluations()],
+    bases: [Basis::Coefficients, Basis::Evaluations],
 };

@@ -2,18 +2,18 @@
 
 use super::builder::RingBuilder;
 use super::{Builder, RingOp};
-use crate::check::{Contract, Domain, PolynomialId};
-use crate::code::{BufferId, Claim};
+use crate::check::{Basis, Domain, PolynomialId, Words};
 use crate::error::Error;
 use crate::number::Expression;
 use b512_asm::Op;
+use golden::Settings;
 
 /// An operation on two polynomials `a` and `b`, with the result `c`.
 pub(crate) struct Binary {
     /// The instruction.
     pub(crate) op: Op,
     /// Its result.
-    pub(crate) result: fn(&mut Domain, PolynomialId, PolynomialId) -> PolynomialId,
+    pub(crate) result: fn(&mut Domain, Basis, PolynomialId, PolynomialId) -> PolynomialId,
 }
 
 impl RingOp for Binary {
@@ -26,10 +26,14 @@ impl RingOp for Binary {
         })
     }
 
-    fn contract(&self, domain: &mut Domain, claim: &Claim) -> Contract {
-        let [a, b] = [0, 1].map(|operand| domain.input(claim.inputs[operand]));
-        let c = (self.result)(domain, a, b);
-        Contract { inputs: vec![a.coefficients(), b.coefficients()], outputs: vec![c.coefficients()] }
+    fn result(
+        &self,
+        domain: &mut Domain,
+        operands: &[PolynomialId],
+        basis: Basis,
+        _settings: &Settings<'_>,
+    ) -> Option<Words> {
+        Some((self.result)(domain, basis, operands[0], operands[1]).in_basis(basis))
     }
 }
 
@@ -39,10 +43,8 @@ pub(crate) struct Scalar {
     pub(crate) op: Op,
     /// The scalar.
     pub(crate) scalar: fn(&RingBuilder<'_>) -> u128,
-    /// The operand: residues, or any words.
-    pub(crate) operand: fn(&mut Domain, BufferId) -> PolynomialId,
-    /// The result of the instruction.
-    pub(crate) result: fn(&mut Domain, PolynomialId, &Claim) -> PolynomialId,
+    /// The result of the instruction, if it is one in that basis.
+    pub(crate) result: fn(&mut Domain, Basis, PolynomialId, &Settings<'_>) -> Option<PolynomialId>,
 }
 
 impl RingOp for Scalar {
@@ -56,9 +58,13 @@ impl RingOp for Scalar {
         })
     }
 
-    fn contract(&self, domain: &mut Domain, claim: &Claim) -> Contract {
-        let x = (self.operand)(domain, claim.inputs[0]);
-        let y = (self.result)(domain, x, claim);
-        Contract { inputs: vec![x.coefficients()], outputs: vec![y.coefficients()] }
+    fn result(
+        &self,
+        domain: &mut Domain,
+        operands: &[PolynomialId],
+        basis: Basis,
+        settings: &Settings<'_>,
+    ) -> Option<Words> {
+        (self.result)(domain, basis, operands[0], settings).map(|result| result.in_basis(basis))
     }
 }

@@ -5,12 +5,12 @@
 //! product of values stays in registers.
 
 use super::{Builder, RingOp, Workspace};
-use crate::check::{Contract, Domain};
-use crate::code::Claim;
+use crate::check::{Basis, Domain, PolynomialId, Words};
 use crate::error::Error;
 use crate::lower::{Memory, Second};
 use crate::plan::Direction;
 use b512_asm::Role;
+use golden::Settings;
 
 pub(crate) struct Polymul;
 
@@ -47,9 +47,17 @@ impl RingOp for Polymul {
         })
     }
 
-    fn contract(&self, domain: &mut Domain, claim: &Claim) -> Contract {
-        let [a, b] = [0, 1].map(|operand| domain.input(claim.inputs[operand]));
-        let c = domain.product(a, b);
-        Contract { inputs: vec![a.coefficients(), b.coefficients()], outputs: vec![c.coefficients()] }
+    fn bases(&self, _settings: &Settings<'_>) -> Option<[Basis; 2]> {
+        Some([Basis::Coefficients; 2])
+    }
+
+    fn result(
+        &self,
+        domain: &mut Domain,
+        operands: &[PolynomialId],
+        basis: Basis,
+        _settings: &Settings<'_>,
+    ) -> Option<Words> {
+        Some(domain.product(operands[0], operands[1]).in_basis(basis))
     }
 }

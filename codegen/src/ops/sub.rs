@@ -1,7 +1,6 @@
 //! The difference of two polynomials.
 
 use super::pointwise::Binary;
-use crate::check::Domain;
 use b512_asm::Op;
 
-pub(crate) const OP: Binary = Binary { op: Op::Vsub, result: Domain::difference };
+pub(crate) const OP: Binary = Binary { op: Op::Vsub, result: |domain, _, a, b| domain.difference(a, b) };

@@ -4,12 +4,13 @@
 
 use super::streams;
 use super::{Builder, RingOp, builder::RingBuilder};
-use crate::check::{Contract, Domain, PolynomialId, Words};
-use crate::code::{BufferId, Claim};
+use crate::check::{Basis, Domain, PolynomialId, Words};
+use crate::code::BufferId;
 use crate::error::Error;
 use crate::lower::Memory;
 use crate::plan::Direction;
 use crate::request::Request;
+use golden::Settings;
 use sim::Machine;
 
 /// The names of the methods: by streams, and by a plan.
@@ -22,8 +23,8 @@ pub(crate) struct Transform {
     pub(crate) directions: &'static [Direction],
     /// Appends the transform by streams.
     pub(crate) streams: fn(&mut RingBuilder<'_>, [BufferId; 2]),
-    /// The content of operand and result.
-    pub(crate) forms: fn(PolynomialId) -> [Words; 2],
+    /// The bases of operand and result.
+    pub(crate) bases: [Basis; 2],
 }
 
 impl RingOp for Transform {
@@ -61,8 +62,18 @@ impl RingOp for Transform {
         })
     }
 
-    fn contract(&self, domain: &mut Domain, claim: &Claim) -> Contract {
-        let [x, y] = (self.forms)(domain.input(claim.inputs[0]));
-        Contract { inputs: vec![x], outputs: vec![y] }
+    fn bases(&self, _settings: &Settings<'_>) -> Option<[Basis; 2]> {
+        Some(self.bases)
+    }
+
+    fn result(
+        &self,
+        _domain: &mut Domain,
+        operands: &[PolynomialId],
+        _basis: Basis,
+        _settings: &Settings<'_>,
+    ) -> Option<Words> {
+        let [_, basis] = self.bases;
+        Some(operands[0].in_basis(basis))
     }
 }

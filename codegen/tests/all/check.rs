@@ -1,6 +1,6 @@
 //! The checkers accept generated kernels.
 
-use b512_asm::{AReg, Code, Instr, Isa, Offset, Op, Program, Role, VReg};
+use b512_asm::{AReg, Code, Expression, Instr, Isa, Offset, Op, Program, Role, VReg};
 use codegen::library::{BUILT_IN, Task};
 use codegen::plan::derive::derive;
 use codegen::plan::{Algorithm, Plan, Shape};
@@ -217,7 +217,7 @@ fn other_claims_are_refused() {
     assert_eq!(check(&|_| {}), Ok(()));
     let changes: [&dyn Fn(&mut Program); 3] = [
         &|program| program.claims.clear(),
-        &|program| program.claims[0].operation = "intt".into(),
+        &|program| program.claims[0].expressions = vec![Expression::of_inputs("intt", 1)],
         &|program| program.claims[0].settings.retain(|(name, _)| name != "root"),
     ];
     for change in changes {

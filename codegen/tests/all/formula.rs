@@ -23,12 +23,7 @@ fn code(plan: &Plan) -> Code {
     let mut scratch = Scratch::new("scratch".to_owned(), tower);
     transform(&mut code, dialect, plan, tower, memory, &mut scratch).unwrap();
     let operation = if plan.algorithm == Algorithm::Forward { golden::NTT } else { golden::INTT };
-    code.claims.push(Claim {
-        operation,
-        outputs: vec![y],
-        inputs: vec![x],
-        parameters: codegen::Parameters::default(),
-    });
+    code.claims.push(Claim::of(operation, vec![y], vec![x], codegen::Parameters::default()));
     code
 }
 

@@ -45,13 +45,8 @@ fn empty() -> Code {
     for (name, role) in [("x", Role::Input), ("y", Role::Output), ("s", Role::Scratch)] {
         code.buffer(name, WORDS, role, TOWER);
     }
-    let claim = Claim {
-        operation: golden::NTT,
-        outputs: vec![BufferId(1)],
-        inputs: vec![BufferId(0)],
-        parameters: codegen::Parameters::default(),
-    };
-    code.claims.push(claim);
+    let (outputs, inputs) = (vec![BufferId(1)], vec![BufferId(0)]);
+    code.claims.push(Claim::of(golden::NTT, outputs, inputs, codegen::Parameters::default()));
     code
 }
 

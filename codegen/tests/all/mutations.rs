@@ -79,9 +79,9 @@ fn inputs(code: &Code) -> Vec<Vec<u128>> {
 
 /// The result that the kernel's claim requires.
 fn expected(code: &Code) -> Vec<u128> {
-    let (claim, tower, inputs) = (&code.claims[0], code.towers[0], inputs(code));
+    let (claim, inputs) = (code.stated(&code.claims[0]).unwrap(), inputs(code));
     let inputs: Vec<&[u128]> = inputs.iter().map(Vec::as_slice).collect();
-    claim.operation.result(&inputs, tower.n as usize, tower.modulus, tower.root).unwrap()
+    golden::evaluate(&claim, &inputs).unwrap().concat()
 }
 
 /// The result of the program; `None` if it fails.
@@ -591,7 +591,7 @@ fn refusals_of_code_name_the_elements() {
             let memory = code.insts[last].memory.as_mut().unwrap();
             memory.word -= 1;
         }),
-        "word 1024 of `y` is [X^0] (x mod X^1 - psi^2051); as a result of ntt it must be \
+        "word 1024 of `y` is [X^0] (x mod X^1 - psi^2051); as a word of ntt(x) it must be \
          [X^0] (x mod X^1 - psi^3)"
     );
 }

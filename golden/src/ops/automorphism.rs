@@ -29,13 +29,13 @@ pub(crate) const SIGNATURE: Signature = Signature {
     by_transforms: false,
 };
 
-pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
+pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<u128>, GoldenError> {
     let (x, n, g) = (inputs[0], settings.degree(), settings.number("g") as usize);
     if settings.word("order") == "evaluation" {
         // Place i holds the value at psi^e with e = 2 bitrev(i) + 1, and y(psi^e) = x(psi^(g e)).
         let bits = n.ilog2();
         let source = |i| (g * (2 * bit_reverse(i, bits) + 1) % (2 * n) - 1) / 2;
-        return Ok(vec![(0..n).map(|i| x[bit_reverse(source(i), bits)]).collect()]);
+        return Ok((0..n).map(|i| x[bit_reverse(source(i), bits)]).collect());
     }
     let mut y = vec![0; n];
     for (i, &coefficient) in x.iter().enumerate() {
@@ -44,7 +44,7 @@ pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Ve
         let negative = power >= n && coefficient != 0;
         y[power % n] = if negative { settings.number("modulus") - coefficient } else { coefficient };
     }
-    Ok(vec![y])
+    Ok(y)
 }
 
 #[cfg(test)]

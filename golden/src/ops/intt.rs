@@ -17,8 +17,8 @@ pub(crate) const SIGNATURE: Signature = Signature {
     by_transforms: true,
 };
 
-pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
-    Ok(vec![words(inverse(&big(inputs[0]), &Root::new(settings)?))])
+pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<u128>, GoldenError> {
+    Ok(words(inverse(&big(inputs[0]), &Root::new(settings)?)))
 }
 
 #[cfg(test)]

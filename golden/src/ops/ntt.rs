@@ -18,8 +18,8 @@ pub(crate) const SIGNATURE: Signature = Signature {
 };
 
 /// `y[i] = x(psi^(2 bitrev(i) + 1))`.
-pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
-    Ok(vec![words(forward(&big(inputs[0]), &Root::new(settings)?))])
+pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<u128>, GoldenError> {
+    Ok(words(forward(&big(inputs[0]), &Root::new(settings)?)))
 }
 
 #[cfg(test)]

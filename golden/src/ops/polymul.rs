@@ -20,8 +20,8 @@ pub(crate) const SIGNATURE: Signature = Signature {
     by_transforms: true,
 };
 
-pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<Vec<u128>>, GoldenError> {
-    Ok(vec![words(product(inputs[0], inputs[1], &settings.number("modulus").into()))])
+pub(crate) fn evaluate(settings: &Settings<'_>, inputs: &[&[u128]]) -> Result<Vec<u128>, GoldenError> {
+    Ok(words(product(inputs[0], inputs[1], &settings.number("modulus").into())))
 }
 
 /// The integers a(2^w) and b(2^w) are multiplied, with w so large that no coefficient of the

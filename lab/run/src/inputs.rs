@@ -75,9 +75,9 @@ fn claimed<'p>(program: &'p Program, name: &'p str) -> impl Iterator<Item = (usi
         .enumerate()
         .filter(move |(_, claim)| claim.inputs.iter().any(|input| input == name));
     about.flat_map(move |(index, claim)| {
-        let operands = golden::operands(claim).unwrap_or_default();
-        let own = claim.inputs.iter().zip(operands).filter(move |(input, _)| *input == name);
-        own.filter_map(move |(_, operand)| Some((index, (operand.range, golden::modulus(claim).ok()?))))
+        let ranges = golden::ranges(claim).unwrap_or_default();
+        let own = claim.inputs.iter().zip(ranges).filter(move |(input, _)| *input == name);
+        own.filter_map(move |(_, range)| Some((index, (range, golden::modulus(claim).ok()?))))
     })
 }
 

@@ -135,13 +135,13 @@ pub struct RunReport {
     pub simulator: Simulator,
 }
 
-/// A claim of the program: `outputs = operation(inputs), settings`.
+/// A claim of the program: `outputs = expressions, settings`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Claim {
     /// The output symbols.
     pub outputs: Vec<String>,
-    /// The operation.
-    pub operation: String,
+    /// What each output is: operations on inputs and numbers.
+    pub expressions: Vec<String>,
     /// The input symbols.
     pub inputs: Vec<String>,
     /// The settings. Numbers with names of one letter, such as the degree `n`, are numbers. Others
@@ -460,7 +460,7 @@ impl From<&ProgramClaim> for Claim {
         };
         Self {
             outputs: claim.outputs.clone(),
-            operation: claim.operation.clone(),
+            expressions: claim.expressions.iter().map(|expression| claim.text(expression)).collect(),
             inputs: claim.inputs.clone(),
             settings: claim.settings.iter().map(setting).collect(),
         }

@@ -26,8 +26,8 @@ pub fn table(report: &RunReport) -> String {
 fn write(f: &mut String, report: &RunReport) -> fmt::Result {
     writeln!(f, "{}", title(report))?;
     for claim in &report.computes {
-        let Claim { outputs, operation, inputs, settings } = claim;
-        write!(f, "  {} = {operation}({})", outputs.join(", "), inputs.join(", "))?;
+        let Claim { outputs, expressions, settings, .. } = claim;
+        write!(f, "  {} = {}", outputs.join(", "), expressions.join(", "))?;
         for (name, value) in settings {
             match value.as_str() {
                 Some(text) => write!(f, ", {name} = {text}")?,

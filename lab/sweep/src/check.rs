@@ -248,7 +248,7 @@ fn compare(execution: &Execution, claim: &Claim) -> Result<(), String> {
 pub(super) fn check_request(request: &Request, program: &Program) -> Result<(), String> {
     let missing = (0..request.towers()).map(|tower| request.claim(tower)).find(|wanted| {
         let is_wanted =
-            |claim: &Claim| claim.operation == wanted.operation && claim.settings == wanted.settings;
+            |claim: &Claim| claim.expressions == wanted.expressions && claim.settings == wanted.settings;
         !program.claims.iter().any(is_wanted)
     });
     match missing {
@@ -268,7 +268,9 @@ fn hash(vectors: &[impl AsRef<[u128]>]) -> blake3::Hash {
 
 /// Equal for claims with equal results, whatever the names of their symbols.
 fn question(claim: &Claim, inputs: &[&[u128]]) -> Question {
-    let nameless = Claim { outputs: Vec::new(), inputs: Vec::new(), ..claim.clone() };
+    let numbered = |names: &[String]| (0..names.len()).map(|number| number.to_string()).collect();
+    let (outputs, inputs_of_claim) = (numbered(&claim.outputs), numbered(&claim.inputs));
+    let nameless = Claim { outputs, inputs: inputs_of_claim, ..claim.clone() };
     let mut hasher = blake3::Hasher::new();
     hasher.update(nameless.to_string().as_bytes());
     hasher.update(hash(inputs).as_bytes());

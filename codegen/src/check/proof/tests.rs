@@ -224,8 +224,7 @@ fn a_root_is_checked_if_the_proof_needs_it() {
         &|code, tower| {
             let x = code.buffer("x", N, Role::Input, tower);
             let y = code.buffer("y", N, Role::Output, tower);
-            let parameters = Parameters::default();
-            code.claims.push(Claim { operation: golden::NTT, outputs: vec![y], inputs: vec![x], parameters });
+            code.claims.push(Claim::of(golden::NTT, vec![y], vec![x], Parameters::default()));
         },
     ];
     for uses_root in uses {

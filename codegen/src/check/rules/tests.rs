@@ -62,12 +62,11 @@ impl Fixture {
         match self.domain.polynomial(id).clone() {
             Polynomial::Input(buffer) | Polynomial::Words(buffer) => self.words[buffer.index()].clone(),
             Polynomial::Ones => vec![1; N as usize],
-            Polynomial::Product(p, q) => {
-                let (p, q) = (self.coefficients(p), self.coefficients(q));
+            Polynomial::Product(factors) => self.folded(&factors, |p, q| {
                 let mut product = vec![0; N as usize];
                 for (i, &a) in p.iter().enumerate() {
                     for (j, &b) in q.iter().enumerate() {
-                        let (at, term) = ((i + j) % N as usize, m.mul(a, b));
+                        let (at, term) = ((i + j) % N as usize, m.mul(m.residue(a), m.residue(b)));
                         product[at] = if i + j < N as usize {
                             m.add(product[at], term)
                         } else {
@@ -76,10 +75,10 @@ impl Fixture {
                     }
                 }
                 product
-            }
-            Polynomial::Pointwise(p, q) => {
-                self.coefficients(p).iter().zip(self.coefficients(q)).map(|(&a, b)| m.mul(a, b)).collect()
-            }
+            }),
+            Polynomial::Pointwise(factors) => self.folded(&factors, |p, q| {
+                p.iter().zip(q).map(|(&a, &b)| m.mul(m.residue(a), m.residue(b))).collect()
+            }),
             Polynomial::Reduced(p) => self.coefficients(p).into_iter().map(|word| m.residue(word)).collect(),
             Polynomial::Linear(terms) => terms.iter().fold(vec![0; N as usize], |sum, &(term, factor)| {
                 let term = self.coefficients(term);
@@ -87,6 +86,11 @@ impl Fixture {
             }),
             Polynomial::Mixture(_) => unreachable!("a mixture is no polynomial"),
         }
+    }
+
+    fn folded(&self, factors: &[PolynomialId], product: impl Fn(&[u128], &[u128]) -> Vec<u128>) -> Vec<u128> {
+        let words = factors.iter().map(|&factor| self.coefficients(factor));
+        words.reduce(|p, q| product(&p, &q)).unwrap()
     }
 
     /// The value of an element: a residue; or any word, if it is the word of a buffer that may have any.

@@ -80,7 +80,7 @@ pub(super) fn lower(builder: &mut Builder<'_>) {
         for (offset, (input, output)) in inputs.into_iter().zip(outputs).enumerate() {
             let parameters = parameters(request, first + offset);
             let (outputs, inputs) = (vec![output], vec![input]);
-            code.claims.push(Claim { operation: request.operation, outputs, inputs, parameters });
+            code.claims.push(Claim::of(request.operation, outputs, inputs, parameters));
         }
         let g = parameters(request, first).number("g").expect("the request has been checked") as u32;
         moves.push((x, y, Map { g, n, lanes, classes: n / lanes }, towers[first]));

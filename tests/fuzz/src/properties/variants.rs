@@ -1,7 +1,7 @@
 //! Wrong variants of programs: what a check accepts computes what its claims say, also on other data.
 
 use b512_asm::reg::REGISTERS;
-use b512_asm::{Claim, FeatureSet, Instr, MReg, Program, Role, Setting, Space, assemble};
+use b512_asm::{Claim, Expression, FeatureSet, Instr, MReg, Program, Role, Setting, Space, assemble};
 use codegen::{PlanChoice, Request, generate};
 use golden::{Operation, Range};
 use lab_run::{Mode, Options, run};
@@ -129,7 +129,10 @@ fn change(program: &mut Program, rng: &mut impl Rng) {
 fn change_claim(claim: &mut Claim, rng: &mut impl Rng) {
     let names: Vec<&str> = golden::OPERATIONS.iter().map(|operation| operation.name()).collect();
     match rng.random_range(..4u8) {
-        0 => claim.operation = names[rng.random_range(..names.len())].to_owned(),
+        0 => {
+            let operation = names[rng.random_range(..names.len())];
+            claim.expressions[0] = Expression::of_inputs(operation, claim.inputs.len());
+        }
         1 => claim.inputs.rotate_left(1),
         _ => {
             let at = rng.random_range(..claim.settings.len());
@@ -171,7 +174,7 @@ fn holds(program: &Program, claim: &Claim, pattern: u32, rng: &mut impl Rng) {
     let max = program.isa.max_word();
     let modulus_of = |claim: &Claim| golden::modulus(claim).expect("a valid claim");
     let range_of = |claim: &Claim, name: &str| {
-        let ranges = golden::operands(claim).expect("a valid claim").iter().map(|operand| operand.range);
+        let ranges = golden::ranges(claim).expect("a valid claim");
         let own = claim.inputs.iter().zip(ranges).filter(|(input, _)| *input == name);
         own.map(|(_, range)| if range == Range::Word { max } else { modulus_of(claim) - 1 }).min()
     };
