@@ -39,6 +39,7 @@ mod message;
 mod numbers;
 mod plot;
 mod program;
+mod prove;
 mod reproduce;
 mod rows;
 mod run;
@@ -109,6 +110,8 @@ subcommands! {
     Lint => lint,
     /// Reorder a program written by hand for a machine, and prove that it computes the same
     Schedule => schedule,
+    /// Prove that a program computes its claims, for all data
+    Prove => prove,
     /// Compare two runs: cycles, stall causes, energy and changed machine keys
     Diff => diff,
     /// Simulate many machines and plot area against latency

@@ -5,8 +5,10 @@
 //! that the program and its new version each compute the same as the vector code, so decoding needs no trust.
 
 mod decode;
+mod prove;
 
 use self::decode::{Decoded, decode};
+pub use self::prove::{ProofError, prove};
 use crate::bounds::{PassBound, passes};
 use crate::check::{self, ScheduleFault};
 use crate::code::Code;

@@ -253,7 +253,7 @@ fn a_small_task_of_the_library_is_rebuilt() {
 
 #[test]
 fn hand_written_kernels_run_and_agree_with_the_golden_model() {
-    for kernel in ["vadd", "mul1024", "ntt1024"] {
+    for kernel in ["vadd", "mul1024", "dot2", "ntt1024"] {
         let file = repository(&format!("kernels-b512/{kernel}.b512"));
         let report = json(Path::new("."), &["run", &file, "--check"]);
         assert_eq!(report["checked"], true, "{kernel}");
@@ -269,8 +269,42 @@ fn a_wrong_result_is_a_failure_of_the_work() {
     let output = rpu(folder.path(), &["run", "wrong.b512", "--check", "--output", "c=c.bin"]);
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(errors.contains("`c` differs from add in 512 of 512 coefficients:\n"), "{errors}");
+    assert!(errors.contains("`c` differs from add(a, b) in 512 of 512 coefficients:\n"), "{errors}");
     assert_eq!(names(folder.path()), ["wrong.b512"]);
+}
+
+/// Other expressions than the kernel's are refuted by data, and not proven.
+#[test]
+fn wrong_claims_are_refuted() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let text = fs::read_to_string(repository("kernels-b512/dot2.b512")).unwrap();
+    let claim = "a * b + c * d";
+    let file = |expression: &str| {
+        fs::write(folder.join("k.b512"), text.replace(&format!("y = {claim}"), &format!("y = {expression}")))
+    };
+    file("d * c + b * a").unwrap();
+    assert_eq!(json(folder, &["run", "k.b512", "--check"])["checked"], true);
+    let proven = succeed(folder, &["prove", "k.b512"]);
+    assert_eq!(
+        proven,
+        "proven for all data: y = add(mul(d, c), mul(b, a)), n=4096, modulus=0xfffffffffffc001\n"
+    );
+    for expression in [
+        "a * b - c * d",
+        "a * b + c * d + d",
+        "a * b + c * d + 1",
+        "2 * (a * b + c * d)",
+        "polymul(a, b) + c * d",
+    ] {
+        file(expression).unwrap();
+        for (command, text) in [("run", "`y` differs from "), ("prove", "no proof: word 0 of `y` is ")] {
+            let check = if command == "run" { &["--check"][..] } else { &[] };
+            let output = rpu(folder, &[&[command, "k.b512"], check].concat());
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.code() == Some(1) && errors.contains(text), "{expression}: {errors}");
+        }
+    }
 }
 
 #[test]

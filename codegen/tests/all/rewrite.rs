@@ -6,7 +6,8 @@ use b512_asm::{
     AReg, AddressMode, Image, Instr, Isa, Log2, MReg, Offset, Program, Role, SReg, Segment, Space, Symbol,
     VReg,
 };
-use codegen::rewrite::{RewriteError, reschedule};
+use codegen::check::LoweringFault;
+use codegen::rewrite::{ProofError, RewriteError, prove, reschedule};
 use codegen::{PlanChoice, Request, generate};
 use proptest::prelude::*;
 use ring::Degree;
@@ -185,4 +186,81 @@ fn what_is_not_known_before_a_run_is_refused() {
         matches!(&error, RewriteError::Instruction { at: 0, problem, .. } if problem.contains("`k`")),
         "{error}"
     );
+}
+
+/// The kernel of a newcomer, with these claims: the sum of two products, in 4,096 coefficients.
+fn dot2(claims: &str) -> Program {
+    let source = format!(
+        ".const q = 0xfffffffffffc001\n.const n = 4096\n\
+         .input a, n\n.input b, n\n.input c, n\n.input d, n\n.output y, n\n.output z, n\n.modulus m1, q\n{claims}\n\
+         .repeat i, 8\n vload v0, a0, a + 512 * i\n vload v1, a0, b + 512 * i\n vmul v4, v0, v1, m1\n\
+         vload v2, a0, c + 512 * i\n vload v3, a0, d + 512 * i\n vmul v5, v2, v3, m1\n vadd v6, v4, v5, m1\n\
+         vstore v6, a0, y + 512 * i\n vsub v7, v4, v5, m1\n vstore v7, a0, z + 512 * i\n.end\nhalt\n"
+    );
+    b512_asm::assemble(&source).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+#[test]
+fn claims_of_programs_written_by_hand_are_proven() {
+    for name in ["vadd.b512", "mul1024.b512", "dot2.b512", "ntt1024.b512", "ntt1024_spiral.b512"] {
+        prove(&kernel(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    let rest = ", n=n, modulus=q";
+    for claim in [
+        "y = a * b + c * d",
+        "y = d * c + b * a",
+        "y, z = a * b + c * d, a * b - c * d",
+        "z = muls(a * b, by=2) - (c * d + a * b)",
+        "y = (a + 1) * b + c * d - 1 * b",
+    ] {
+        let program = dot2(&format!(".computes {claim}{rest}"));
+        prove(&program).unwrap_or_else(|error| panic!("{claim}: {error}"));
+        // The scheduled program keeps its claims.
+        let scheduled = reschedule(&program, &Machine::rpu_128x128()).unwrap().program;
+        prove(&scheduled).unwrap_or_else(|error| panic!("{claim}, scheduled: {error}"));
+    }
+    for claim in [
+        "y = a * b + c + d",
+        "y = a * b - c * d",
+        "y, z = a * b + c * d, c * d - a * b",
+        "y = 2 * a * b + c * d",
+        "y = a * b + c * d + 1",
+        "y = polymul(a, b) + c * d",
+    ] {
+        let error = prove(&dot2(&format!(".computes {claim}{rest}"))).unwrap_err();
+        assert!(matches!(error, ProofError::Lowering(LoweringFault::Result { .. })), "{claim}: {error}");
+    }
+    assert_eq!(prove(&dot2("")), Err(ProofError::NoClaim));
+}
+
+/// Generated programs carry their proof in their instructions alone: it needs no vector code.
+#[test]
+fn claims_of_generated_programs_are_proven() {
+    let machine = Machine::rpu_128x128();
+    for &operation in golden::OPERATIONS {
+        let request = Request::with_primes(operation, Degree::new(1024).unwrap(), 60, 2).unwrap();
+        let request = request.with(codegen::Parameters::new(operation.examples()));
+        let generated = generate(&request, &machine, &PlanChoice::Best).unwrap();
+        prove(&generated.program).unwrap_or_else(|error| panic!("{operation}: {error}"));
+    }
+}
+
+/// Transforms join products: three transforms, a product of two of them, and a claim about it.
+#[test]
+fn an_operation_may_be_written_in_parts() {
+    let machine = Machine::rpu_128x128();
+    let request = Request::with_primes(golden::POLYMUL, Degree::new(1024).unwrap(), 60, 1).unwrap();
+    let mut program = generate(&request, &machine, &PlanChoice::Best).unwrap().program;
+    let (n, q, root) = (1024, request.rings[0].q(), request.rings[0].root().unwrap());
+    let text = |expression: &str| {
+        let source = format!(
+            ".input a, {n}\n.input b, {n}\n.output c, {n}\n.modulus m0, {q}\n\
+             .computes c = {expression}, n={n}, modulus={q}, root={root}\nhalt\n"
+        );
+        b512_asm::assemble(&source).unwrap().claims
+    };
+    program.claims = text("intt(ntt(a) * ntt(b))");
+    assert_eq!(prove(&program), Ok(()));
+    program.claims = text("intt(ntt(a) + ntt(b))");
+    assert!(prove(&program).is_err());
 }
