@@ -5,12 +5,14 @@ use crate::failure::Failure;
 use crate::program::ProgramArgs;
 use crate::run_failure::failure_of;
 use crate::signals;
-use debugger::{App, Key, Listing, Session};
+use b512_asm::{Program, Role};
+use debugger::{App, Key, Listing, Session, Target};
 use lab_run::inputs_of;
 use lab_run::program::ProgramFile;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use sim::Machine;
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -23,6 +25,9 @@ pub(crate) struct Args {
     /// from the seed
     #[arg(long = "input", value_name = "NAME=FILE", value_parser = named_file)]
     inputs: Vec<NamedFile>,
+    /// The words that an output should have at the end; other outputs are compared with the program's claims
+    #[arg(long = "expect", value_name = "NAME=FILE", value_parser = named_file)]
+    expected: Vec<NamedFile>,
     /// Seed of random inputs
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -31,7 +36,11 @@ pub(crate) struct Args {
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let (file, machine) = args.program.load()?;
     let title = format!("{} | {}", file.name(), machine.name);
-    let session = session(&file, &machine, &args.inputs, args.seed)?;
+    let mut session = session(&file, &machine, &args.inputs, args.seed)?;
+    let expected = expected(&file.program, &mut session, &args.expected)?;
+    if !expected.is_empty() {
+        session.expect(&expected);
+    }
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         let help = "use `rpu run --dump v0..v7 --at LINE` in a script";
         return Err(Failure::wrong("the debugger needs a terminal", help));
@@ -41,6 +50,38 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     ratatui::run(|terminal| show(&mut App::new(session, title), terminal, &stop))
         .map_err(|error| Failure::wrong(format_args!("the terminal fails: {error}"), None))?;
     if stop.load(Ordering::Relaxed) { Err(signals::stopped(None)) } else { Ok(()) }
+}
+
+/// The words that outputs should have: those of files, else by the claims of the program.
+fn expected(
+    program: &Program,
+    session: &mut Session,
+    files: &[NamedFile],
+) -> Result<BTreeMap<String, Vec<u128>>, Failure> {
+    let mut expected = BTreeMap::new();
+    for claim in &program.claims {
+        let words = |name: &String| {
+            let targets =
+                Target::parse(name, program).expect("the assembler has checked the symbols of claims");
+            session.value(&targets[0])
+        };
+        let inputs: Vec<Vec<u128>> = claim.inputs.iter().map(words).collect();
+        let inputs: Vec<&[u128]> = inputs.iter().map(Vec::as_slice).collect();
+        // Without a result, the claim says nothing about these inputs.
+        let results = golden::evaluate(claim, &inputs).unwrap_or_default();
+        expected.extend(claim.outputs.iter().cloned().zip(results));
+    }
+    for (file, (name, words)) in files.iter().zip(data::read(files)?) {
+        let symbol = program.symbol(&name).filter(|symbol| symbol.role == Role::Output);
+        let Some(symbol) = symbol else {
+            return Err(Failure::wrong(format_args!("unknown output `{name}`"), None));
+        };
+        if symbol.words as usize != words.len() {
+            file.compare(&vec![0; symbol.words as usize], &words)?;
+        }
+        expected.insert(name, words);
+    }
+    Ok(expected)
 }
 
 /// A session of a program with data for its inputs.

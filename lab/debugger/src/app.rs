@@ -70,7 +70,7 @@ pub struct App {
 pub(crate) const KEYS: [(&str, &str); 12] = [
     ("s", "execute an instruction"),
     ("p", "go back by an instruction"),
-    ("c", "continue to a breakpoint, a change of a watched value, or the end"),
+    ("c", "continue to a breakpoint, a change of a watched value, a wrong coefficient, or the end"),
     ("r", "the same backwards"),
     (". ,", "next and previous cycle"),
     ("< >", "beginning and end"),
@@ -204,6 +204,7 @@ impl App {
             Stop::End => "the end of the program".to_owned(),
             Stop::Breakpoint => format!("breakpoint at {}", source.name(position)),
             Stop::Changed(target) => format!("{before} has changed {target}"),
+            Stop::Wrong(wrong) => format!("{before} has stored the first wrong coefficient: {wrong}"),
             Stop::Fault(error) => format!("fault at {}: {}", source.name(position), error.fault),
         };
     }
@@ -263,6 +264,19 @@ impl App {
                 self.session.watches().extend(targets);
             }
             Action::Unwatch => self.session.watches().clear(),
+            Action::Check => match self.session.wrong().cloned() {
+                Some(wrong) => {
+                    self.session.go_to(wrong.position);
+                    self.show(Stop::Wrong(wrong));
+                }
+                None if self.session.has_compared() => {
+                    self.message = "every coefficient that was compared is right".to_owned();
+                }
+                None => {
+                    let error = Diagnostic::new("there is nothing to compare with");
+                    return Err(error.with_help("add `.computes`, or start with `--expect NAME=FILE`"));
+                }
+            },
             Action::GoTo => {
                 let all = argument.parse::<Location>()?.resolve(self.session.source())?;
                 let stop = self.session.go_to(all[0]);

@@ -17,6 +17,7 @@ pub(crate) enum Action {
     Delete,
     Watch,
     Unwatch,
+    Check,
     GoTo,
     Cycle,
     Step,
@@ -27,7 +28,7 @@ pub(crate) enum Action {
 }
 
 /// Every command.
-pub(crate) const COMMANDS: [Command; 11] = {
+pub(crate) const COMMANDS: [Command; 12] = {
     const fn command(
         name: &'static str,
         argument: &'static str,
@@ -51,6 +52,7 @@ pub(crate) const COMMANDS: [Command; 11] = {
             Action::Watch,
         ),
         command("unwatch", "all", "watch nothing", Action::Unwatch),
+        command("check", "", "go behind the store of the first wrong coefficient", Action::Check),
         command("goto", "LINE|#INDEX|SYMBOL|end", "go to an instruction", Action::GoTo),
         command("cycle", "CYCLE", "show a cycle", Action::Cycle),
         command("step", "COUNT", "go forward by some instructions", Action::Step),

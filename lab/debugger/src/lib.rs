@@ -25,6 +25,7 @@ mod screen;
 mod session;
 mod source;
 mod target;
+mod wrong;
 
 pub use app::{App, Key};
 pub use location::Location;
@@ -33,3 +34,4 @@ pub use pipeline::{Holder, Pipeline};
 pub use session::{Session, SessionError, Stop};
 pub use source::Listing;
 pub use target::Target;
+pub use wrong::Wrong;

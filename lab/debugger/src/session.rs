@@ -4,12 +4,14 @@ use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::pipeline::Pipeline;
 use crate::source::Listing;
 use crate::target::Target;
+use crate::wrong::Wrong;
 use b512_asm::reg::REGISTERS;
-use b512_asm::{Class, Instr, MReg, Operand, VReg};
+use b512_asm::{Class, Instr, MReg, Operand, Space, VReg};
 use sim::Machine;
 use sim::functional::{AccessError, ExecuteError, Executor, LoadError};
 use sim::timing::{Cycle, simulate};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use thiserror::Error;
 
 /// A program under the debugger.
@@ -27,6 +29,8 @@ pub struct Session {
     origins: [Option<Origin>; REGISTERS],
     breakpoints: BTreeSet<usize>,
     watches: Vec<Target>,
+    /// The first wrong coefficient, if there is one, once outputs have been compared.
+    wrong: Option<Option<Wrong>>,
 }
 
 /// The origin of a vector register's lanes.
@@ -49,6 +53,8 @@ pub enum Stop {
     Breakpoint,
     /// The instruction before the position has changed a watched value.
     Changed(Target),
+    /// The instruction before the position has stored the first wrong coefficient.
+    Wrong(Wrong),
     /// The instruction at the position has a fault.
     Fault(ExecuteError),
 }
@@ -98,6 +104,7 @@ impl Session {
             origins,
             breakpoints: BTreeSet::new(),
             watches: Vec::new(),
+            wrong: None,
         })
     }
 
@@ -151,17 +158,23 @@ impl Session {
         }
     }
 
-    /// Goes forward to the next breakpoint, change of a watched value, fault, or the end.
+    /// Goes forward to the next breakpoint, change of a watched value, wrong coefficient, fault, or the end.
     pub fn resume(&mut self) -> Stop {
         loop {
             let stop = self.step();
             if stop != Stop::Done {
                 return stop;
             }
-            if self.breakpoints.contains(&self.position) {
-                return Stop::Breakpoint;
+            if let Some(stop) = self.stop_at(self.position) {
+                return stop;
             }
         }
+    }
+
+    /// The reason to stop at a position, whatever has led there.
+    fn stop_at(&self, position: usize) -> Option<Stop> {
+        let wrong = || self.wrong().filter(|wrong| wrong.position == position).cloned().map(Stop::Wrong);
+        if self.breakpoints.contains(&position) { Some(Stop::Breakpoint) } else { wrong() }
     }
 
     /// Goes back to the last position before this one at which [`resume`](Self::resume) would stop, or to the
@@ -171,9 +184,11 @@ impl Session {
         // fault.
         let mut limit = self.position.saturating_sub(1);
         if self.watches.is_empty() {
-            let last = (limit > 0).then(|| self.breakpoints.range(1..=limit).next_back().copied()).flatten();
-            self.go_to(last.unwrap_or(0));
-            return last.map_or(Stop::Start, |_| Stop::Breakpoint);
+            let wrong = self.wrong().map(|wrong| wrong.position);
+            let positions = self.breakpoints.range(..=limit).next_back().copied().into_iter().chain(wrong);
+            let last = positions.filter(|position| (1..=limit).contains(position)).max().unwrap_or(0);
+            self.go_to(last);
+            return self.stop_at(last).filter(|_| last > 0).unwrap_or(Stop::Start);
         }
         while limit > 0 {
             let start = self.restore(limit - 1);
@@ -183,8 +198,8 @@ impl Session {
                 self.position += 1;
                 if let Ok(Some(target)) = changed {
                     last = Some((self.position, Stop::Changed(target)));
-                } else if self.breakpoints.contains(&self.position) {
-                    last = Some((self.position, Stop::Breakpoint));
+                } else if let Some(stop) = self.stop_at(self.position) {
+                    last = Some((self.position, stop));
                 }
             }
             if let Some((position, stop)) = last {
@@ -240,6 +255,25 @@ impl Session {
     /// The watched values: [`resume`](Self::resume) and [`step`](Self::step) report their changes.
     pub fn watches(&mut self) -> &mut Vec<Target> {
         &mut self.watches
+    }
+
+    /// The first wrong coefficient that [`expect`](Self::expect) has found.
+    pub fn wrong(&self) -> Option<&Wrong> {
+        self.wrong.as_ref()?.as_ref()
+    }
+
+    /// Whether outputs have been compared with what they should be.
+    pub fn has_compared(&self) -> bool {
+        self.wrong.is_some()
+    }
+
+    pub(crate) fn set_wrong(&mut self, wrong: Option<Wrong>) {
+        self.wrong = Some(wrong);
+    }
+
+    /// Words of a memory.
+    pub(crate) fn words(&self, space: Space, words: Range<u32>) -> &[u128] {
+        self.executor.words(space, words)
     }
 
     /// The words of a register or of memory at the position. A modulus register that was never set has none.

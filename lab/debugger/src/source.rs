@@ -45,6 +45,20 @@ impl Listing {
         self.line(index).map_or_else(|| format!("#{index}"), |line| format!("line {line}"))
     }
 
+    /// The words of the VDM that an instruction stores.
+    pub(crate) fn stored(&self, index: usize) -> impl Iterator<Item = u32> + use<> {
+        let is_store = self.program.instructions[index].vector_access().is_some_and(|access| access.store);
+        let access = self.accesses[index].filter(|_| is_store);
+        let lanes = self.program.isa.vector_length();
+        let words = move |access| match access {
+            Access::Vdm { address, mode } => {
+                Some((0..lanes).map(move |lane| address.wrapping_add(mode.element(lane))))
+            }
+            Access::Sdm { .. } => None,
+        };
+        access.and_then(words).into_iter().flatten()
+    }
+
     /// Whether an instruction reads or writes words of a symbol.
     pub(crate) fn accesses(&self, index: usize, symbol: &Symbol) -> bool {
         match (self.accesses[index], symbol.space) {

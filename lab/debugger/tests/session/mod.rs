@@ -79,3 +79,49 @@ fn lines_have_as_many_words_as_fit() {
     assert_eq!(rows(&[1 << 100], None, Format::Hex, 5), ["0: 0x10000000000000000000000000"]);
     assert_eq!(rows(&[], None, Format::Hex, 5), [""; 0]);
 }
+
+/// A product whose second half is wrong from its second store on; the output is working memory before.
+const WRONG: &str = "\
+.kernel products
+.input  x, 1024
+.output y, 1024
+.modulus m1, 0x3001
+
+vload  v0, a0, x
+vload  v1, a0, x+512
+vstore v1, a0, y
+vstore v0, a0, y+512
+vmul   v2, v0, v0, m1
+vadd   v3, v1, v1, m1
+vstore v2, a0, y
+vstore v3, a0, y+512
+halt
+";
+
+#[test]
+fn a_session_stops_at_the_first_wrong_coefficient() {
+    let program = b512_asm::assemble(WRONG).unwrap();
+    let x: Vec<u128> = (0..1024).collect();
+    let squares: Vec<u128> = x.iter().map(|x| x * x % 0x3001).collect();
+    let inputs = BTreeMap::from([("x".to_owned(), x)]);
+    let session = |expected: Vec<u128>| {
+        let source = Listing::new(program.clone(), None);
+        let mut session = Session::new(source, &Machine::rpu_128x128(), inputs.clone()).unwrap();
+        session.expect(&BTreeMap::from([("y".to_owned(), expected)]));
+        session
+    };
+    let mut wrong = session(squares.clone());
+    assert_eq!(wrong.position(), 0);
+    let Stop::Wrong(first) = wrong.resume() else { panic!("y is wrong") };
+    assert_eq!(first.to_string(), "y+512 is 0x400 and should be 0xfeb");
+    assert_eq!((wrong.position(), first.position), (8, 8));
+    assert_eq!(wrong.resume(), Stop::End);
+    assert_eq!(wrong.reverse(), Stop::Wrong(first));
+    assert_eq!(wrong.reverse(), Stop::Start);
+    // What is stored first is right, and overwritten.
+    let mut right = squares;
+    right[512..].iter_mut().zip(512..).for_each(|(y, x)| *y = 2 * x % 0x3001);
+    let mut right = session(right);
+    assert!(right.has_compared() && right.wrong().is_none());
+    assert_eq!(right.resume(), Stop::End);
+}
