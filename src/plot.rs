@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use lab_sweep::Results;
-use lab_sweep::compose::{ComposeError, Composition, Condition, Form, Fronts, Mark, Pool};
+use lab_sweep::compose::{ComposeError, Form, Fronts, Request};
 use lab_sweep::outputs::Outputs;
 use std::path::{Path, PathBuf};
 
@@ -64,11 +64,6 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         return draw_again(folder);
     }
     args.check_form()?;
-    let conditions = args.conditions.iter().map(|text| Condition::parse_all("--where", text));
-    let conditions = conditions.collect::<Result<Vec<_>, _>>()?.concat();
-    let marks = args.marks.iter().map(|text| Mark::parse("--mark", text)).collect::<Result<_, _>>()?;
-    let limits = args.limits.iter().map(|text| Condition::parse_all("--limit", text));
-    let limits = limits.collect::<Result<Vec<_>, _>>()?.concat();
     let path = args.output.clone().unwrap_or_else(|| match folders[0].is_file() {
         true => folders[0].with_file_name("chart.svg"),
         false => folders[0].join("chart.svg"),
@@ -78,12 +73,12 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         let message = format!("invalid file name `{}` of a chart", diagnostic::path(&path));
         return Err(Failure::wrong(message, "it must end in `.svg`, `.png` or `.html`"));
     }
-    let pool = Pool::read(&folders, &conditions)?;
-    let [x, y] = pool.axes();
-    let composition = Composition {
+    let request = Request {
+        prefix: "--",
         form: args.form,
-        x: args.x.clone().unwrap_or_else(|| x.into()),
-        y: args.y.clone().unwrap_or_else(|| y.into()),
+        x: args.x.clone(),
+        y: args.y.clone(),
+        conditions: args.conditions.clone(),
         colour: args.colour.clone(),
         label: args.label.clone(),
         facet: args.facet.clone(),
@@ -92,10 +87,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
             (false, true) => Fronts::Never,
             (false, false) => Fronts::IfBetter,
         },
-        marks,
-        limits,
+        marks: args.marks.clone(),
+        limits: args.limits.clone(),
     };
-    let figure = pool.compose(&composition)?;
+    let figure = request.figure(&folders)?;
     let plot = |error| Failure::from(ComposeError::Plot(error));
     let content = match extension {
         "png" => figure.png().map_err(plot)?,

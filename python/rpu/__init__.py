@@ -12,6 +12,7 @@ array; an array of unsigned 64-bit integers with a last axis of two has the low 
 from __future__ import annotations
 
 from ._api import (
+    Chart,
     Machine,
     Program,
     RingProgram,
@@ -19,9 +20,11 @@ from ._api import (
     Run,
     Sweep,
     assemble,
+    explore,
     generate,
     load,
     operations,
+    plot,
     read_coefficients,
     ring_program,
     ring_programs,
@@ -31,6 +34,7 @@ from ._api import (
 from ._rpu import CheckError, Diagnostic, RpuError, __version__
 
 __all__ = [
+    "Chart",
     "CheckError",
     "Diagnostic",
     "Machine",
@@ -42,9 +46,11 @@ __all__ = [
     "Sweep",
     "__version__",
     "assemble",
+    "explore",
     "generate",
     "load",
     "operations",
+    "plot",
     "read_coefficients",
     "ring_program",
     "ring_programs",

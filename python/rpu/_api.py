@@ -520,6 +520,10 @@ class Sweep:
         before = ordered[y].cummin().shift(fill_value=float("inf"))
         return ordered[ordered[y] < before]
 
+    def plot(self, **arguments: Any) -> Chart:
+        """A chart of these results; `plot` has the arguments."""
+        return plot(self, **arguments)
+
     @property
     def page(self) -> Path:
         """The page with an interactive chart."""
@@ -557,30 +561,114 @@ def sweep(
     Fig. 4. Without `folder`, results live as long as the returned object. `set` changes keys of all points. `progress` is
     called with the number of points done and their total. An interruption leaves what is done in the folder.
     """
-    is_temporary = folder is None
-    if folder is None:
-        folder = tempfile.mkdtemp(prefix="rpu-")
-    text, name = None, "sweep"
+    text, name = _definition(definition)
+    return _results(
+        folder, lambda path: _rpu.sweep(text, name, _overrides(set), path, threads or 0, progress)
+    )
+
+
+def explore(
+    definition: str | os.PathLike[str] | Mapping[str, Any],
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    evaluations: int = 500,
+    seed: int = 0,
+    set: Mapping[str, Value] = {},
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Sweep:
+    """Searches a space of designs for its Pareto front, and goes on with a search in the folder.
+
+    `definition` is a sweep's, whose axes are the decisions; its table `explore` has objectives and constraints. The result has the
+    `evaluations` designs that were evaluated; `front()` of it is the front. The other arguments are those of `sweep`.
+    """
+    text, name = _definition(definition)
+    return _results(
+        folder,
+        lambda path: _rpu.explore(text, name, _overrides(set), path, evaluations, seed, threads or 0, progress),
+    )
+
+
+def _definition(definition: str | os.PathLike[str] | Mapping[str, Any] | None) -> tuple[Any, str]:
+    """The TOML text of a definition, if there is one, and its name in errors."""
+    if definition is None:
+        return None, "sweep"
     if isinstance(definition, Mapping):
-        text = _toml_document(definition)
-    elif definition is not None:
-        name = os.fspath(definition)
-        if Path(definition).is_dir():
-            raise _rpu.RpuError(f"`{name}` is a folder: `rpu.Sweep` reads the results in one")
-        try:
-            text = Path(definition).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise _rpu.RpuError(f"cannot read `{name}`: {error}") from error
+        return _toml_document(definition), "sweep"
+    name = os.fspath(definition)
+    if Path(definition).is_dir():
+        raise _rpu.RpuError(f"`{name}` is a folder: `rpu.Sweep` reads the results in one")
     try:
-        failed = _rpu.sweep(text, name, _overrides(set), Path(folder), threads or 0, progress)
-        result = Sweep(folder)
+        return Path(definition).read_text(encoding="utf-8"), name
+    except (OSError, UnicodeDecodeError) as error:
+        raise _rpu.RpuError(f"cannot read `{name}`: {error}") from error
+
+
+def _results(folder: str | os.PathLike[str] | None, work: Callable[[Path], int]) -> Sweep:
+    """The results of work in the folder, or in one that lives as long as they. It returns the number of failures."""
+    path = Path(tempfile.mkdtemp(prefix="rpu-") if folder is None else folder)
+    try:
+        failed = work(path)
+        result = Sweep(path)
     except BaseException:
-        if is_temporary:
-            shutil.rmtree(folder, ignore_errors=True)
+        if folder is None:
+            shutil.rmtree(path, ignore_errors=True)
         raise
-    if is_temporary:
-        weakref.finalize(result, shutil.rmtree, folder, ignore_errors=True)
+    if folder is None:
+        weakref.finalize(result, shutil.rmtree, path, ignore_errors=True)
     if failed:
         first = result.frame["error"].dropna().iloc[0]
         raise _rpu.RpuError(f"{failed} of {len(result)} points failed; the first: {first}")
     return result
+
+
+class Chart:
+    """A chart of `plot`. A notebook shows it at the end of a cell."""
+
+    def __init__(self, draw: Callable[[bool], bytes], results: Sequence[object]) -> None:
+        self._draw = draw
+        # A temporary folder lives as long as its sweep.
+        self._results = results
+        self.svg: str = draw(False).decode()
+        """The content of an SVG file."""
+
+    @property
+    def png(self) -> bytes:
+        """The content of a PNG file."""
+        return self._draw(True)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a file that ends in `.svg` or `.png`."""
+        path = Path(path)
+        if path.suffix not in (".svg", ".png"):
+            raise ValueError(f"invalid file name `{path}` of a chart: it must end in `.svg` or `.png`")
+        path.write_bytes(self.svg.encode() if path.suffix == ".svg" else self.png)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def plot(
+    *results: Sweep | str | os.PathLike[str],
+    form: str = "scatter",
+    x: str | None = None,
+    y: str | None = None,
+    colour: str | None = None,
+    label: str | None = None,
+    facet: str | None = None,
+    where: str | None = None,
+    front: bool | None = None,
+    marks: Sequence[str] = (),
+    limits: Sequence[str] = (),
+) -> Chart:
+    """Draws any columns of sweeps and explorations: of their results, or of folders and tables with such.
+
+    The arguments are those of `rpu plot`: `form` is `scatter`, `parallel` or `tornado`, `where` has conditions such as
+    `area < 25 mm2`, and a mark is `LABEL: CONDITIONS`. Without `front`, fronts are drawn where less or more is better in both columns.
+    """
+    folders = [result.folder if isinstance(result, Sweep) else Path(result) for result in results]
+    if not folders:
+        raise TypeError("`plot` needs results: a Sweep, a folder, or a table")
+    columns = (x, y, colour, label, facet, where)
+    draw = lambda png: bytes(_rpu.plot(folders, form, *columns, front, list(marks), list(limits), png))
+    return Chart(draw, results)

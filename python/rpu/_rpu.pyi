@@ -147,3 +147,27 @@ def sweep(
     threads: int,
     progress: Callable[[int, int], Any] | None,
 ) -> int: ...
+def explore(
+    text: str,
+    name: str,
+    overrides: list[str],
+    folder: str | PathLike[str],
+    evaluations: int,
+    seed: int,
+    threads: int,
+    progress: Callable[[int, int], Any] | None,
+) -> int: ...
+def plot(
+    folders: list[Any],
+    form: str,
+    x: str | None,
+    y: str | None,
+    colour: str | None,
+    label: str | None,
+    facet: str | None,
+    conditions: str | None,
+    front: bool | None,
+    marks: list[str],
+    limits: list[str],
+    png: bool,
+) -> bytes: ...

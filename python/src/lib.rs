@@ -3,7 +3,9 @@
 //! Classes and functions here accept and return plain values: numbers, texts, lists. The Python files in
 //! `python/rpu` wrap and document them; `_rpu.pyi` has their types. Work runs without the interpreter's lock.
 
+mod chart;
 mod error;
+mod interrupt;
 mod kernel;
 mod machine;
 mod program;
@@ -33,5 +35,7 @@ fn _rpu(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ring::ring_programs, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::read_coefficients, module)?)?;
-    module.add_function(wrap_pyfunction!(sweep::sweep, module)?)
+    module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::explore, module)?)?;
+    module.add_function(wrap_pyfunction!(chart::plot, module)?)
 }

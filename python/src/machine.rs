@@ -5,11 +5,12 @@ use diagnostic::Diagnostics;
 use pyo3::prelude::*;
 use sim::{Area, Machine, MachineBase, Override};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A machine: every key has a value.
 #[pyclass(frozen, name = "Machine", module = "rpu._rpu")]
 pub(crate) struct PyMachine {
-    pub(crate) machine: Machine,
+    pub(crate) machine: Arc<Machine>,
 }
 
 #[pymethods]
@@ -28,7 +29,7 @@ impl PyMachine {
             overrides.iter().filter_map(|text| errors.keep(Override::parse(text))).collect();
         let overrides = errors.or(overrides).map_err(raise)?;
         let machine = base.and_then(|base| base.machine(&overrides)).map_err(raise)?;
-        Ok(Self { machine })
+        Ok(Self { machine: Arc::new(machine) })
     }
 
     #[getter]
@@ -48,6 +49,6 @@ impl PyMachine {
 
     /// All keys with their values, as one JSON object of tables.
     fn json(&self) -> PyResult<String> {
-        serde_json::to_string(&self.machine).map_err(wrong)
+        serde_json::to_string(&*self.machine).map_err(wrong)
     }
 }

@@ -10,11 +10,12 @@ use lab_run::program_blake3;
 use pyo3::prelude::*;
 use sim::lint;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A program, and the text that it was assembled from.
 #[pyclass(frozen, name = "Program", module = "rpu._rpu")]
 pub(crate) struct PyProgram {
-    pub(crate) file: ProgramFile,
+    pub(crate) file: Arc<ProgramFile>,
     /// The origin of a generated program's recipe.
     #[pyo3(get)]
     pub(crate) origin: Option<String>,
@@ -29,7 +30,7 @@ impl PyProgram {
     #[staticmethod]
     fn assemble(py: Python<'_>, text: String, name: &str) -> PyResult<Self> {
         let file = py.detach(|| ProgramFile::parse(name, text.into_bytes())).map_err(raise)?;
-        Ok(Self { file, origin: None })
+        Ok(Self { file: Arc::new(file), origin: None })
     }
 
     /// Reads assembly text or an object file.
@@ -39,7 +40,7 @@ impl PyProgram {
         let bytes = input::read(&path, Content::Program)
             .map_err(|error| raise(Diagnostic::new(format!("cannot read `{name}`: {error}"))))?;
         let file = py.detach(|| ProgramFile::parse(&name, bytes)).map_err(raise)?;
-        Ok(Self { file, origin: None })
+        Ok(Self { file: Arc::new(file), origin: None })
     }
 
     #[getter]

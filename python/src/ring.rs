@@ -1,6 +1,7 @@
 //! Ring programs.
 
 use crate::error::{CheckError, raise, wrong};
+use crate::interrupt;
 use crate::machine::PyMachine;
 use diagnostic::Diagnostic;
 use diagnostic::input::{self, Content};
@@ -12,11 +13,12 @@ use ring_program::{Group, Inputs, Manifest, RingProgram};
 use runtime::{Keys, Merit, RunError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A ring program.
 #[pyclass(frozen, name = "RingProgram", module = "rpu._rpu")]
 pub(crate) struct PyRingProgram {
-    program: RingProgram,
+    program: Arc<RingProgram>,
     #[pyo3(get)]
     title: String,
     /// What its generator says of it: levels, transforms, key switches and keys by stage.
@@ -40,18 +42,19 @@ impl PyRingProgram {
         };
         let set = parameter_set(set, n)?;
         let options = Options::parse(&options).map_err(wrong)?;
-        py.detach(|| {
+        interrupt::wait(py, move || {
             let generated = generate_defined(&generator, &set, &options).map_err(wrong)?;
             let title = programs::title(&generator, &set, &options);
-            Ok(Self { program: generated.program, title, summary: generated.ledger.to_string() })
-        })
+            let program = Arc::new(generated.program);
+            Ok(Self { program, title, summary: generated.ledger.to_string() })
+        })?
     }
 
     /// Reads a program with its manifest, by default the file beside it that ends in `.json`, or with a degree.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf, manifest: Option<PathBuf>, n: Option<u64>) -> PyResult<Self> {
         let file = py.detach(|| RingFile::read(&path, manifest.as_deref(), n)).map_err(raise)?;
-        Ok(Self { program: file.program, title: file.title, summary: String::new() })
+        Ok(Self { program: Arc::new(file.program), title: file.title, summary: String::new() })
     }
 
     #[getter]
@@ -119,33 +122,37 @@ impl PyRingProgram {
                 "there is nothing to check: no line of the program computes an output from an input",
             ));
         }
-        let mut data = Inputs::new(&self.program);
-        for (name, limbs) in &inputs {
-            let limbs = limbs.iter().map(|limb| Words::from(limb.as_slice()));
-            data.set(name, limbs).map_err(raise)?;
-        }
-        data.fill(seed);
-        let data = match (execute, check) {
-            (false, _) => RingData::None,
-            (true, false) => RingData::Execute(data),
-            (true, true) => RingData::Check(data, seed),
-        };
-        let on = (&machine.machine, keys, merit);
-        let run = py.detach(|| RingRun::new(&self.program, &self.title, on, &data, page.is_some()));
-        let run = run.map_err(|error| failure(&error))?;
-        if let Some(path) = page {
-            let content = ring_page(&run.report, &run.runtime, &run.timeline);
-            lab_run::files::write(&path, content.as_bytes()).map_err(wrong)?;
-        }
-        let mut report = run.report;
-        report.seed = execute.then_some(seed);
-        let names = self.program.outputs().iter().map(|group| group.name.clone());
-        let words = run.outputs.iter().map(|limbs| limbs.iter().map(Words::to_vec).collect());
-        Ok(PyRingRun {
-            table: table(&report),
-            report: serde_json::to_string(&report).map_err(wrong)?,
-            outputs: names.zip(words).collect(),
-        })
+        let (program, title) = (Arc::clone(&self.program), self.title.clone());
+        let machine = Arc::clone(&machine.machine);
+        interrupt::wait(py, move || {
+            let mut data = Inputs::new(&program);
+            for (name, limbs) in &inputs {
+                let limbs = limbs.iter().map(|limb| Words::from(limb.as_slice()));
+                data.set(name, limbs).map_err(raise)?;
+            }
+            data.fill(seed);
+            let data = match (execute, check) {
+                (false, _) => RingData::None,
+                (true, false) => RingData::Execute(data),
+                (true, true) => RingData::Check(data, seed),
+            };
+            let on = (&*machine, keys, merit);
+            let run = RingRun::new(&program, &title, on, &data, page.is_some());
+            let run = run.map_err(|error| failure(&error))?;
+            if let Some(path) = page {
+                let content = ring_page(&run.report, &run.runtime, &run.timeline);
+                lab_run::files::write(&path, content.as_bytes()).map_err(wrong)?;
+            }
+            let mut report = run.report;
+            report.seed = execute.then_some(seed);
+            let names = program.outputs().iter().map(|group| group.name.clone());
+            let words = run.outputs.iter().map(|limbs| limbs.iter().map(Words::to_vec).collect());
+            Ok(PyRingRun {
+                table: table(&report),
+                report: serde_json::to_string(&report).map_err(wrong)?,
+                outputs: names.zip(words).collect(),
+            })
+        })?
     }
 }
 

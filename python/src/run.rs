@@ -1,24 +1,25 @@
 //! Runs.
 
 use crate::error::{raise, run_failure, wrong};
+use crate::interrupt;
 use crate::machine::PyMachine;
 use crate::program::PyProgram;
-use b512_asm::Program;
 use diagnostic::Diagnostic;
 use diagnostic::input::{self, Content};
-use lab_run::program::coefficients;
+use lab_run::program::{ProgramFile, coefficients};
 use lab_run::{Mode, Options, Outcome, page, run as run_program, table};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sim::{Machine, Trace};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A finished run.
 #[pyclass(frozen, name = "Run", module = "rpu._rpu")]
 pub(crate) struct PyRun {
-    program: Program,
-    machine: Machine,
+    file: Arc<ProgramFile>,
+    machine: Arc<Machine>,
     outcome: Outcome,
 }
 
@@ -67,7 +68,7 @@ impl PyRun {
 
 impl PyRun {
     fn trace(&self) -> Option<Trace<'_>> {
-        self.outcome.timing.as_ref().map(|timing| Trace::new(&self.machine, &self.program, timing))
+        self.outcome.timing.as_ref().map(|timing| Trace::new(&self.machine, &self.file.program, timing))
     }
 }
 
@@ -99,10 +100,12 @@ pub(crate) fn run(
         return Err(PyValueError::new_err("a stream has at least one run, and needs timing"));
     }
     let options = Options { mode, check, seed, inputs, stream, lenient, ..Options::default() };
-    let (file, machine) = (&program.file, &machine.machine);
-    let outcome = py.detach(|| run_program(&file.program, machine, &options));
-    let outcome = outcome.map_err(|error| run_failure(error, file))?;
-    Ok(PyRun { program: file.program.clone(), machine: machine.clone(), outcome })
+    let (file, machine) = (Arc::clone(&program.file), Arc::clone(&machine.machine));
+    interrupt::wait(py, move || {
+        let outcome = run_program(&file.program, &machine, &options);
+        let outcome = outcome.map_err(|error| run_failure(error, &file))?;
+        Ok(PyRun { file, machine, outcome })
+    })?
 }
 
 /// Reads a file of coefficients.

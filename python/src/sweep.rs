@@ -1,15 +1,16 @@
-//! Sweeps.
+//! Sweeps and explorations.
 
 use crate::error::{raise, wrong};
+use crate::interrupt::LOOK;
 use diagnostic::Diagnostics;
+use lab_sweep::explore::{self as search_of, Explored, Space};
 use lab_sweep::outputs::Outputs;
-use lab_sweep::{Definition, FIG4, JournalError, Part, Plan, Record, Results, Shard, run};
+use lab_sweep::{Definition, FIG4, Journal, JournalError, Part, Plan, Record, Results, Shard, generate, run};
 use pyo3::prelude::*;
 use sim::Override;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
 /// The state of the work that its thread shares.
 #[derive(Default)]
@@ -33,18 +34,54 @@ pub(crate) fn sweep(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<usize> {
     let definition = definition(text, name, &overrides)?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(wrong)?;
+    let pool = pool(threads)?;
     let plan = py.detach(|| pool.install(|| Plan::new(&definition))).map_err(raise)?;
+    watched(py, plan.len(), progress.as_ref(), |shared| pool.install(|| simulate(&plan, &folder, shared)))
+}
+
+/// Searches a space, or goes on with the search in the folder, and writes the results there. Returns the number of failed
+/// designs. `progress` is called with the number of evaluated designs and `evaluations`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
+pub(crate) fn explore(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    overrides: Vec<String>,
+    folder: PathBuf,
+    evaluations: usize,
+    seed: u64,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<usize> {
+    let definition = definition(Some(text), name, &overrides)?;
+    let pool = pool(threads)?;
+    let space = py.detach(|| pool.install(|| Space::new(&definition))).map_err(raise)?;
+    watched(py, evaluations, progress.as_ref(), |shared| {
+        pool.install(|| search(&space, &folder, evaluations, seed, shared))
+    })
+}
+
+fn pool(threads: usize) -> PyResult<rayon::ThreadPool> {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(wrong)
+}
+
+/// The result of work in a thread of its own. Meanwhile, `progress` is called, and a signal stops the work.
+fn watched(
+    py: Python<'_>,
+    total: usize,
+    progress: Option<&Py<PyAny>>,
+    work: impl FnOnce(&Shared) -> Result<usize, String> + Send,
+) -> PyResult<usize> {
     let shared = Shared::default();
     py.detach(|| {
         std::thread::scope(|scope| {
-            let work = scope.spawn(|| pool.install(|| simulate(&plan, &folder, &shared)));
+            let work = scope.spawn(|| work(&shared));
             let mut interrupted = Ok(());
             while !work.is_finished() {
-                std::thread::sleep(Duration::from_millis(20));
-                let report = || report(&shared, plan.len(), progress.as_ref());
+                std::thread::sleep(LOOK);
                 if interrupted.is_ok()
-                    && let Err(error) = report()
+                    && let Err(error) = report(&shared, total, progress)
                 {
                     shared.stop.store(true, Ordering::Relaxed);
                     interrupted = Err(error);
@@ -52,7 +89,7 @@ pub(crate) fn sweep(
             }
             let result = work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             interrupted?;
-            report(&shared, plan.len(), progress.as_ref())?;
+            report(&shared, total, progress)?;
             result.map_err(wrong)
         })
     })
@@ -86,7 +123,29 @@ fn simulate(plan: &Plan, folder: &Path, shared: &Shared) -> Result<usize, String
     let part = Part { shard: Shard::WHOLE, retry_failed: false, stop: Arc::clone(&shared.stop) };
     let done = |_: usize, _: &Record| _ = shared.done.fetch_add(1, Ordering::Relaxed);
     run(plan, folder, &part, &done).map_err(text)?;
-    let results = Results::merge(&[folder]).map_err(text)?;
+    write(folder)
+}
+
+/// Searches and writes the results. Returns the number of failed designs.
+fn search(
+    space: &Space,
+    folder: &Path,
+    evaluations: usize,
+    seed: u64,
+    shared: &Shared,
+) -> Result<usize, String> {
+    let text = |error: JournalError| error.to_string();
+    let journal = Journal::open(folder, Shard::WHOLE, &space.manifest()).map_err(text)?;
+    let mut journal = journal.stopped_by(Arc::clone(&shared.stop));
+    let done = |state: &Explored| shared.done.store(state.evaluations, Ordering::Relaxed);
+    search_of::explore(space, &mut journal, evaluations, seed, &generate, &done).map_err(text)?;
+    drop(journal);
+    write(folder)
+}
+
+/// Writes the results of a folder's journal. Returns the number of failed points.
+fn write(folder: &Path) -> Result<usize, String> {
+    let results = Results::merge(&[folder]).map_err(|error| error.to_string())?;
     Outputs::new(&results).write(folder).map_err(|error| error.to_string())?;
     Ok(results.failed())
 }

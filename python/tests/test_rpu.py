@@ -168,7 +168,7 @@ class Errors(unittest.TestCase):
         self.assertEqual(caught.exception.diagnostics[0].line, 12)
 
     def test_a_wrong_result_is_another_error(self):
-        with self.assertRaisesRegex(rpu.CheckError, "`y` differs from muls in 5.. of 512 coefficients"):
+        with self.assertRaisesRegex(rpu.CheckError, r"`y` differs from muls\(x\) in 5.. of 512 coefficients"):
             rpu.run(rpu.assemble(SCALE.replace("{ 5 }", "{ 6 }")), check=True)
 
     def test_invalid_values_are_refused(self):
@@ -294,6 +294,59 @@ class Sweeps(unittest.TestCase):
                 rpu.sweep(definition, out)
             done = [json.loads(line) for line in journal.read_text().splitlines()]
             self.assertTrue(0 < len(done) < 199 * 99)
+
+    def test_an_exploration_is_a_sweep_with_a_front(self):
+        space = SWEEP | {"explore": {"objectives": ["time_us", "area_mm2"], "population": 4}}
+        calls = []
+        with tempfile.TemporaryDirectory() as folder:
+            found = rpu.explore(space, folder, evaluations=5, progress=lambda *counts: calls.append(counts))
+            self.assertEqual((len(found), calls[-1]), (5, (5, 5)))
+            again = rpu.explore(space, folder, evaluations=6)
+            self.assertEqual(len(again), 6)
+        swept = rpu.sweep(SWEEP)
+        columns = ["hple.count", "vdm.banks", "time_us"]
+        fronts = [results.front()[columns].to_numpy().tolist() for results in (again, swept)]
+        self.assertEqual(*fronts)
+        with self.assertRaisesRegex(rpu.RpuError, "unknown column `tme_us`"):
+            rpu.explore(SWEEP | {"explore": {"objectives": ["tme_us", "area_mm2"]}})
+
+    def test_charts_are_figures_of_any_columns(self):
+        sweep = rpu.sweep(SWEEP)
+        chart = sweep.plot(x="cycles", y="energy_uj", colour="hple.count", marks=["ours: vdm.banks = 64"])
+        self.assertEqual(chart.svg, chart._repr_svg_())
+        self.assertTrue(chart.svg.startswith("<svg") and "ours" in chart.svg)
+        self.assertTrue(chart.png.startswith(b"\x89PNG"))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "chart.svg"
+            rpu.plot(sweep.folder, sweep.folder / "results.csv", form="parallel").save(path)
+            self.assertIn("<svg", path.read_text(encoding="utf-8"))
+            with self.assertRaisesRegex(ValueError, "it must end in `.svg` or `.png`"):
+                chart.save("chart.jpg")
+        for message, arguments in [
+            ("unknown column `are_mm2`[^$]*did you mean `area_mm2`", {"y": "are_mm2"}),
+            ("unknown form `pie`[^$]*`tornado`", {"form": "pie"}),
+            ("expected `<`", {"where": "cycles"}),
+            ("no result meets the conditions", {"where": "cycles < 1"}),
+            ("no front of the column `hple.count`", {"x": "hple.count", "front": True}),
+        ]:
+            with self.subTest(message), self.assertRaisesRegex(rpu.RpuError, message):
+                sweep.plot(**arguments)
+
+    def test_every_long_call_ends_at_an_interrupt(self):
+        program = rpu.generate("ntt", 65536, modulus_bits=120)
+        product = rpu.ring_program("hmult", "ark", n=4096)
+        self.addCleanup(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for call in [
+            lambda: rpu.run(program, check=True),
+            lambda: product.run(check=True),
+            lambda: rpu.generate("ntt", 65536, modulus_bits=61, machine=rpu.Machine(set={"hple.count": 32})),
+            lambda: rpu.explore(SWEEP | {"grid": {"vbar.latency_cycles": list(range(1, 300))}}, evaluations=299),
+        ]:
+            threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
+            with self.assertRaises(KeyboardInterrupt):
+                call()
+                time.sleep(1)
 
     def test_an_exception_of_progress_ends_the_sweep(self):
         def progress(done, total):

@@ -2,10 +2,12 @@
 
 mod mark;
 mod pool;
+mod request;
 
 pub use super::condition::Condition;
 pub use mark::Mark;
 pub use pool::Pool;
+pub use request::Request;
 
 use super::chart::PALE;
 use super::front;
