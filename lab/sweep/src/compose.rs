@@ -466,8 +466,9 @@ impl Group<'_> {
             let mut contexts: BTreeMap<Vec<String>, Vec<(String, f64)>> = BTreeMap::new();
             for point in self.points {
                 let others = varying.iter().filter(|other| *other != key);
+                // The task is no part of it: an axis such as the parameter set is one of the task.
                 let mut context: Vec<String> = others.map(|other| self.text(point, other)).collect();
-                context.push(format!("{} {:?}", point.source(), point.task()));
+                context.push(point.source().to_string());
                 let logarithm = self.pool.number(point, y)?.ln();
                 contexts.entry(context).or_default().push((self.text(point, key), logarithm));
             }
@@ -495,17 +496,17 @@ impl Group<'_> {
         if bars.is_empty() {
             return Err(ComposeError::NoEffect);
         }
+        let effect = |bar: &TornadoBar| bar.high.0 / bar.low.0;
+        let largest = bars.iter().max_by(|a, b| effect(a).total_cmp(&effect(b)));
+        let largest = largest.map(|bar| format!("Largest effect: {}, {:.2} times", bar.label, effect(bar)));
         let mut notes = vec![
             "Ratio to the geometric mean over the values of an axis, all else equal; labels are the values."
                 .into(),
         ];
         if !left_out.is_empty() {
-            notes.push(format!(
-                "No designs that differ in all values of these axes only: {}",
-                left_out.join(", ")
-            ));
+            notes.push(format!("Left out, since never varied alone: {}", left_out.join(", ")));
         }
-        notes.extend(self.cost_notes().into_iter().chain(self.extrapolated_note()));
+        notes.extend(largest.into_iter().chain(self.cost_notes()).chain(self.extrapolated_note()));
         Ok(Panel::Tornado(Tornado {
             title: self.title.clone(),
             x_label: Quantity::of(y).label(),

@@ -9,6 +9,7 @@ use super::points::Points;
 use super::workload::Workload;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 
 /// The format of a sweep's folder. Up to format 2, records and manifests could have parts of searches that no sweep makes now.
 pub(super) const FORMAT: u32 = 3;
@@ -109,16 +110,9 @@ impl Manifest {
 
 /// A published result, shown beside the sweep's.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Reference {
     /// Description and source.
     pub label: String,
-    /// Latency.
-    #[serde(deserialize_with = "positive")]
-    pub time_us: f64,
-    /// Area.
-    #[serde(deserialize_with = "positive")]
-    pub area_mm2: f64,
     /// Its kernel; `None` for the kernel of the sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
@@ -128,25 +122,36 @@ pub struct Reference {
     /// Its modulus size; `None` means the sweep's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modulus_bits: Option<u64>,
+    /// What is published: measures by their columns. Charts of others leave it out.
+    #[serde(flatten, deserialize_with = "positive")]
+    pub values: BTreeMap<String, f64>,
 }
 
-/// A finite number above 0.
-fn positive<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
-    let number = f64::deserialize(value)?;
-    if number.is_finite() && number > 0.0 {
-        Ok(number)
-    } else {
-        Err(D::Error::custom(format_args!("invalid value {number}: it must be a number above 0")))
+/// Finite numbers above 0, by the columns of measures.
+fn positive<'de, D: Deserializer<'de>>(values: D) -> Result<BTreeMap<String, f64>, D::Error> {
+    let values = BTreeMap::<String, f64>::deserialize(values)?;
+    for (column, &number) in &values {
+        if Measure::find(column).is_none() {
+            return Err(D::Error::custom(format_args!("`{column}` is no measure")));
+        }
+        if !(number.is_finite() && number > 0.0) {
+            return Err(D::Error::custom(format_args!(
+                "invalid value {number}: it must be a number above 0"
+            )));
+        }
     }
+    Ok(values)
 }
 
 impl Reference {
-    /// Its value of a measure, if it is published.
+    /// Its value of a measure, if it is published or follows from what is.
     pub(super) fn value(&self, measure: Measure) -> Option<f64> {
         let mut costs = Costs::UNKNOWN;
-        costs.set(Measure::TimeUs, self.time_us);
-        costs.set(Measure::AreaMm2, self.area_mm2);
-        Some(measure.of(&costs)).filter(|value| value.is_finite())
+        for (column, &value) in &self.values {
+            Measure::find(column).into_iter().for_each(|measure| costs.set(measure, value));
+        }
+        let own = self.values.get(measure.name()).copied();
+        own.or_else(|| Some(measure.of(&costs))).filter(|value| value.is_finite())
     }
 
     /// Whether it is comparable with results of a workload.

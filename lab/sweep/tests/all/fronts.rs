@@ -505,6 +505,23 @@ fn a_tornado_chart_needs_designs_that_differ_in_one_axis_only() {
     assert!(matches!(compose(folder.path(), &tornado), Err(ComposeError::NoEffect)));
 }
 
+/// An axis of the task counts as any other: its values are different tasks.
+#[test]
+fn a_tornado_chart_names_the_largest_effect_also_of_the_task() {
+    let text = "kernel = 'ntt'\nplan = 'kl'\n[grid]\nn = [1024, 4096]\nhple.count = [64, 128]\n";
+    let (folder, _) = sweep(text);
+    let tornado = Composition { form: Form::Tornado, ..composition("time_us", "time_us", Fronts::IfBetter) };
+    let pool = Pool::read(&[folder.path()], &[]).unwrap();
+    let figure = pool.compose(&tornado).unwrap();
+    let Panel::Tornado(chart) = &figure.panels[0] else { panic!("{figure:?}") };
+    assert_eq!(chart.bars.len(), 2);
+    assert!(
+        chart.notes.iter().any(|note| note.starts_with("Largest effect: ring degree, ")),
+        "{:?}",
+        chart.notes
+    );
+}
+
 /// Labels of many values would hide the chart; the legend sorts numbers as numbers.
 #[test]
 fn a_chart_of_many_axes_has_no_labels_but_one_that_is_asked_for() {
@@ -527,7 +544,7 @@ fn a_chart_of_many_axes_has_no_labels_but_one_that_is_asked_for() {
 #[test]
 fn a_chart_marks_designs_draws_limits_and_has_the_references_of_its_sweep() {
     let text = "kernel = 'ntt'\nplan = 'kl'\nn = 1024\n[grid]\nvdm.banks = [64, 128]\n[[reference]]\nlabel = 'elsewhere'\n\
-        time_us = 1\narea_mm2 = 30\n";
+        time_us = 1\narea_mm2 = 30\n[[reference]]\nlabel = 'measured'\nenergy_uj = 5\narea_mm2 = 31\n";
     let (folder, _) = sweep(text);
     let of_paper = rows(folder.path()).into_iter().find(|row| row["vdm.banks"] == "128").unwrap();
     let chart = |x: &str, mark: &str, limit: &str, source: &str| {
@@ -546,7 +563,9 @@ fn a_chart_marks_designs_draws_limits_and_has_the_references_of_its_sweep() {
         assert!(published.eq(source.is_empty().then_some((1.0, 30.0))));
         assert!(chart.limits[0].vertical && chart.limits[0].label == "area <= 20.5 mm²");
     }
-    assert_eq!(chart("energy_uj", &mark, "energy_uj < 1", "").unwrap().references.len(), 1);
+    // Each reference is in charts of what it has.
+    let of_energy = chart("energy_uj", &mark, "energy_uj < 1", "").unwrap().references;
+    assert_eq!((of_energy.len(), of_energy[1].label.as_str(), of_energy[1].x), (2, "measured", 5.0));
     let error = |mark: &str, limit: &str| chart("time_us", mark, limit, "").unwrap_err().to_string();
     assert!(error("key = 1", "time_us < 1").contains("the mark `key = 1`"));
     assert!(error(&mark, "energy_uj < 1").contains("the limit of `energy_uj` is on no axis"));
