@@ -9,16 +9,19 @@ use super::{Reproduction, inconsistencies};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = "
-:root { --line: #d0d0d0; --muted: #595959; --miss: #f9d4d0; --none: #f4f4f4; }
+:root { color-scheme: light dark; --line: #d0d0d0; --muted: #595959; --miss: #f9d4d0; --none: #f4f4f4; --ink: #1c1c1c;
+  --paper: #fff; }
+@media (prefers-color-scheme: dark) { :root { --line: #444; --muted: #aaa; --miss: #5c2a26; --none: #242426; --ink: #eee;
+  --paper: #121212; } }
 * { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 74rem; margin: 1.5rem auto; padding: 0 1rem; color: #1c1c1c;
-  background: #fff; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 74rem; margin: 1.5rem auto; padding: 0 1rem; color: var(--ink);
+  background: var(--paper); }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .5rem; }
 h2 { font-size: 1.2rem; margin: 2.25rem 0 .5rem; }
 p { margin: .5rem 0; max-width: 62rem; }
 .muted, figcaption a, footer { color: var(--muted); }
 figure { margin: 1.25rem 0; break-inside: avoid; }
-figure .draw { border: 1px solid var(--line); border-radius: 6px; padding: .25rem; overflow-x: auto; }
+figure .draw { background: #fff; border: 1px solid var(--line); border-radius: 6px; padding: .25rem; overflow-x: auto; }
 figure svg { width: 100%; min-width: 46rem; height: auto; display: block; }
 figcaption { margin: .4rem 0 0; max-width: 62rem; }
 .scroll { overflow-x: auto; }

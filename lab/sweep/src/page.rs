@@ -14,8 +14,9 @@ use super::view::{EXTRAPOLATED, SEARCHED, View, extrapolated, setting, text};
 use b512_asm::Pipe;
 use diagnostic::counted;
 use lab_run::html::{Part, cause_label, key, names as part_names, part_label, shell, stack};
-use lab_run::label;
+use lab_run::{OffChip, RunReport, label};
 use maud::{Markup, PreEscaped, html};
+use runtime::limit;
 use serde_json::{Value, json};
 use sim::Clock;
 use sim::timing::Cause;
@@ -224,12 +225,37 @@ fn front_stacks(view: &View<'_>) -> Markup {
     }
 }
 
+/// What limits most of a run, and its share of the time: a resource of a ring program, a cause of the cycles of a kernel.
+fn binds(report: &RunReport) -> Option<(String, f64)> {
+    if let Some(binds) = &report.binds {
+        let (name, &share) = binds.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+        return Some((limit(name), share));
+    }
+    let stalls = report.stalls.as_ref()?;
+    let cycles = |cause: Cause| stalls.get(cause.name()).copied().unwrap_or(0);
+    let largest = Cause::all().max_by_key(|&cause| cycles(cause))?;
+    let all: u64 = Cause::all().map(cycles).sum();
+    let name = cause_label(largest).replace("waits for ", "");
+    (all > 0).then(|| (name, cycles(largest) as f64 / all as f64))
+}
+
+/// The bytes that a ring program moves to and from the off-chip memory.
+fn off_chip(report: &RunReport) -> Option<u64> {
+    match report.hbm.as_ref()? {
+        OffChip::Ring(hbm) => Some(hbm.bytes_by_kind.values().sum()),
+        OffChip::Stream(_) => None,
+    }
+}
+
 /// All points of a workload.
 fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
     // The share of cycles in which each pipe is busy; results.csv has the rest.
     let percent = |share: f64| format!("{:.0}\u{a0}%", share * 100.0);
     let has_stream = view.workload.stream > 0;
-    let results = if has_stream { "10" } else { "9" };
+    let mut reports = view.records.iter().filter_map(|record| record.report.as_ref());
+    // Ring programs move data off chip, and have no bounds and no pipes of their own.
+    let is_ring = reports.any(|report| report.n.is_some());
+    let results = 7 + usize::from(has_stream) + if is_ring { 1 } else { 1 + Pipe::VECTOR.len() };
     html! {
         div.scroll {
             table.sortable id=(format!("table-{index}")) {
@@ -239,8 +265,11 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                         th { "cycles" } th { "GHz" } th { "latency" br; "(µs)" }
                         @if has_stream { th { "stream" br; "(µs)" } }
                         th { "area" br; "(mm²)" }
-                        th { "energy" br; "(µJ)" } th { "bound" br; "(cycles)" }
-                        @for pipe in Pipe::VECTOR { th { (label(pipe)) br; "busy" } }
+                        th { "energy" br; "(µJ)" } th { "power" br; "(W)" } th { "binds" }
+                        @if is_ring { th { "off chip" br; "(MB)" } } @else {
+                            th { "bound" br; "(cycles)" }
+                            @for pipe in Pipe::VECTOR { th { (label(pipe)) br; "busy" } }
+                        }
                     }
                 }
                 tbody {
@@ -255,9 +284,13 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                                 @if has_stream { td { (format!("{:.3}", value(Measure::StreamUs))) } }
                                 td { (format!("{:.2}", value(Measure::AreaMm2))) @if !extrapolated(record).is_empty() { " *" } }
                                 td { (format!("{:.2}", value(Measure::EnergyUj))) }
-                                td { @if let Some(bounds) = report.bounds { (bounds.resource_cycles.max(bounds.dependence_cycles)) } }
-                                @for pipe in Pipe::VECTOR {
-                                    td { @if let Some(utilisation) = &report.utilisation { (percent(utilisation.pipes[pipe])) } }
+                                td { (format!("{:.2}", value(Measure::PowerW))) }
+                                td { @if let Some((name, share)) = binds(report) { (name) " " (percent(share)) } }
+                                @if is_ring { td { @if let Some(bytes) = off_chip(report) { (format!("{:.1}", bytes as f64 / 1e6)) } } } @else {
+                                    td { @if let Some(bounds) = report.bounds { (bounds.resource_cycles.max(bounds.dependence_cycles)) } }
+                                    @for pipe in Pipe::VECTOR {
+                                        td { @if let Some(utilisation) = &report.utilisation { (percent(utilisation.pipes[pipe])) } }
+                                    }
                                 }
                             } @else {
                                 td.failed colspan=(results) { (record.error.as_deref().unwrap_or("failed")) }
