@@ -148,9 +148,11 @@ fn the_chapter_on_results_names_every_column_and_key() {
     for column in table.headers().unwrap().iter().filter(|column| !settings.contains(column)) {
         assert!(named(column), "results.md does not name the column `{column}`");
     }
-    let json = fs::read_to_string(folder.path().join("run.json")).unwrap();
-    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
-    for key in document.as_object().unwrap().keys() {
-        assert!(named(key), "results.md does not name the key `{key}`");
+    for name in ["run.json", "ring.json"] {
+        let json = fs::read_to_string(folder.path().join(name)).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+        for key in document.as_object().unwrap().keys() {
+            assert!(named(key), "results.md does not name the key `{key}` of {name}");
+        }
     }
 }
