@@ -1,23 +1,23 @@
-// A transform that crosses memory once, for N = 2^16 in 32-bit words: all 16 stages in one kernel.
+// A transform that crosses memory once, for N = 2^15 and 2^16 in 32-bit words: all stages in one kernel.
 //
-// A cluster of two blocks transforms one polynomial after the other, each block a half of 2^15 words, 32 in each of its 1024 threads.
-// The next polynomial is on its way to shared memory meanwhile.
+// A cluster of one block or, for 2^16, of two, transforms one polynomial after the other. A block has 2^15 words, 32 in each of its 1024
+// threads. The next polynomial is on its way to shared memory meanwhile.
 //
 // The forward transform. A thread begins with the words
-//     k 2^11 + rank 2^10 + thread,   0 <= k < 32,
-// so stage 0 needs no other thread. Its results in the other half of the polynomial go to the same thread of the other block, and from
-// then on each block has the half of its rank. Five stages each follow in three rounds. The registers of a round represent these bits of
+//     k 2^(LOG_N-5) + rank 2^10 + thread,   0 <= k < 32.
+// For 2^16, stage 0 needs no other thread. Its results in the other half of the polynomial go to the same thread of the other block, and
+// from then on each block has the half of its rank. Five stages each follow in three rounds. The registers of a round represent these bits of
 // the index: 10 to 14, 5 to 9, 0 to 4. Between the first two, the block exchanges data, between the last two only each warp. The inverse
 // runs all of it backwards.
 //
 // Shared memory. `exchange` has a block's half in the order of the index, rows of 32 words, in which groups of four words are permuted to
 // spread accesses over the banks. A warp's 32 rows of bits 5 to 9 are its own: its region.
 //
-// Roots. The table of a limb has first the entries of all stages, then those of stages 6 to 10 once more.
-//   Stages 0 to 5: entry 2^s + group. They are in shared memory.
-//   Stages 6 to 10: for each of 64 groups of stage 6, which are one warp's, 32 entries: of stage 6 + d from 2^d on. Each warp has its own
-//     in shared memory.
-//   Stages 11 to 15: of stage 11 + d, the parts with the same root (see `sharing` in pass.cuh) behind each other, then the threads.
+// Roots. The table of a limb has first the entries of all stages, then those of the middle round once more.
+//   Stages before MIDDLE: entry 2^s + group. They are in shared memory.
+//   Stages from MIDDLE to LAST - 1: for each group of stage MIDDLE, which is one warp's, 32 entries: of stage MIDDLE + d from 2^d on. Each
+//     warp has its own in shared memory.
+//   Stages from LAST on: of stage LAST + d, the parts with the same root (see `sharing` in pass.cuh) behind each other, then the threads.
 
 struct TwoRoots {
     ShoupPair<u32> root[2];
@@ -35,13 +35,16 @@ INLINE TwoRoots load_entries(const ShoupPair<u32>* at) {
     return {{{v.x, v.y}, {v.z, v.w}}};
 }
 
-template <class Field>
+template <class Field, int LOG_N>
 struct Once {
     using Word = typename Field::Word;
     using Twiddle = typename Field::Twiddle;
     using FieldConstants = Constants<Word, Twiddle>;
-    static constexpr int LOG_N = 16, POINTS = 32, THREADS = 1024, SHARED_ROOTS = 3;
-    static constexpr u32 TABLE = (1 << LOG_N) + 2048;
+    static constexpr int POINTS = 32, THREADS = 1024, SHARED_ROOTS = 3;
+    static constexpr int LAST = LOG_N - 5, MIDDLE = LOG_N - 10, CLUSTER_LOG = LOG_N - 15;
+    static constexpr bool PAIR = CLUSTER_LOG == 1;
+    static_assert(PAIR || CLUSTER_LOG == 0);
+    static constexpr u32 TABLE = (1 << LOG_N) + (32 << MIDDLE);
 
     // Rows of a warp's words of the next polynomial: EARLY ones have memory of their own, the others wait until the exchange memory has
     // room.
@@ -96,7 +99,7 @@ struct Once {
         cluster_arrive();
         cluster_wait();
         wait_for_previous_kernel();
-        return {*memory, block_rank(), threadIdx.x & 31, threadIdx.x >> 5};
+        return {*memory, PAIR ? block_rank() : 0, threadIdx.x & 31, threadIdx.x >> 5};
     }
 
     // One stage on COUNT registers whose distance is DISTANCE. `own` has the entries of this thread.
@@ -106,7 +109,7 @@ struct Once {
 #pragma unroll
         for (int two = 0; two < ROOTS; two += 2) {
             TwoRoots roots;
-            if constexpr (STAGE >= 11) {
+            if constexpr (STAGE >= LAST) {
                 roots.root[0] = own[two];
                 if (ROOTS > 1) roots.root[1] = own[two + 1];
             } else if constexpr (ROOTS > 1) {
@@ -132,21 +135,27 @@ struct Once {
             }
         }
     }
-    // Stages 1 to 4 on the registers of half a round.
+    // Of a pair, stages 1 to 4 on the registers of half a round.
     template <bool FORWARD, int STEP = 0>
     INLINE static void half_round(const Field& field, Word* x, const Twiddle* first, u32 rank) {
         constexpr int STAGE = FORWARD ? 1 + STEP : 4 - STEP;
         stage<FORWARD, STAGE, 16, (16 >> STAGE)>(field, x, first + (1 << STAGE) + (rank << (STAGE - 1)), first);
         if constexpr (STEP < 3) half_round<FORWARD, STEP + 1>(field, x, first, rank);
     }
-    // Stages 6 to 10.
+    // Of a block alone, stages 0 to 4, or 4 to 1: the last stage of the inverse scales.
+    template <bool FORWARD, int STEP = 0>
+    INLINE static void whole_round(const Field& field, Word (&x)[POINTS], const Twiddle* first) {
+        constexpr int STAGE = FORWARD ? STEP : 4 - STEP;
+        stage<FORWARD, STAGE, POINTS, (16 >> STAGE)>(field, x, first + (1 << STAGE), first);
+        if constexpr (STEP < (FORWARD ? 4 : 3)) whole_round<FORWARD, STEP + 1>(field, x, first);
+    }
     template <bool FORWARD, int STEP = 0>
     INLINE static void middle_round(const Field& field, Word (&x)[POINTS], const Twiddle* tree) {
         constexpr int DEPTH = FORWARD ? STEP : 4 - STEP;
-        stage<FORWARD, 6 + DEPTH, POINTS, (16 >> DEPTH)>(field, x, tree + (1 << DEPTH), tree);
+        stage<FORWARD, MIDDLE + DEPTH, POINTS, (16 >> DEPTH)>(field, x, tree + (1 << DEPTH), tree);
         if constexpr (STEP < 4) middle_round<FORWARD, STEP + 1>(field, x, tree);
     }
-    // Stages 11 to 15. Roots come to registers two stages early: more do not fit.
+    // Roots of the last round come to registers two stages early: more do not fit.
     struct LastRoots {
         const Twiddle* table;
         u32 row;
@@ -155,7 +164,7 @@ struct Once {
         INLINE void load() {
             if constexpr (DEPTH < 0 || DEPTH > 4) return;
             else {
-                constexpr int STAGE = 11 + DEPTH;
+                constexpr int STAGE = LAST + DEPTH;
                 const Twiddle* at = table + (1u << STAGE) + (row << (DEPTH - sharing(STAGE)));
                 if constexpr (DEPTH == 0) roots[DEPTH].root[0] = load_entry(at);
                 else roots[DEPTH] = load_entries(at);
@@ -166,7 +175,7 @@ struct Once {
     INLINE static void last_round(const Field& field, Word (&x)[POINTS], LastRoots& roots, const Twiddle* first) {
         constexpr int DEPTH = FORWARD ? STEP : 4 - STEP;
         roots.template load<FORWARD ? DEPTH + 2 : DEPTH - 2>();
-        stage<FORWARD, 11 + DEPTH, POINTS, (16 >> DEPTH)>(field, x, roots.roots[DEPTH].root, first);
+        stage<FORWARD, LAST + DEPTH, POINTS, (16 >> DEPTH)>(field, x, roots.roots[DEPTH].root, first);
         if constexpr (STEP < 4) last_round<FORWARD, STEP + 1>(field, x, roots, first);
     }
 
@@ -211,7 +220,7 @@ struct Once {
 #pragma unroll
         for (int v = 0; v < 4; ++v) set(x + 4 * v, from[v * THREADS + threadIdx.x]);
     }
-    // Starts copies of the roots of stages 0 to 5 and of a field's numbers, by one warp, which waits for them before a barrier.
+    // Starts copies of the roots before MIDDLE and of a field's numbers, by one warp, which waits for them before a barrier.
     INLINE static void copy_first(Block& block, const Order& order, Tile tile, u32 parity) {
         if (block.warp > 0) return;
         start_copy(&block.memory.first[parity][2 * block.lane], order.table(tile) + 2 * block.lane);
@@ -225,7 +234,7 @@ struct Once {
         constants.aux[1] = constants.aux[2] = constants.aux[3] = four.z;
         return Field(constants);
     }
-    // Of this warp's roots of stages 6 to 10.
+    // Of this warp's roots of the middle round.
     INLINE static void copy_middle(Block& block, const Twiddle* table) {
         if (block.lane < 16) {
             start_copy(&block.memory.middle[block.warp][2 * block.lane],
@@ -233,10 +242,10 @@ struct Once {
         }
     }
 
-    // The place of a warp's words of a polynomial: rows of 32 words. FORWARD, they are 2^11 apart in the polynomial.
+    // The place of a warp's words of a polynomial: rows of 32 words. FORWARD, they are 2^(LOG_N-5) apart in the polynomial.
     template <bool FORWARD>
     struct Source {
-        static constexpr int DISTANCE_LOG = FORWARD ? 11 : 5;
+        static constexpr int DISTANCE_LOG = FORWARD ? LOG_N - 5 : 5;
         const Word* words;
         INLINE Source(Block& block, const Word* in, Tile tile)
             : words(in + tile.start() + (FORWARD ? block.rank << 10 | block.warp << 5 : block.rank << 15 | block.warp << 10)) {}
@@ -259,8 +268,8 @@ struct Once {
     static __device__ void forward(const Word* in, Word* out, Order order, u32 count) {
         SHARED_ARRAY(Memory, memory);
         Block block = begin(memory);
-        const u32 step = gridDim.x >> 1;
-        u32 number = blockIdx.x >> 1, parity = 0;
+        const u32 step = gridDim.x >> CLUSTER_LOG;
+        u32 number = blockIdx.x >> CLUSTER_LOG, parity = 0;
         Tile tile = order.tile(number);
         Word *own = region(block), *late = own + 512;
         // Free until the copies of the next polynomial.
@@ -282,7 +291,6 @@ struct Once {
             number += step;
             next = order.tile(number);
             Word x[POINTS];
-            Twiddle root = root_at(first + 1);
             wait_for_copies();
             __syncwarp();
 #pragma unroll
@@ -290,19 +298,24 @@ struct Once {
                 x[r] = r < EARLY ? memory->early[block.warp][r][block.lane] : late[(r - EARLY) * 32 + block.lane];
             }
             cluster_arrive_after_reads();
-            // The results of stage 0 for this block are x[k], those for the other one x[16 + k].
-            if (block.rank) root.root = field.q - root.root, root.quotient = ~root.quotient;
+            if constexpr (PAIR) {
+                // The results of stage 0 for this block are x[k], those for the other one x[16 + k].
+                Twiddle root = root_at(first + 1);
+                if (block.rank) root.root = field.q - root.root, root.quotient = ~root.quotient;
 #pragma unroll
-            for (int k = 0; k < 16; ++k) field.template forward<bound(0)>(x[k], x[16 + k], root);
-            half_round<true>(field, x, first, block.rank);
-            // The other block has read what its first words lie in.
+                for (int k = 0; k < 16; ++k) field.template forward<bound(0)>(x[k], x[16 + k], root);
+                half_round<true>(field, x, first, block.rank);
+            } else {
+                whole_round<true>(field, x, first);
+            }
+            // All have read what lies in the exchange memory, and in that of the other block.
             cluster_wait();
             if (number < count) copy_first(block, order, next, parity ^ 1);
-            send_half(block, x + 16, received);
-            receive_half(block, x + 16, received, parity);
-            half_round<true>(field, x + 16, first, block.rank);
-            {
-                Word* to = first_place(block);
+            Word* to = first_place(block);
+            if constexpr (PAIR) {
+                send_half(block, x + 16, received);
+                receive_half(block, x + 16, received, parity);
+                half_round<true>(field, x + 16, first, block.rank);
 #pragma unroll
                 for (int k = 0; k < 16; k += 2) {
                     const TwoRoots roots = roots_at(first + 32 + 16 * block.rank + k);
@@ -314,6 +327,9 @@ struct Once {
                         to[(2 * (k + i) + 1) << 10] = b;
                     }
                 }
+            } else {
+#pragma unroll
+                for (int r = 0; r < POINTS; ++r) to[r << 10] = x[r];
             }
             wait_for_copies();
             __syncthreads();
@@ -335,7 +351,7 @@ struct Once {
             }
             last_round<true>(field, x, roots, first);
             // Through shared memory, so that a warp stores neighbouring words.
-            uint4* to = reinterpret_cast<uint4*>(out + tile.start() + (block.rank << 15 | block.warp << 10));
+            uint4* rows = reinterpret_cast<uint4*>(out + tile.start() + (block.rank << 15 | block.warp << 10));
             uint4* staged = reinterpret_cast<uint4*>(own);
             const u32 lane = block.lane;
 #pragma unroll
@@ -351,7 +367,7 @@ struct Once {
 #pragma unroll
                 for (int k = 0; k < 4; ++k) {
                     const u32 row = 8 * k + (lane >> 2), v = lane & 3;
-                    to[row << 3 | half << 2 | v] = staged[row << 2 | (v ^ (row >> 1 & 3))];
+                    rows[row << 3 | half << 2 | v] = staged[row << 2 | (v ^ (row >> 1 & 3))];
                 }
                 if (half == 0) __syncwarp();
             }
@@ -361,8 +377,8 @@ struct Once {
     static __device__ void inverse(const Word* in, Word* out, Order order, u32 count) {
         SHARED_ARRAY(Memory, memory);
         Block block = begin(memory);
-        const u32 step = gridDim.x >> 1;
-        u32 number = blockIdx.x >> 1, parity = 0;
+        const u32 step = gridDim.x >> CLUSTER_LOG;
+        u32 number = blockIdx.x >> CLUSTER_LOG, parity = 0;
         Tile tile = order.tile(number);
         uint4* received = reinterpret_cast<uint4*>(memory->exchange);
         // The words that wait for the exchange memory, behind those that the other block sends.
@@ -412,8 +428,8 @@ struct Once {
                 copy_middle(block, order.table(next));
                 source.copy_early(block);
             }
-            {
-                const Word* from = first_place(block);
+            const Word* from = first_place(block);
+            if constexpr (PAIR) {
 #pragma unroll
                 for (int k = 0; k < 16; k += 2) {
                     const TwoRoots roots = roots_at(first + 32 + 16 * block.rank + k);
@@ -425,33 +441,40 @@ struct Once {
                         x[16 + k + i] = block.rank ? a : b;
                     }
                 }
+            } else {
+#pragma unroll
+                for (int r = 0; r < POINTS; ++r) x[r] = from[r << 10];
             }
             cluster_arrive_after_reads();
-            half_round<false>(field, x + 16, first, block.rank);
+            if constexpr (PAIR) {
+                half_round<false>(field, x + 16, first, block.rank);
+            } else {
+                whole_round<false>(field, x, first);
+            }
             cluster_wait();
-            send_half(block, x + 16, received);
+            if constexpr (PAIR) send_half(block, x + 16, received);
             if (number < count) source.copy_late(block, late);
-            half_round<false>(field, x, first, block.rank);
+            if constexpr (PAIR) half_round<false>(field, x, first, block.rank);
             const Twiddle scale = order.constants[tile.limb].scale;
             Twiddle root = order.constants[tile.limb].scale_root;
             if (block.rank) root.root = field.q - root.root, root.quotient = ~root.quotient;
-            receive_half(block, x + 16, received, parity);
+            if constexpr (PAIR) receive_half(block, x + 16, received, parity);
             Word* to = out + tile.start() + (block.rank << 10 | threadIdx.x);
 #pragma unroll
             for (int k = 0; k < 16; ++k) {
                 field.inverse_scaled(x[k], x[16 + k], scale, root);
-                to[k << 11] = field.template leave<Field::TIMES>(x[k]);
-                to[(16 + k) << 11] = field.template leave<Field::TIMES>(x[16 + k]);
+                to[k << LAST] = field.template leave<Field::TIMES>(x[k]);
+                to[(16 + k) << LAST] = field.template leave<Field::TIMES>(x[16 + k]);
             }
         }
     }
 };
 
 // The kernels, one for each direction.
-#define ONCE_KERNEL(NAME, BODY)                                                                                           \
-    extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(Once<Field>::THREADS, 1)                       \
+#define ONCE_KERNEL(NAME, BODY, LOG_N)                                                                                    \
+    extern "C" __global__ void __cluster_dims__(1 << (LOG_N - 15), 1, 1) __launch_bounds__(Once<Field, LOG_N>::THREADS, 1) \
         NAME(const Field::Word* in, Field::Word* out, const Field::Twiddle* __restrict__ tables,                          \
              const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs, u32 polynomials, u32 count) { \
-        Once<Field>::BODY(in, out, {constants, tables, limbs, polynomials}, count);                                       \
+        Once<Field, LOG_N>::BODY(in, out, {constants, tables, limbs, polynomials}, count);                                \
     }                                                                                                                     \
-    EXPORT_CLUSTER_KERNEL(NAME, 2)
+    EXPORT_CLUSTER_KERNEL(NAME, 1 << (LOG_N - 15))

@@ -273,13 +273,13 @@ impl Device {
         unsafe { self.cuda("a copy beside other work")?.start_copy(to, from, bytes) }
     }
 
-    /// Number of clusters of two blocks that have a multiprocessor with all of its shared memory for each block.
-    /// Zero if the device has no clusters, or less than [`BLOCK_BYTES`] of shared memory.
-    pub(crate) fn pairs(&self) -> Result<u32, Error> {
+    /// Number of multiprocessors with [`BLOCK_BYTES`] of shared memory for a block in a cluster, an even number.
+    /// Zero if the device has no clusters, or less memory.
+    pub(crate) fn cluster_blocks(&self) -> Result<u32, Error> {
         match &*self.backend {
-            Backend::Cuda(cuda) => cuda.pairs(),
-            // Fewer than the polynomials of a test, so that clusters have several.
-            Backend::Emulated(_) => Ok(3),
+            Backend::Cuda(cuda) => cuda.cluster_blocks(),
+            // Fewer than a test has polynomials, so that clusters have several.
+            Backend::Emulated(_) => Ok(2),
         }
     }
 

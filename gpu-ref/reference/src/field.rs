@@ -198,7 +198,7 @@ impl Field {
             roots.extend(split_indices(log_n).map(|j| powers[bit_reverse(j, log_n)]));
         }
         if self.once {
-            roots.extend(once::middle().map(|j| powers[bit_reverse(j, log_n)]));
+            roots.extend(once::middle(log_n).map(|j| powers[bit_reverse(j, log_n)]));
         }
         self.entries(roots, q)
     }
@@ -265,7 +265,7 @@ pub(crate) fn table_places(recipe: &Recipe) -> Vec<usize> {
         return (0..1 << recipe.log_n()).collect();
     }
     if recipe.has(Feature::Once) {
-        return once::places();
+        return once::places(recipe.log_n());
     }
     let mut places = vec![0; 1 << recipe.log_n()];
     for (number, pass) in recipe.passes().iter().enumerate() {
@@ -287,38 +287,35 @@ pub(crate) fn table_places(recipe: &Recipe) -> Vec<usize> {
 
 /// The order of the roots of [`Feature::Once`]; see `cuda/once.cuh`.
 mod once {
-    const LOG_N: u32 = 16;
-    /// The stages after these are the last round.
-    const BEFORE_LAST: u32 = 11;
-    /// The stages after these are the middle round.
-    const BEFORE_MIDDLE: u32 = 6;
+    /// Stages of a round.
+    const ROUND: u32 = 5;
     /// `Once::SHARED_ROOTS`.
     const SHARED_ROOTS: u32 = 3;
 
     /// The position of each `j = 2^s + i`: within a stage of the last round, parts of a thread with the same
     /// root behind each other, then threads.
-    pub(super) fn places() -> Vec<usize> {
+    pub(super) fn places(log_n: u32) -> Vec<usize> {
         let place = |j: usize| {
             let stage = if j == 0 { 0 } else { j.ilog2() };
-            let Some(depth) = stage.checked_sub(BEFORE_LAST) else { return j };
-            let sharing = (SHARED_ROOTS + stage).saturating_sub(LOG_N - 1);
+            let Some(depth) = stage.checked_sub(log_n - ROUND) else { return j };
+            let sharing = (SHARED_ROOTS + stage).saturating_sub(log_n - 1);
             let (start, group) = (1 << stage, j - (1 << stage));
             let (thread, part) = (group >> depth, group & ((1 << depth) - 1));
             let (root, number) = (part >> sharing, part & ((1 << sharing) - 1));
             start + (number << (stage - sharing)) + (thread << (depth - sharing)) + root
         };
-        (0..1 << LOG_N).map(place).collect()
+        (0..1 << log_n).map(place).collect()
     }
 
     /// For each group of the first stage of the middle round, the `j` of its roots: of stage d of the round
     /// from entry 2^d on. Entry 0 is not used.
-    pub(super) fn middle() -> impl Iterator<Item = usize> {
-        let entry = |group: usize, entry: usize| {
+    pub(super) fn middle(log_n: u32) -> impl Iterator<Item = usize> {
+        let before = log_n - 2 * ROUND;
+        let entry = move |group: usize, entry: usize| {
             let depth = entry.max(1).ilog2();
-            (1 << (BEFORE_MIDDLE + depth)) + (group << depth) + (entry.max(1) - (1 << depth))
+            (1 << (before + depth)) + (group << depth) + (entry.max(1) - (1 << depth))
         };
-        let groups = 0..1 << BEFORE_MIDDLE;
-        groups.flat_map(move |group| (0..1 << (BEFORE_LAST - BEFORE_MIDDLE)).map(move |e| entry(group, e)))
+        (0..1 << before).flat_map(move |group| (0..1 << ROUND).map(move |number| entry(group, number)))
     }
 }
 

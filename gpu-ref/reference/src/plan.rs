@@ -42,8 +42,8 @@ pub struct Plan<W> {
     moduli: Vec<Modulus<W>>,
     forward: Vec<Kernel>,
     inverse: Vec<Kernel>,
-    /// Clusters of a launch with [`Feature::Once`], 0 without.
-    pairs: u32,
+    /// Most blocks of a launch with [`Feature::Once`], 0 without.
+    cluster_blocks: u32,
     /// Compiled at the first product, because these kernels take longest to compile.
     product: OnceLock<ProductKernels>,
     /// With [`Feature::Once`], the plan of the products: the same without it.
@@ -83,8 +83,8 @@ impl<W: Word> Plan<W> {
     /// one is too long for the strategy or has a root for another N.
     pub fn with_recipe(device: &Device, recipe: Recipe, moduli: &[Modulus<W>]) -> Result<Self, Error> {
         Self::check(&recipe, moduli)?;
-        let pairs = if recipe.has(Feature::Once) { device.pairs()? } else { 0 };
-        let recipe = if pairs == 0 { recipe.without(Feature::Once) } else { recipe };
+        let cluster_blocks = if recipe.has(Feature::Once) { device.cluster_blocks()? } else { 0 };
+        let recipe = if cluster_blocks == 0 { recipe.without(Feature::Once) } else { recipe };
         let (n, field) = (1usize << recipe.log_n(), Field::new(&recipe));
         let places = table_places(&recipe);
         let table = |exponent: u128| -> Vec<W> {
@@ -106,7 +106,7 @@ impl<W: Word> Plan<W> {
 
         let module = device.compile(field.source().0, &text(device, &recipe, source::transforms))?;
         let numbered = |name: &str| -> Result<Vec<Kernel>, Error> {
-            if pairs > 0 {
+            if cluster_blocks > 0 {
                 return Ok(vec![module.kernel(&format!("{name}_0"), BLOCK_BYTES)?]);
             }
             let passes = recipe.passes().iter().enumerate();
@@ -120,7 +120,7 @@ impl<W: Word> Plan<W> {
             forward,
             residency: residency.transpose()?,
             inverse: numbered("inverse")?,
-            pairs,
+            cluster_blocks,
             product: OnceLock::new(),
             in_passes: OnceLock::new(),
             forward_tables: Batch::upload(device, &forward_table)?,
@@ -287,10 +287,12 @@ impl<W: Word> Plan<W> {
             arguments.push(sync.pointer());
             writes.push(sync.region(0, sync_words(self.polynomial_words() * part.count)));
         }
-        if self.pairs > 0 {
+        if self.cluster_blocks > 0 {
             let count = (part.count * self.moduli.len()) as u32;
             arguments.extend([part.count as u32, count].map(Argument::from));
-            let grid = [2 * self.pairs.min(count), 1, 1];
+            // A block has 2^15 words.
+            let each = 1 << (self.recipe.log_n() - 15);
+            let grid = [self.cluster_blocks.min(each * count), 1, 1];
             let shape = Shape { grid, threads: ONCE_THREADS, shared: BLOCK_BYTES, mode: self.mode() };
             return Launch { kernel, shape, arguments, reads: Vec::new(), writes };
         }

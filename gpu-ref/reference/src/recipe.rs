@@ -126,7 +126,7 @@ impl Recipe {
         if let Some(passes) = best::few(word_bits, log_n).filter(|_| transforms < best::FEW) {
             (own.passes, own.shared_roots) = (passes, 0);
         }
-        if Feature::Once.suits(&own) && transforms >= best::PIPELINED {
+        if Feature::Once.suits(&own) && transforms >= best::pipelined(log_n) {
             own.features.insert(Feature::Once);
         }
         Ok(own)

@@ -169,7 +169,8 @@ fn product_kernels(recipe: &Recipe) -> Vec<Instance> {
 
 fn transform_instances(recipe: &Recipe) -> String {
     if recipe.has(Feature::Once) {
-        return "ONCE_KERNEL(forward_0, forward)\nONCE_KERNEL(inverse_0, inverse)\n".into();
+        let kernel = |name| format!("ONCE_KERNEL({name}_0, {name}, {})\n", recipe.log_n());
+        return kernel("forward") + &kernel("inverse");
     }
     if let Some(local) = resident_sync(recipe) {
         let kernel = |name, forward| {

@@ -131,11 +131,13 @@ fn recipes_for_batches(device: &Device) {
     check_recipe(device, &few.with(Feature::Alternating).unwrap(), 2, 3);
 }
 
-/// Clusters with one polynomial and with two, on the emulated device, and products beside them.
+/// Clusters with several polynomials, and products beside them.
 fn crosses_memory_once(device: &Device) {
-    let recipe = Recipe::new(Strategy::Best, 32, 16).unwrap().with(Feature::Once).unwrap();
-    check_recipe(device, &recipe, 2, if device.is_emulated() { 2 } else { 80 });
-    assert!(Recipe::new(Strategy::Best, 32, 15).unwrap().with(Feature::Once).is_err());
+    for log_n in [15, 16] {
+        let recipe = Recipe::new(Strategy::Best, 32, log_n).unwrap().with(Feature::Once).unwrap();
+        check_recipe(device, &recipe, 2, if device.is_emulated() { 2 } else { 80 });
+    }
+    assert!(Recipe::new(Strategy::Best, 32, 14).unwrap().with(Feature::Once).is_err());
 }
 
 /// The kernels of a plan whose roots do not allow short quotients.

@@ -240,8 +240,8 @@ impl Cuda {
         Ok(each as usize * processors.unsigned_abs() as usize)
     }
 
-    /// See [`super::Device::pairs`].
-    pub(crate) fn pairs(&self) -> Result<u32, Error> {
+    /// See [`super::Device::cluster_blocks`].
+    pub(crate) fn cluster_blocks(&self) -> Result<u32, Error> {
         let attribute = |which| {
             let value = self.context.attribute(which).map_err(driver("reading a device attribute"))?;
             Ok::<_, Error>(value.unsigned_abs())
@@ -250,7 +250,7 @@ impl Cuda {
         if !self.overlaps || attribute(bytes)? < BLOCK_BYTES {
             return Ok(0);
         }
-        Ok(attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? / 2)
+        Ok(attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? & !1)
     }
 
     /// A graph of launches in sequence. Capture uses a stream of its own, so launches by other

@@ -33,8 +33,10 @@ pub(super) const CACHED_BYTES: usize = 16 << 20;
 pub(super) const FEW: usize = 128;
 
 /// From this many transforms on, each cluster of [`Feature::Once`] has several, so that loads overlap with
-/// computation.
-pub(super) const PIPELINED: usize = 128;
+/// computation. A multiprocessor has a polynomial of 2^15 words, or half of one of 2^16.
+pub(super) fn pipelined(log_n: u32) -> usize {
+    128 << (16 - log_n)
+}
 
 /// Passes of [`Strategy::Best`] for fewer than [`FEW`] transforms, where they differ.
 pub(super) fn few(word_bits: u32, log_n: u32) -> Option<Vec<Pass>> {

@@ -24,9 +24,9 @@ pub enum Feature {
     /// [`Strategy::Cheddar`]: the last round of the last pass, three stages by default, computes its
     /// roots from two tables of about sqrt(N) entries each, instead of loading them from one of N.
     OnTheFly,
-    /// [`Strategy::Best`] in 32-bit words at N = 2^16: a transform is one kernel, whose clusters of two blocks
-    /// cross memory once, with the next polynomial on its way while they compute one. Products use the
-    /// passes. A plan for a device without such clusters does without.
+    /// [`Strategy::Best`] in 32-bit words at N = 2^15 and 2^16: a transform is one kernel, whose blocks, or
+    /// clusters of two, cross memory once, with the next polynomial on its way while they compute one. Products use the
+    /// passes. A plan for a device without clusters does without.
     Once,
     /// [`Strategy::Best`] with moduli of 126 bits in 128-bit words: quotients come from 13 of 16
     /// partial products. All roots modulo q allow that for q up to 2^126 - 2^95, and above all but
@@ -59,7 +59,7 @@ impl Feature {
             }
             Self::Casts => strategy == Strategy::Caramel,
             Self::OnTheFly => strategy == Strategy::Cheddar,
-            Self::Once => (strategy, word_bits, log_n) == (Strategy::Best, 32, 16),
+            Self::Once => matches!((strategy, word_bits, log_n), (Strategy::Best, 32, 15 | 16)),
             Self::ShortQuotients => (strategy, word_bits, modulus_bits) == (Strategy::Best, 128, 126),
         }
     }
