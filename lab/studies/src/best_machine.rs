@@ -6,7 +6,7 @@ use crate::page::{Fault, Files, fill, lines, repository, text};
 use lab_run::RunReport;
 use lab_sweep::compose::{Composition, Condition, Form, Fronts, Mark, Pool};
 use lab_sweep::explore::Space;
-use lab_sweep::{Definition, Plan, generate, records};
+use lab_sweep::{Definition, Plan, Record, generate, records};
 use ring_program::compression;
 use sim::Clock;
 use std::collections::BTreeMap;
@@ -53,15 +53,25 @@ pub(crate) fn product() -> Files {
 }
 
 /// A row of the results, by column.
-type Row = BTreeMap<String, String>;
+pub(crate) type Row = BTreeMap<String, String>;
 
-fn number(row: &Row, column: &str) -> f64 {
+pub(crate) fn number(row: &Row, column: &str) -> f64 {
     row[column].parse().unwrap_or_else(|_| panic!("{column} is a number: {}", row[column]))
 }
 
 /// The row with the least number in a column.
-fn least<'r>(rows: impl IntoIterator<Item = &'r Row>, column: &str) -> &'r Row {
+pub(crate) fn least<'r>(rows: impl IntoIterator<Item = &'r Row>, column: &str) -> &'r Row {
     rows.into_iter().min_by(|a, b| number(a, column).total_cmp(&number(b, column))).expect("a design")
+}
+
+/// The space that was searched, `configs/spaces/SPACE.toml`, and the designs that ran, `reports/TABLE.csv.xz`.
+pub(crate) fn searched(space: &str, table: &str) -> Result<(Space, Vec<Row>), Fault> {
+    let path = format!("configs/spaces/{space}.toml");
+    let space = Space::new(&Definition::parse(&path, &std::fs::read_to_string(repository(&path))?)?)?;
+    let table = repository(format!("reports/{table}.csv.xz"));
+    let mut reader = csv::Reader::from_reader(compression::open(&table)?);
+    let rows: Vec<Row> = reader.deserialize().collect::<Result<_, _>>()?;
+    Ok((space, rows.into_iter().filter(|row| row["status"] == "ok").collect()))
 }
 
 /// The values of the keys of the paper's machine, as the table of results has them.
@@ -73,8 +83,8 @@ fn values_of_the_paper() -> impl Fn(&str) -> Option<String> {
     }
 }
 
-/// The run of the design in a row, computed again.
-fn again(columns: &[String], row: &Row) -> Result<RunReport, Fault> {
+/// The design in a row, computed again.
+pub(crate) fn again(columns: &[String], row: &Row) -> Result<Record, Fault> {
     let setting = |key: &String| {
         let value = &row[key];
         let plain = value.parse::<i64>().is_ok() || ["true", "false"].contains(&value.as_str());
@@ -82,23 +92,14 @@ fn again(columns: &[String], row: &Row) -> Result<RunReport, Fault> {
     };
     let settings: String = columns.iter().filter(|key| !row[*key].is_empty()).map(setting).collect();
     let definition = Definition::parse("again.toml", &format!("[[list]]\n{settings}"))?;
-    let record = records(&Plan::new(&definition)?, &generate).remove(0);
-    record.report.ok_or_else(|| format!("{:?}", record.error).into())
+    Ok(records(&Plan::new(&definition)?, &generate).remove(0))
 }
 
 impl Search {
-    fn rows(&self) -> Result<Vec<Row>, Fault> {
-        let table = repository(format!("reports/{}.csv.xz", self.name));
-        let mut reader = csv::Reader::from_reader(compression::open(&table)?);
-        let rows: Vec<Row> = reader.deserialize().collect::<Result<_, _>>()?;
-        Ok(rows.into_iter().filter(|row| row["status"] == "ok").collect())
-    }
-
     fn files(&self) -> Files {
         let Self { name, task, origin, within: area, colour, chart_mm2 } = self;
-        let space = format!("configs/spaces/{name}.toml");
-        let space = Space::new(&Definition::parse(&space, &std::fs::read_to_string(repository(&space))?)?)?;
-        let (manifest, rows) = (space.manifest(), self.rows()?);
+        let (space, rows) = searched(name, name)?;
+        let manifest = space.manifest();
         let limit = space.exploration().constraints[0].limit;
         let paper = values_of_the_paper();
         // Settings that are not keys of the machine, such as the dataflow, may differ.
@@ -118,7 +119,8 @@ impl Search {
         for row in designs {
             let key = row["key"].as_str();
             if !known.contains_key(key) {
-                known.insert(key, again(&manifest.columns, row)?);
+                let record = again(&manifest.columns, row)?;
+                known.insert(key, record.report.ok_or_else(|| format!("{:?}", record.error))?);
             }
             let run = known[key].clone();
             if run.area_mm2 != number(row, "area_mm2") {

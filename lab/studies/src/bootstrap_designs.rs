@@ -1,5 +1,6 @@
 //! The best RPUs for a bootstrap, by area, and beside published systems: `reports/bootstrap-designs.md`.
 
+use crate::best_machine::{again, least, number, searched};
 use crate::design::Design;
 use crate::page::{Fault, Files, fill, lines, records_of, text};
 use programs::ParameterSet;
@@ -142,6 +143,24 @@ pub(crate) fn files() -> Files {
             ));
         }
     }
+    let (space, rows) = searched("bootstrap", "bootstrap-designs")?;
+    let mut explored = Vec::new();
+    for area in AREAS_MM2 {
+        let within = rows.iter().filter(|row| number(row, "area_mm2") - number(row, "hbm_phy_mm2") <= area);
+        let row_of = least(within, "slot_level_ns");
+        let record = again(&space.manifest().columns, row_of)?;
+        let design = Design::all(std::slice::from_ref(&record)).next().ok_or("a design that runs")?;
+        let fits = |design: &&Design<'_>| design.area_mm2(false) <= area;
+        let of_sweep = fastest(designs.iter().filter(fits)).ok_or("a design within the area")?;
+        explored.push(format!(
+            "| {} | {} | {} | {} | {:.2} |",
+            limit(area),
+            row_of["frontend.busyboard"],
+            row_of["frontend.queue_depth"],
+            row(&design),
+            design.time_us() / of_sweep.time_us(),
+        ));
+    }
     let ark_class = ARK_CLASS.map(|(what, ms)| format!("| {what} | {ms} |"));
 
     let kernels_ms = first.compute_share() * first.time_us() / 1e3;
@@ -164,6 +183,9 @@ pub(crate) fn files() -> Files {
             ("accelerators", &lines(accelerators)),
             ("ark_class", &lines(ark_class)),
             ("shared", &lines(shared)),
+            ("explored", &lines(explored)),
+            ("evaluations", &rows.len()),
+            ("designs", &format!("{:.1e}", space.designs())),
             ("goal", &GOAL_MS),
             ("kernels", &format!("{kernels_ms:.1}")),
             ("bound", &format!("{bound_ms:.1}")),
