@@ -62,7 +62,6 @@ pub(crate) fn files() -> Files {
     let bootstrap = set.bootstrap().ok_or("a set with a bootstrap")?;
     // A ciphertext of one modulus has no level left.
     let levels = set.levels() - bootstrap.depth() - 1;
-    let ns_per_slot = |us: f64| 1e3 * us / (slots * levels) as f64;
     let machine_cells = |design: &Design<'_>| {
         let machine = design.machine();
         format!(
@@ -76,8 +75,7 @@ pub(crate) fn files() -> Files {
         )
     };
     let time_cells = |design: &Design<'_>| {
-        let us = design.time_us();
-        format!("{:.2} | {:.1} | {}", us / 1e3, ns_per_slot(us), design.costs())
+        format!("{:.2} | {:.1} | {}", design.time_us() / 1e3, design.slot_level_ns(), design.costs())
     };
     let row = |design: &Design<'_>| format!("{} | {}", machine_cells(design), time_cells(design));
     let limit = |area: f64| if area.is_finite() { area.to_string() } else { "none".to_owned() };

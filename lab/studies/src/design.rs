@@ -30,6 +30,11 @@ impl<'r> Design<'r> {
         self.report.time_us.expect("a run in time")
     }
 
+    /// The time of a bootstrap, over the slots of its message and the levels left.
+    pub(crate) fn slot_level_ns(&self) -> f64 {
+        self.report.slot_level_ns.expect("a bootstrap in time")
+    }
+
     /// The area of the chip, with or without the interface of the off-chip memory.
     pub(crate) fn area_mm2(&self, whole: bool) -> f64 {
         let phy = self.report.area_breakdown_mm2.hbm_phy;
