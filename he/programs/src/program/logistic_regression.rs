@@ -132,6 +132,7 @@ impl Training {
         let operands = [&self.weights, &self.before];
         [self.weights, self.before] =
             c.call_with("bootstrap", Plaintexts::Shared(""), &operands, |c, operands| {
+                c.stage("packing", operands[0].level());
                 let before = c.multiply_i(&operands[1])?;
                 let packed = c.add(&operands[0], &before)?;
                 let packed = bootstrapping.bootstrap(c, &packed)?.at(level);
