@@ -47,10 +47,10 @@
 //! pointwise the same with h = n: u v is the product of two coefficients
 //! reduce    u of tower A with h = n, w = s = 0, as the multiplicand in tower B:
 //!           u c, u v            = those of (P reduced, n, n, j, 0, 0) in tower B
-//! mix       u, v, two elements of one polynomial:
-//!           u + v, u - v        = mixtures of u and v
-//! unmix     u = c a + d b, v = e a + f b, mixtures of the same elements:
-//!           u + v               = (c + e) a + (d + f) b, an element if one of the factors is 0
+//! mix       u, v, elements at several positions or sums of such:
+//!           u + v, u - v        = the sums, position by position; an element if only one position is left
+//! cross     u, v, sums of coefficients at several positions:
+//!           u v                 = the sum of the products of their terms
 //! ```
 //!
 //! *Split* and *join* are the Chinese remainder theorem for `X^h - psi^2a = (X^(h/2) - psi^a)(X^(h/2) -
@@ -58,9 +58,9 @@
 //! that their order does not matter. *Reduce* is the rule of the multiplier, whose multiplicand may be any
 //! word: `P reduced` has the coefficients of P as integers from 0 to A's modulus less one. An operand that
 //! may have any words is such a P in its own tower: no other rule applies to it. In *offset*, all
-//! coefficients of J are one. *Mix* and *unmix* follow elements through exchanges of lanes, which are
-//! computed as `((a + b) + e (a - b))/2` with e = 1 or -1. They replace *split* and *join* if an operation of
-//! the claims permutes coefficients or values, and apply in no other case.
+//! coefficients of J are one. *Mix* follows elements through exchanges of lanes, which are
+//! computed as `((a + b) + e (a - b))/2` with e = 1 or -1, and *cross* multiplies what rotations move. They replace *split* and
+//! *join* if an operation of the claims permutes coefficients or values, and apply in no other case.
 //!
 //! The operations of a claim give the abstract values of its operands and results. Products and sums have a normal form, so
 //! that the grouping of operations does not matter either. For a forward transform, the operand has `(x, n, n, i, 0, 0)` in word i, and the result must have

@@ -15,6 +15,7 @@ mod neg;
 mod ntt;
 mod pointwise;
 mod polymul;
+mod rotate;
 mod streams;
 mod sub;
 mod subs;

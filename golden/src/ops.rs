@@ -19,6 +19,7 @@ pub(crate) mod muls;
 pub(crate) mod neg;
 pub(crate) mod ntt;
 pub(crate) mod polymul;
+pub(crate) mod rotate;
 pub(crate) mod sub;
 pub(crate) mod subs;
 
@@ -47,6 +48,7 @@ macro_rules! for_each_operation {
             (subs, SUBS)
             (muls, MULS)
             (automorphism, AUTOMORPHISM)
+            (rotate, ROTATE)
         }
     };
 }

@@ -94,8 +94,12 @@ pub(super) enum Polynomial {
     Reduced(PolynomialId),
     /// A linear combination of other kinds, in their order, with factors from 1 to q - 1.
     Linear(Rc<[(PolynomialId, u128)]>),
-    /// Not a polynomial but a combination of two elements, with factors from 1 to q - 1.
-    Mixture([(Element, u128); 2]),
+    /// The coefficients of a polynomial that is no sum and no product, moved cyclically: word i has the one of word i + k.
+    Rotated(PolynomialId, u32),
+    /// Not a polynomial but a sum of elements at several positions, in order.
+    Mixture(Rc<[Element]>),
+    /// Not a polynomial but a product of coefficients at several positions, in order.
+    Crossed(Rc<[Element]>),
 }
 
 /// `2^log_scale psi^twist [X^coefficient] (polynomial mod (X^(2^log_degree) - psi^root))`.
@@ -134,7 +138,7 @@ pub(crate) struct Domain {
     /// Products, and products coefficient by coefficient.
     products: [FxHashMap<(PolynomialId, PolynomialId), PolynomialId>; 2],
     residues: FxHashMap<(NumberId, TowerId), Option<u128>>,
-    /// Whether two elements of one polynomial make a mixture: the code exchanges lanes.
+    /// Whether elements at different positions make mixtures: the code exchanges lanes, or claims rotations.
     pub(super) mixes: bool,
 }
 
@@ -186,6 +190,42 @@ impl Domain {
     pub(crate) const fn mapped_evaluations(&mut self, p: PolynomialId, g: u32) -> Words {
         self.mixes = true;
         Words { polynomial: p, form: Form::MappedEvaluations { g } }
+    }
+
+    /// The coefficients of a polynomial, moved cyclically: word i has the one of word i + places.
+    pub(crate) fn rotated(&mut self, p: PolynomialId, places: u128) -> PolynomialId {
+        self.mixes = true;
+        let (tower, n) = (self.tower_of(p), self.tower(self.tower_of(p)).n);
+        let places = (places % u128::from(n)) as u32;
+        let terms = self.terms(p).into_iter().map(|(term, factor)| (self.rotated_term(term, places), factor));
+        let terms: Vec<(PolynomialId, u128)> = terms.collect();
+        let zero = self.linear(Vec::new(), tower);
+        terms.into_iter().fold(zero, |sum, (term, factor)| self.combination(sum, term, factor))
+    }
+
+    fn rotated_term(&mut self, term: PolynomialId, places: u32) -> PolynomialId {
+        let (tower, n) = (self.tower_of(term), self.tower(self.tower_of(term)).n);
+        if places == 0 {
+            return term;
+        }
+        match self.polynomials[term.index()].0.clone() {
+            Polynomial::Ones => term,
+            Polynomial::Rotated(of, before) if (before + places).is_multiple_of(n) => of,
+            Polynomial::Rotated(of, before) => {
+                self.intern(Polynomial::Rotated(of, (before + places) % n), tower)
+            }
+            Polynomial::Pointwise(factors) => {
+                let factors = factors.iter().map(|&factor| self.rotated_term(factor, places)).collect();
+                self.product_of(factors, tower, true)
+            }
+            Polynomial::Input(_)
+            | Polynomial::Words(_)
+            | Polynomial::Product(_)
+            | Polynomial::Reduced(_)
+            | Polynomial::Linear(_)
+            | Polynomial::Mixture(_)
+            | Polynomial::Crossed(_) => self.intern(Polynomial::Rotated(term, places), tower),
+        }
     }
 
     /// The residues of a polynomial that may have any words in the tower of its buffer; another polynomial itself.
@@ -293,7 +333,7 @@ impl Domain {
     }
 
     /// The factors of a product of one kind; other polynomials themselves.
-    fn factors(&self, p: PolynomialId, pointwise: bool) -> Vec<PolynomialId> {
+    pub(super) fn factors(&self, p: PolynomialId, pointwise: bool) -> Vec<PolynomialId> {
         match &self.polynomials[p.index()].0 {
             Polynomial::Product(factors) if !pointwise => factors.to_vec(),
             Polynomial::Pointwise(factors) if pointwise => factors.to_vec(),
@@ -304,7 +344,9 @@ impl Domain {
             | Polynomial::Pointwise(_)
             | Polynomial::Reduced(_)
             | Polynomial::Linear(_)
-            | Polynomial::Mixture(_) => vec![p],
+            | Polynomial::Rotated(..)
+            | Polynomial::Mixture(_)
+            | Polynomial::Crossed(_) => vec![p],
         }
     }
 
@@ -362,7 +404,7 @@ impl Domain {
         self.linear(terms, self.tower_of(p))
     }
 
-    fn terms(&self, p: PolynomialId) -> Vec<(PolynomialId, u128)> {
+    pub(super) fn terms(&self, p: PolynomialId) -> Vec<(PolynomialId, u128)> {
         match &self.polynomials[p.index()].0 {
             Polynomial::Linear(terms) => terms.to_vec(),
             Polynomial::Input(_)
@@ -371,7 +413,9 @@ impl Domain {
             | Polynomial::Product(_)
             | Polynomial::Pointwise(_)
             | Polynomial::Reduced(_)
-            | Polynomial::Mixture(_) => vec![(p, 1)],
+            | Polynomial::Rotated(..)
+            | Polynomial::Mixture(_)
+            | Polynomial::Crossed(_) => vec![(p, 1)],
         }
     }
 
@@ -452,18 +496,12 @@ impl Domain {
     }
 
     /// The element in a word of a buffer with the given content.
-    pub(super) fn element(&self, words: Words, word: u32) -> Element {
+    pub(super) fn element(&mut self, words: Words, word: u32) -> Element {
         let n = self.tower(self.tower_of(words.polynomial)).n;
         let (polynomial, log_n) = (words.polynomial, n.trailing_zeros());
         match words.form {
-            Form::Coefficients => Element {
-                polynomial,
-                root: n,
-                coefficient: word,
-                twist: 0,
-                log_scale: 0,
-                log_degree: log_n as u8,
-            },
+            Form::Coefficients if self.mixes => self.placed(polynomial, word),
+            Form::Coefficients => self.coefficient(polynomial, word),
             Form::Evaluations => {
                 let root = 2 * bit_reverse(word as usize, log_n) as u32 + 1;
                 Element { polynomial, root, coefficient: 0, twist: 0, log_scale: 0, log_degree: 0 }
@@ -481,10 +519,17 @@ impl Domain {
         }
     }
 
+    /// A coefficient of a polynomial.
+    pub(super) fn coefficient(&self, polynomial: PolynomialId, coefficient: u32) -> Element {
+        let n = self.tower(self.tower_of(polynomial)).n;
+        let log_degree = n.trailing_zeros() as u8;
+        Element { polynomial, root: n, coefficient, twist: 0, log_scale: 0, log_degree }
+    }
+
     /// An element as a formula.
     pub(super) fn describe(&self, element: Element) -> String {
         let Element { polynomial, root, coefficient, twist, log_scale, log_degree } = element;
-        if self.mixture(element).is_some() {
+        if log_degree == 0 && root == 0 {
             return self.name(polynomial);
         }
         let mut text = String::new();
@@ -509,10 +554,18 @@ impl Domain {
                 format!("({} reduced modulo {q:#x})", self.name(*p))
             }
             Polynomial::Linear(terms) => self.linear_name(terms, self.modulus_of(id).neg(1)),
-            Polynomial::Mixture([(u, factor), (v, other)]) => {
-                format!("({factor:#x} {} + {other:#x} {})", self.describe(*u), self.describe(*v))
-            }
+            Polynomial::Rotated(p, places) => format!("rotate({}, by={places})", self.name(*p)),
+            Polynomial::Mixture(parts) => self.parts_name(parts, " + "),
+            Polynomial::Crossed(parts) => self.parts_name(parts, " . "),
         }
+    }
+
+    /// The first parts of a mixture or of a product of coefficients.
+    fn parts_name(&self, parts: &[Element], operator: &str) -> String {
+        const SHOWN: usize = 4;
+        let names: Vec<String> = parts.iter().take(SHOWN).map(|&part| self.describe(part)).collect();
+        let more = if parts.len() > SHOWN { operator.to_owned() + ".." } else { String::new() };
+        format!("({}{more})", names.join(operator))
     }
 
     fn product_name(&self, factors: &[PolynomialId], operator: &str) -> String {

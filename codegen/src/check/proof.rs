@@ -334,9 +334,10 @@ impl<'c> Proof<'c> {
     }
 
     /// Compares the outputs with the claims.
-    pub(super) fn results(self) -> Result<(), LoweringFault> {
-        for (claim, contract) in self.code.claims.iter().zip(&self.contracts) {
-            let stated = self.code.stated(claim).expect("the claim has been checked");
+    pub(super) fn results(mut self) -> Result<(), LoweringFault> {
+        let code = self.code;
+        for (claim, contract) in code.claims.iter().zip(std::mem::take(&mut self.contracts)) {
+            let stated = code.stated(claim).expect("the claim has been checked");
             let expressions = stated.expressions.iter().map(|expression| stated.text(expression));
             for ((claimed, &output), &words) in expressions.zip(&claim.outputs).zip(&contract.outputs) {
                 self.require(&claimed, output, words)?;
@@ -346,7 +347,7 @@ impl<'c> Proof<'c> {
     }
 
     /// Compares a buffer with its required content.
-    fn require(&self, claimed: &str, output: BufferId, words: Words) -> Result<(), LoweringFault> {
+    fn require(&mut self, claimed: &str, output: BufferId, words: Words) -> Result<(), LoweringFault> {
         let (start, size) = (self.code.start(output), self.code.buffers[output.index()].words);
         let found = &self.memory[start.buffer.index()][start.word as usize..(start.word + size) as usize];
         for (word, &found) in found.iter().enumerate() {

@@ -73,9 +73,11 @@ fn claims(program: &Program, code: &mut Code) -> Result<Vec<Claim>, ProofError> 
         else {
             return Err(error("its settings are invalid"));
         };
+        let ring = Tower { n, modulus, root: number("root").unwrap_or(0) };
+        // Without arithmetic, no instruction has the modulus.
         let tower = code.towers.iter().position(|tower| tower.modulus == modulus);
-        let tower = TowerId(tower.ok_or_else(|| error("no instruction has its modulus"))? as u32);
-        let ring = rings.entry(tower).or_insert(Tower { n, modulus, root: number("root").unwrap_or(0) });
+        let tower = tower.map_or_else(|| code.tower(ring), |tower| TowerId(tower as u32));
+        let ring = rings.entry(tower).or_insert(ring);
         if ring.root == 0 {
             ring.root = number("root").unwrap_or(0);
         }

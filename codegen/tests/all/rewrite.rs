@@ -264,3 +264,28 @@ fn an_operation_may_be_written_in_parts() {
     program.claims = text("intt(ntt(a) + ntt(b))");
     assert!(prove(&program).is_err());
 }
+
+/// Sums and products of vectors at several places: loads from a copy of the operand begin at any word.
+#[test]
+fn claims_about_rotated_vectors_are_proven() {
+    let program = |claim: &str| {
+        let source = format!(
+            ".const q = 0xfffffffffffc001\n.input a, 512\n.input b, 512\n.output y, 512\n.scratch t, 1024\n\
+             .modulus m1, q\n.computes y = {claim}, n=512, modulus=q\n\
+             vload v0, a0, b\nvstore v0, a0, t\nvstore v0, a0, t+512\nvload v1, a0, t+1\nvload v2, a0, t+5\n\
+             vload v3, a0, a\nvmul v4, v3, v1, m1\nvsub v5, v2, v3, m1\nvadd v6, v4, v5, m1\nvmul v7, v6, v1, m1\n\
+             vstore v7, a0, y\nhalt\n"
+        );
+        b512_asm::assemble(&source).unwrap_or_else(|errors| panic!("{errors}"))
+    };
+    for claim in [
+        "(a * rotate(b, by=1) + rotate(b, by=5) - a) * rotate(b, by=1)",
+        "a * rotate(b * b, by=1) + rotate(b * rotate(b, by=4), by=1) - rotate(b, by=513) * a",
+    ] {
+        prove(&program(claim)).unwrap_or_else(|error| panic!("{claim}: {error}"));
+    }
+    for claim in ["(a * rotate(b, by=1) + rotate(b, by=4) - a) * rotate(b, by=1)", "a * b"] {
+        let error = prove(&program(claim)).unwrap_err();
+        assert!(matches!(error, ProofError::Lowering(_)), "{claim}: {error}");
+    }
+}

@@ -84,7 +84,12 @@ impl Fixture {
                 let term = self.coefficients(term);
                 sum.iter().zip(term).map(|(&sum, word)| m.add(sum, m.mul(m.residue(word), factor))).collect()
             }),
-            Polynomial::Mixture(_) => unreachable!("a mixture is no polynomial"),
+            Polynomial::Rotated(p, places) => {
+                let mut words = self.coefficients(p);
+                words.rotate_left(places as usize);
+                words
+            }
+            Polynomial::Mixture(_) | Polynomial::Crossed(_) => unreachable!("no polynomial"),
         }
     }
 
@@ -96,10 +101,19 @@ impl Fixture {
     /// The value of an element: a residue; or any word, if it is the word of a buffer that may have any.
     fn value(&self, u: Element) -> u128 {
         let m = self.modulus(u.polynomial);
-        if let Polynomial::Mixture(terms) = self.domain.polynomial(u.polynomial).clone() {
-            return terms
-                .into_iter()
-                .fold(0, |sum, (term, factor)| m.add(sum, m.mul(self.value(term), factor)));
+        if (u.root, u.log_degree) == (0, 0) {
+            return self.domain.terms(u.polynomial).into_iter().fold(0, |sum, (term, factor)| {
+                let value = match self.domain.polynomial(term).clone() {
+                    Polynomial::Mixture(parts) => {
+                        parts.iter().fold(0, |sum, &part| m.add(sum, self.value(part)))
+                    }
+                    Polynomial::Crossed(parts) => {
+                        parts.iter().fold(1, |product, &part| m.mul(product, m.residue(self.value(part))))
+                    }
+                    polynomial => unreachable!("{polynomial:?}"),
+                };
+                m.add(sum, m.mul(value, factor))
+            });
         }
         let words = self.coefficients(u.polynomial);
         if self.domain.is_words(u.polynomial) && u.log_degree == LOG_N && (u.twist, u.log_scale) == (0, 0) {
@@ -279,5 +293,27 @@ fn elements_are_described_by_their_formulas() {
     ] {
         let coefficient = domain.element(polynomial.coefficients(), 0);
         assert_eq!(domain.describe(coefficient), format!("[X^0] ({name} mod X^8 - psi^8)"));
+    }
+}
+
+/// The words of polynomials with rotations are sums and products of coefficients at other places.
+#[test]
+fn rotations_move_coefficients() {
+    let mut setting = Fixture::new(5, true);
+    let [x, y] = [0, 1].map(|which| setting.polynomials[which]);
+    let domain = &mut setting.domain;
+    let [moved, further] = [(y, 3), (x, 21)].map(|(p, places)| domain.rotated(p, places));
+    let product = domain.pointwise(x, moved);
+    let sum = domain.sum(product, further);
+    let three = domain.multiple(moved, 3);
+    let square = domain.pointwise(sum, three);
+    let again = domain.rotated(square, 2);
+    assert_eq!(domain.rotated(moved, u128::from(N) - 3), y);
+    for polynomial in [moved, product, sum, square, again] {
+        let words = setting.coefficients(polynomial);
+        for (word, &expected) in (0..).zip(&words) {
+            let element = setting.domain.placed(polynomial, word);
+            assert_eq!(setting.value(element), expected, "word {word} of {polynomial:?}");
+        }
     }
 }
