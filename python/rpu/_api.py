@@ -647,6 +647,9 @@ class Chart:
     def _repr_svg_(self) -> str:
         return self.svg
 
+    def __repr__(self) -> str:
+        return f"<Chart: {len(self.svg)} characters of SVG>"
+
 
 def plot(
     *results: Sweep | str | os.PathLike[str],
