@@ -257,7 +257,13 @@ impl Reader<'_> {
             (Form::Kernel, Ok(operation)) if parameter.forms.contains(&form) => {
                 parameter::settings_of(operation)
             }
-            _ => format!("leave `{}` out", setting.key),
+            (Form::File | Form::RingFile, _) => {
+                format!(
+                    "leave `{}` out, or name what to generate with `kernel` in place of `program`",
+                    setting.key
+                )
+            }
+            (Form::Kernel | Form::Ring, _) => format!("leave `{}` out", setting.key),
         };
         self.error(setting.key_span.clone(), message, help)
     }
