@@ -265,7 +265,7 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                         th { "cycles" } th { "GHz" } th { "latency" br; "(µs)" }
                         @if has_stream { th { "stream" br; "(µs)" } }
                         th { "area" br; "(mm²)" }
-                        th { "energy" br; "(µJ)" } th { "power" br; "(W)" } th { "binds" }
+                        th { "energy" br; "(µJ)" } th { "power" br; "(W)" } th { (if is_ring { "binds" } else { "most cycles" }) }
                         @if is_ring { th { "off chip" br; "(MB)" } } @else {
                             th { "bound" br; "(cycles)" }
                             @for pipe in Pipe::VECTOR { th { (label(pipe)) br; "busy" } }
