@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// Leave out Pareto fronts
     #[arg(long)]
     no_front: bool,
-    /// Designs to mark with a star, such as `RPU paper: hple.count = 128 and vdm.banks = 128`
+    /// Designs to mark with a star, such as `machine of the paper: hple.count = 128 and vdm.banks = 128`
     #[arg(long = "mark", value_name = "[LABEL:] EXPR")]
     marks: Vec<String>,
     /// Limit to draw across the chart, such as `area_mm2 <= 20.5`
