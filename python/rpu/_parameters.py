@@ -15,7 +15,7 @@ class Parameters(TypedDict, total=False):
         plan: `best`, `kl`, `pease`, `paper`, `unoptimised`, or a plan's file; by default best.
         tune: The search for plan `best`; by default quick.
         optimise: What plan `best` minimises, or what the kernels of a ring program do together; by default cycles.
-        by: scalar k, reduced modulo q. Of `adds`, `subs`, `muls`.
+        by: scalar k, reduced modulo q. Of `adds`, `subs`, `muls`, `rotate`.
         g: exponent g, odd and below 2n. Of `automorphism`.
         order: `evaluation`, values in bit-reversed order, or `coefficients`, in natural order. Of `automorphism`.
     """
