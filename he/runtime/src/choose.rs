@@ -228,14 +228,18 @@ fn small_recipes(request: &Request, fastest: &Arc<Recipe>, machine: &Machine) ->
     small.collect()
 }
 
-/// The variant with the least value; of equals, the first. Without a choice, none is scheduled.
-pub(crate) fn least(mut variants: Vec<Kernels>, value: impl Fn(&Kernels) -> f64) -> Kernels {
-    let mut best = (0, f64::INFINITY);
+/// The variant with the least value, and what else `value` computed for it; of equals, the first. Without a choice, no value is
+/// computed.
+pub(crate) fn least<T>(
+    mut variants: Vec<Kernels>,
+    value: impl Fn(&Kernels) -> (f64, Option<T>),
+) -> (Kernels, Option<T>) {
+    let mut best = (0, f64::INFINITY, None);
     if variants.len() > 1 {
         for (variant, kernels) in variants.iter().enumerate() {
-            let value = value(kernels);
-            best = if value < best.1 { (variant, value) } else { best };
+            let (value, computed) = value(kernels);
+            best = if value < best.1 { (variant, value, computed) } else { best };
         }
     }
-    variants.swap_remove(best.0)
+    (variants.swap_remove(best.0), best.2)
 }

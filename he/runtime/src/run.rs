@@ -50,6 +50,8 @@ pub struct Runtime<'p> {
     keys: Keys,
     merit: Merit,
     kernels: Kernels,
+    /// Its timeline without a record, if the choice of the kernels needed it.
+    timeline: Option<Timeline>,
 }
 
 impl<'p> Runtime<'p> {
@@ -99,19 +101,19 @@ impl<'p> Runtime<'p> {
         let Lifted { program, flow, launches, candidates } = &*lifted;
         let variants = candidates.variants(program, launches, machine, merit).map_err(RunError::Kernel)?;
         let key_bytes = key_bytes(program, flow, machine, keys);
-        let kernels = choose::least(variants, |kernels| {
+        let (kernels, timeline) = choose::least(variants, |kernels| {
             let plan = Plan { program, flow, launches, kernels, machine, keys, record: false };
-            plan.timeline().map_or(f64::INFINITY, |timeline| {
+            plan.timeline().map_or((f64::INFINITY, None), |timeline| {
                 let events = events(launches, kernels);
                 let work = timeline.work(&events, key_bytes);
-                merit.value(&RunEnergy::of(machine, &work), work.time_us)
+                (merit.value(&RunEnergy::of(machine, &work), work.time_us), Some(timeline))
             })
         });
-        Ok(Self { lifted, machine, keys, merit, kernels })
+        Ok(Self { lifted, machine, keys, merit, kernels, timeline })
     }
 
     pub(crate) fn plan(&self, record: bool) -> Plan<'_> {
-        let Self { lifted, machine, keys, merit: _, kernels } = self;
+        let Self { lifted, machine, keys, kernels, .. } = self;
         let Lifted { program, flow, launches, .. } = &**lifted;
         Plan { program, flow, launches, kernels, machine, keys: *keys, record }
     }
@@ -152,7 +154,8 @@ impl<'p> Runtime<'p> {
     /// # Errors
     /// Returns an error if a launch does not fit the VDM, or if the data do not fit the off-chip memory.
     pub fn time(&self, record: bool) -> Result<Timeline, RunError> {
-        let timeline = self.plan(record).timeline().map_err(RunError::TooLarge)?;
+        let known = self.timeline.clone().filter(|_| !record);
+        let timeline = known.map_or_else(|| self.plan(record).timeline(), Ok).map_err(RunError::TooLarge)?;
         let hbm = &self.machine.hbm;
         match hbm.check_fits(timeline.hbm.bytes()) {
             Ok(()) => Ok(timeline),
