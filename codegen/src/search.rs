@@ -109,7 +109,7 @@ pub fn search(
     let mut budget = search.budget(effort, given.first().unwrap_or(&classical));
     search.start(given, effort.budget, &mut budget, STARTS);
     // The classical program is large: try it only if its bound is below the best cycles.
-    if search.least_cycles(&classical) < search.best_cycles() && !search.has(&classical) {
+    if search.least_cycles(&classical) < search.best_cycles() && search.cycles_of(&classical).is_none() {
         search.try_all(std::slice::from_ref(&classical));
     }
     search.try_settings(budget.percent(SETTINGS));
@@ -162,19 +162,19 @@ impl<'a> Search<'a> {
         self.ranked.first().map_or(Cycle(u64::MAX), |&(cycles, _)| cycles)
     }
 
-    /// Whether a recipe has been tried and has a program.
-    fn has(&self, recipe: &Recipe) -> bool {
-        self.ranked.iter().any(|(_, known)| known == recipe)
+    /// The cycles of a recipe that has been tried and has a program.
+    fn cycles_of(&self, recipe: &Recipe) -> Option<Cycle> {
+        self.ranked.iter().find(|(_, known)| known == recipe).map(|&(cycles, _)| cycles)
     }
 
-    /// Tries recipes in parallel.
+    /// Tries recipes in parallel. Those that random changes repeat are not scheduled again.
     fn try_all(&mut self, recipes: &[Recipe]) {
         let state = Mutex::new((self.tried, self.best_cycles()));
         let expected = self.expected.max(self.tried + recipes.len());
         let outcomes: Vec<Option<Cycle>> = recipes
             .par_iter()
             .map(|recipe| {
-                let cycles = self.trials.try_recipe(recipe);
+                let cycles = self.cycles_of(recipe).or_else(|| self.trials.try_recipe(recipe));
                 let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
                 state.0 += 1;
                 state.1 = state.1.min(cycles.unwrap_or(Cycle(u64::MAX)));
@@ -202,7 +202,8 @@ impl<'a> Search<'a> {
     fn try_in_turn(&mut self, lists: Vec<Vec<Recipe>>, mut budget: Budget) {
         let most = lists.iter().map(Vec::len).max().unwrap_or(0);
         let in_turn = (0..most).flat_map(|number| lists.iter().filter_map(move |list| list.get(number)));
-        let is_paid = |recipe: &&Recipe| !self.has(recipe) && budget.pay(self.size(recipe), 1, false);
+        let is_paid =
+            |recipe: &&Recipe| self.cycles_of(recipe).is_none() && budget.pay(self.size(recipe), 1, false);
         let round: Vec<Recipe> = in_turn.filter(is_paid).cloned().collect();
         self.try_all(&round);
     }
@@ -242,7 +243,9 @@ impl<'a> Search<'a> {
             let before = self.best_cycles();
             for others in DECISIONS {
                 let Some((_, best)) = self.ranked.first() else { return };
-                let is_paid = |recipe: &Recipe| !self.has(recipe) && budget.pay(self.size(recipe), 1, true);
+                let is_paid = |recipe: &Recipe| {
+                    self.cycles_of(recipe).is_none() && budget.pay(self.size(recipe), 1, true)
+                };
                 let round: Vec<Recipe> = others(best, machine).into_iter().filter(is_paid).collect();
                 self.try_all(&round);
             }
