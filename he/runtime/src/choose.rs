@@ -36,6 +36,14 @@ use sim::Machine;
 use std::cmp::Reverse;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Chooses the recipe of an operation for a machine.
+pub type Choose<'c> = dyn Fn(&Request, &Machine) -> Result<Choice, Error> + 'c;
+
+/// The recipe of the library or of a search.
+pub(crate) fn best(request: &Request, machine: &Machine) -> Result<Choice, Error> {
+    codegen::choose(request, machine, &PlanChoice::Best)
+}
+
 /// The number of the library's recipes to try for a kernel with small tables.
 const OTHER_RECIPES: usize = 6;
 
@@ -92,12 +100,25 @@ impl Candidates {
     /// # Errors
     /// Returns an error if a kernel does not fit the machine, or if its vectors are longer than a limb.
     pub fn new(program: &RingProgram, launches: &Launches, machine: &Machine) -> Result<Self, Error> {
+        Self::with_recipes(program, launches, machine, &best)
+    }
+
+    /// As [`new`](Self::new), by recipes that `choose` gives.
+    ///
+    /// # Errors
+    /// The same.
+    pub(crate) fn with_recipes(
+        program: &RingProgram,
+        launches: &Launches,
+        machine: &Machine,
+        choose: &Choose<'_>,
+    ) -> Result<Self, Error> {
         let samples = samples(program, launches);
         let requests = samples.iter().map(|(batch, rings)| request(batch.operation, program.degree(), rings));
         let requests: Vec<Request> = requests.collect::<Result<_, Error>>()?;
         let mut origins = Vec::new();
         let fastest = recipes(&samples, &requests, machine, |_, request| {
-            let Choice { recipe, origin } = codegen::choose(request, machine, &PlanChoice::Best)?;
+            let Choice { recipe, origin } = choose(request, machine)?;
             origins.push(origin);
             Ok(Arc::new(recipe))
         })?;

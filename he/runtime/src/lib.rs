@@ -33,6 +33,7 @@ mod time;
 mod trace;
 pub mod traffic;
 
+pub use choose::Choose;
 pub use codegen::Merit;
 pub use execute::Execution;
 pub use facts::bank_cycles;

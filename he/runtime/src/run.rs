@@ -1,6 +1,6 @@
 //! A program on a machine.
 
-use crate::choose::{self, Candidates};
+use crate::choose::{self, Candidates, Choose};
 use crate::execute::{Execution, LaunchError};
 use crate::flow::Flow;
 use crate::kernels::Kernels;
@@ -32,12 +32,31 @@ impl<'p> Lifted<'p> {
     /// # Errors
     /// Returns an error if a kernel does not fit the machine.
     pub fn new(program: &'p RingProgram, machine: &Machine) -> Result<Self, RunError> {
-        Self::with_limits(program, machine, Limits::for_degree(program.degree().get(), machine))
+        Self::with_recipes(program, machine, &choose::best)
     }
 
-    fn with_limits(program: &'p RingProgram, machine: &Machine, limits: Limits) -> Result<Self, RunError> {
+    /// As [`new`](Self::new), with given recipes in place of those of the library or of a search.
+    ///
+    /// # Errors
+    /// Returns an error if a kernel does not fit the machine.
+    pub fn with_recipes(
+        program: &'p RingProgram,
+        machine: &Machine,
+        choose: &Choose<'_>,
+    ) -> Result<Self, RunError> {
+        let limits = Limits::for_degree(program.degree().get(), machine);
+        Self::with_limits(program, machine, limits, choose)
+    }
+
+    fn with_limits(
+        program: &'p RingProgram,
+        machine: &Machine,
+        limits: Limits,
+        choose: &Choose<'_>,
+    ) -> Result<Self, RunError> {
         let (flow, launches) = lift_program(program, limits);
-        let candidates = Candidates::new(program, &launches, machine).map_err(RunError::Kernel)?;
+        let candidates =
+            Candidates::with_recipes(program, &launches, machine, choose).map_err(RunError::Kernel)?;
         Ok(Self { program, flow, launches, candidates })
     }
 }
@@ -86,7 +105,8 @@ impl<'p> Runtime<'p> {
         (keys, merit): (Keys, Merit),
         limits: Limits,
     ) -> Result<Self, RunError> {
-        Self::of(Arc::new(Lifted::with_limits(program, machine, limits)?), machine, (keys, merit))
+        let lifted = Lifted::with_limits(program, machine, limits, &choose::best)?;
+        Self::of(Arc::new(lifted), machine, (keys, merit))
     }
 
     /// As [`optimised`](Self::optimised), for a machine that differs in its off-chip memory only from that for which the program was lifted.

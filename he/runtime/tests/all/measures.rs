@@ -2,6 +2,7 @@
 //!
 //! `RUNTIME_CASES=200 cargo test -p runtime --test all measures -- --nocapture` prints them for 200 programs.
 
+use codegen::{Choice, PlanChoice, Request};
 use programs::{DATAFLOWS, Options, ParameterSet, find_program, generate};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
@@ -9,10 +10,12 @@ use ring_program::RingProgram;
 use runtime::kernels::Timed;
 use runtime::lift::Work;
 use runtime::schedule::INSTRUCTION_BYTES;
-use runtime::{Keys, Runtime, Timeline};
+use runtime::{Keys, Lifted, Merit, Runtime, Timeline};
 use sim::machine::BankMapping;
 use sim::{Clock, Machine};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 /// The number of cases of a test: the default, or the value of an environment variable.
 pub(crate) fn cases(variable: &str, default: u32) -> u32 {
@@ -42,21 +45,62 @@ pub(crate) fn program(rng: &mut Random) -> (RingProgram, String) {
     (program, format!("{name} {} 2^{log2} {level}/{levels}+{special}, {digits} digits", dataflow.name))
 }
 
+/// The HPLEs, the banks and the mapping of the machines. Few, since each takes searches for kernels.
+const CORES: [(u32, u32, BankMapping); 5] = [
+    (32, 64, BankMapping::Interleaved),
+    (64, 64, BankMapping::Xor),
+    (128, 128, BankMapping::Interleaved),
+    (128, 256, BankMapping::Xor),
+    (256, 256, BankMapping::Interleaved),
+];
+
 /// A random machine.
 pub(crate) fn machine(rng: &mut Random) -> Machine {
     let mut machine = Machine::rpu_128x128();
     machine
         .edit(|values| {
-            values.hple.count = 1 << rng.random_range(5..=8);
-            values.vdm.banks = 1 << rng.random_range(5..=8);
+            (values.hple.count, values.vdm.banks, values.vdm.mapping) =
+                CORES[rng.random_range(0..CORES.len())];
             values.vdm.size_mib = 1 << rng.random_range(0..=4);
             values.hbm.gb_per_s = f64::from(1 << rng.random_range(6..=10));
             values.isa.word_bits = [64, 128][rng.random_range(0..2)];
-            values.vdm.mapping = [BankMapping::Interleaved, BankMapping::Xor][rng.random_range(0..2)];
             values.hbm.latency_ns = [0.0, 100.0][rng.random_range(0..2)];
         })
         .unwrap();
     machine
+}
+
+/// The recipes of quick searches for machines with a VDM of 16 MiB and words of 128 bits. Neither changes the cycles of a kernel, if
+/// an access takes as many.
+#[derive(Default)]
+pub(crate) struct Recipes(RefCell<HashMap<String, Choice>>);
+
+impl Recipes {
+    /// The program on a machine; `None` if it does not fit.
+    pub(crate) fn lift<'p>(&self, program: &'p RingProgram, machine: &Machine) -> Option<Arc<Lifted<'p>>> {
+        let choose = |request: &Request, machine: &Machine| self.choose(request, machine);
+        Lifted::with_recipes(program, machine, &choose).ok().map(Arc::new)
+    }
+
+    fn choose(&self, request: &Request, machine: &Machine) -> Result<Choice, codegen::Error> {
+        let mut core = Machine::rpu_128x128();
+        core.edit(|values| {
+            (values.hple.count, values.vdm.banks, values.vdm.mapping) =
+                (machine.hple.count, machine.vdm.banks, machine.vdm.mapping);
+            (values.vdm.size_mib, values.vdm.access_cycles) = (16, machine.vdm_access_cycles());
+        })
+        .expect("only the size and the width of words differ");
+        // Limbs of one ring share a table.
+        let first = |ring| request.rings.iter().position(|other| other == ring);
+        let rings: Vec<_> = request.rings.iter().map(first).collect();
+        let key = format!("{} {rings:?} {:?} {:?}", request.name(), request.parameters, core.speed());
+        if let Some(known) = self.0.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let choice = codegen::choose(request, &core, &PlanChoice::Best)?;
+        self.0.borrow_mut().insert(key, choice.clone());
+        Ok(choice)
+    }
 }
 
 /// A program on a machine: its name, its timeline, and [`least_ns`].
@@ -68,10 +112,11 @@ struct Case {
 
 /// Random programs on random machines; those that do not fit are left out.
 fn timelines(cases: u32) -> impl Iterator<Item = Case> {
-    let mut rng = Random::seed_from_u64(1);
+    let (mut rng, recipes) = (Random::seed_from_u64(1), Recipes::default());
     std::iter::repeat_with(move || {
         let ((program, name), machine) = (program(&mut rng), machine(&mut rng));
-        let runtime = Runtime::new(&program, &machine, Keys::Streamed).ok()?;
+        let lifted = recipes.lift(&program, &machine)?;
+        let runtime = Runtime::of(lifted, &machine, (Keys::Streamed, Merit::Cycles)).ok()?;
         let timeline = runtime.time(false).ok()?;
         let least_ns = least_ns(&program, &machine, &runtime);
         let vdm = machine.vdm.size_mib;
