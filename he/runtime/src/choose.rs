@@ -16,9 +16,10 @@
 //!
 //! * *Large tables*: the recipe with the fewest cycles. A kernel of more than 1/16 of the VDM does without scratch words if it can.
 //! * *Thrifty*: the recipe whose kernel has the least value by itself, of those that a search for the fastest one tries.
-//! * *Small tables*: of this recipe and of up to six recipes of the library, for the most similar machines and with other plans, that
-//!   need fewer words: that with the least sum of its cycles and a transfer of its table and its scratch words. Each in the least
-//!   words that it can work with. There are no such variants if no table becomes smaller.
+//! * *Small tables*: of this recipe and of up to six recipes of the library with other plans that need fewer words: that with the
+//!   least sum of its cycles and a transfer of its table and its scratch words. Recipes for this number of rings come first, then, for
+//!   several rings, those for other numbers; of each number, those for the most similar machines. Each in the least words that it can
+//!   work with. There are no such variants if no table becomes smaller.
 //!
 //! An elementwise kernel works on a slice of so many vectors that it has about 512 instructions, a power of two, and at most 16 and a limb. Two
 //! slices of each operand take at most a quarter of the VDM.
@@ -230,8 +231,10 @@ fn samples(program: &RingProgram, launches: &Launches) -> Vec<(Batch, Vec<RingPa
 /// launch and a transfer of its table and scratch memory, since these displace limbs.
 fn small_recipes(request: &Request, fastest: &Arc<Recipe>, machine: &Machine) -> Vec<SmallRecipe> {
     let mut recipes = vec![Arc::clone(fastest)];
+    let target = Target::of(machine);
+    let own = BUILT_IN.nearest(request, &target).map(|(recipe, _)| recipe);
     // Recipes with the same plans have the same tables.
-    for (recipe, _) in BUILT_IN.nearest(request, &Target::of(machine)) {
+    for recipe in own.chain(BUILT_IN.nearest_of_other_towers(request, &target)) {
         if recipes.len() <= OTHER_RECIPES && recipes.iter().all(|known| known.plans != recipe.plans) {
             recipes.push(Arc::new(recipe.clone()));
         }
