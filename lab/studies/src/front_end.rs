@@ -89,6 +89,21 @@ fn report(program: &RingProgram, machine: &Machine) -> Result<Report, Fault> {
     Ok(runtime.report(&runtime.time(false)?))
 }
 
+/// The area of the front end's logic and of the instruction memory beside the RPU's, by width, as a row of a table.
+fn area_row(hples: u32) -> Result<String, Fault> {
+    let of = |width| Ok::<_, Fault>(Area::of(&machine(hples, width, "vdm.size_mib=16")?));
+    let [one, two, four] = WIDTHS.map(of);
+    let (one, two, four) = (one?, two?, four?);
+    Ok(format!(
+        "| {hples} | {:.4} | {:.4} | {:.4} | {:.3} | {:.2} |",
+        one.front_end,
+        two.front_end,
+        four.front_end,
+        one.instruction_memory,
+        one.total(),
+    ))
+}
+
 /// The rows of a ring program, and its times in ms by width and number of HPLEs.
 fn rows_of(
     (name, set, dataflow, change): (&str, &str, &str, &str),
@@ -142,7 +157,10 @@ pub(crate) fn files() -> Files {
         .collect();
     let chart = Figure { columns: 2, panel: (480, 360), panels };
     let rows = programs.into_iter().flat_map(|(rows, _)| rows);
-    let page =
-        fill(include_str!("front_end.md"), &[("kernels", &lines(kernels)), ("programs", &lines(rows))]);
+    let areas = HPLES.into_iter().map(area_row).collect::<Result<Vec<_>, Fault>>()?;
+    let page = fill(
+        include_str!("front_end.md"),
+        &[("kernels", &lines(kernels)), ("programs", &lines(rows)), ("areas", &lines(areas))],
+    );
     Ok(vec![text("reports/front-end.md", page), text("reports/front-end.svg", chart.svg()?)])
 }
