@@ -14,6 +14,7 @@ use crate::number::{Expression, Number};
 use crate::parameters::Parameters;
 use b512_asm::{AddressMode, Direction, Isa, LaneMap, Log2, Op, OperandKind, Role};
 use golden::Operation;
+use ring::Ring;
 use rustc_hash::FxHashMap;
 use std::hash::{Hash, Hasher};
 
@@ -200,8 +201,15 @@ pub struct Tower {
     pub n: u32,
     /// The modulus.
     pub modulus: u128,
-    /// The primitive 2n-th root of unity psi.
+    /// The primitive 2n-th root of unity psi; 0 if the code needs none.
     pub root: u128,
+}
+
+impl Tower {
+    /// The tower of a ring.
+    pub fn of(ring: &Ring) -> Self {
+        Self { n: ring.degree().get() as u32, modulus: ring.q(), root: ring.root().unwrap_or(0) }
+    }
 }
 
 /// What the code computes: expressions over buffers. The towers of the buffers give their moduli.

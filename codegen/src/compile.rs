@@ -2,8 +2,10 @@
 
 mod layout;
 
-use self::layout::{Layout, TooMany};
-use crate::code::Code;
+pub(crate) use self::layout::Layout;
+
+use self::layout::TooMany;
+use crate::code::{Code, Tower};
 use crate::error::Error;
 use crate::forwarding::{Removed, forward};
 use crate::kernel::Kernel;
@@ -146,7 +148,7 @@ impl Prepared {
     /// # Errors
     /// Returns an error if it does not fit the machine.
     pub(crate) fn outline(&self, machine: &Machine, scheduled: &Scheduled) -> Result<Program, Error> {
-        let outline = self.layout.outline(self.name.clone(), &self.code, scheduled);
+        let outline = self.layout.outline(self.name.clone(), &self.code, &self.code.towers, scheduled);
         machine.check_fits(&outline)?;
         // Only a run tells the distance between accesses of both paths.
         if machine.vbar.paths == VbarPaths::Split
@@ -162,9 +164,9 @@ impl Prepared {
     /// Makes a kernel of a schedule.
     fn emit(self, recipe: &Recipe, machine: &Machine, scheduled: Scheduled) -> Result<Kernel, Error> {
         let outline = self.outline(machine, &scheduled)?;
-        let program = self.layout.with_data(outline, &self.code)?;
+        let program = self.layout.with_data(outline, &self.code, &self.code.towers)?;
         let Self { code, removed, layout, .. } = self;
-        Ok(Kernel { program, recipe: recipe.clone(), code, removed, scheduled, addresses: layout.addresses })
+        Ok(Kernel { program, recipe: recipe.clone(), code, removed, scheduled, layout })
     }
 }
 
@@ -207,28 +209,17 @@ fn memory_uses(request: &Request, machine: &Machine) -> impl Iterator<Item = Mem
     std::iter::once(first).chain(smaller).chain(halved)
 }
 
-/// The program of a kernel for another request: for other rings, or with other parameters.
-///
-/// If the vector code is unchanged, as for most operations, the schedule is reused: only moduli, tables and
-/// scalars differ.
+/// The program of a kernel for a request that differs in its rings only. The vector code names numbers whose residues follow
+/// from the rings, so that the schedule and the memory map are those of the kernel.
 ///
 /// # Errors
-/// Returns the errors of [`compile`].
-pub fn instantiate(kernel: &Kernel, request: &Request, machine: &Machine) -> Result<Program, Error> {
-    let assumed = &kernel.recipe.tuning.assumed(machine);
-    let isa = assumed.instruction_set();
-    request.check(isa)?;
-    check_recipe(request, &kernel.recipe, assumed)?;
-    for memory_use in memory_uses(request, assumed) {
-        let (code, _) = lower(isa, request, &kernel.recipe, assumed, memory_use)?;
-        if code.insts == kernel.code.insts && code.buffers == kernel.code.buffers {
-            let layout = Layout::new(&code, kernel.recipe.tuning.table);
-            let layout = layout.map_err(|error| error.for_request(request))?;
-            let outline = layout.outline(request.name(), &code, &kernel.scheduled);
-            return layout.with_data(outline, &code);
-        }
-    }
-    Ok(compile(request, &kernel.recipe, machine)?.program)
+/// Returns an error if the request is invalid, or if a number has no inverse modulo a new modulus.
+pub fn instantiate(kernel: &Kernel, request: &Request) -> Result<Program, Error> {
+    let Kernel { program, code, scheduled, layout, .. } = kernel;
+    request.check(code.isa)?;
+    let towers: Vec<Tower> = request.rings.iter().map(Tower::of).collect();
+    let outline = layout.outline(program.name.clone(), code, &towers, scheduled);
+    layout.with_data(outline, code, &towers)
 }
 
 /// Compiles vector code that no request describes, or that a test has built by hand.

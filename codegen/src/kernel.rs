@@ -2,10 +2,11 @@
 
 use crate::bounds::{PassBound, passes};
 use crate::code::{BufferId, Code};
+use crate::compile::Layout;
 use crate::forwarding::Removed;
 use crate::number::{Expression, Number};
 use crate::recipe::Recipe;
-use crate::schedule::{Addresses, Scheduled};
+use crate::schedule::Scheduled;
 use b512_asm::{Program, Space};
 use sim::Machine;
 use std::ops::Range;
@@ -24,7 +25,7 @@ pub struct Kernel {
     /// The schedule of the code.
     pub scheduled: Scheduled,
     /// The memory map.
-    pub(crate) addresses: Addresses,
+    pub(crate) layout: Layout,
 }
 
 /// The location of a number that a launch sets.
@@ -50,8 +51,8 @@ impl Kernel {
         let constant =
             self.code.constants.iter().position(|constant| constant.numbers.iter().all(|&n| holds(n)))?;
         let (_, table) =
-            *self.program.addresses.iter().find(|(register, _)| *register == self.addresses.table)?;
-        let start = table + self.addresses.constants[constant];
+            *self.program.addresses.iter().find(|(register, _)| *register == self.layout.addresses.table)?;
+        let start = table + self.layout.addresses.constants[constant];
         let words = start..start + self.code.constants[constant].numbers.len() as u32;
         Some(NumberWords { space: Space::Vdm, words })
     }
@@ -80,6 +81,6 @@ impl Kernel {
 
     /// The bounds of the passes of the vector code on a machine, in order.
     pub fn bounds(&self, machine: &Machine) -> Vec<PassBound> {
-        passes(&self.code, &self.addresses, &self.program.addresses, machine)
+        passes(&self.code, &self.layout.addresses, &self.program.addresses, machine)
     }
 }

@@ -21,11 +21,21 @@ impl Number {
     pub const INVERSE_DEGREE: Self = Self::Root { exponent: 0, scaled: true };
 }
 
-/// An integer or the inverse of one. It is reduced modulo the modulus of the tower that uses it.
+/// A number that every ring has. Its residue is that modulo the modulus of the tower that uses it, so that code names the same
+/// numbers whatever its moduli are.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Expression {
     /// This number.
     Value(u128),
+    /// The negative of a number.
+    Negative(Box<Expression>),
     /// The inverse of a number.
     Inverse(Box<Expression>),
+}
+
+impl Expression {
+    /// -1.
+    pub fn minus_one() -> Self {
+        Self::Negative(Box::new(Self::Value(1)))
+    }
 }

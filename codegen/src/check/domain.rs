@@ -491,6 +491,7 @@ impl Domain {
         let modulus = self.moduli[tower.index()].as_ref()?;
         match expression {
             Expression::Value(value) => Some(modulus.residue(*value)),
+            Expression::Negative(of) => Some(modulus.neg(self.residue(of, tower)?)),
             Expression::Inverse(of) => modulus.inverse(self.residue(of, tower)?),
         }
     }

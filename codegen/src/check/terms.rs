@@ -207,6 +207,7 @@ impl<'c> Residues<'c> {
 fn value(modulus: &Modulus, expression: &Expression) -> Option<u128> {
     match expression {
         Expression::Value(number) => Some(modulus.residue(*number)),
+        Expression::Negative(of) => Some(modulus.neg(value(modulus, of)?)),
         Expression::Inverse(of) => modulus.inverse(value(modulus, of)?),
     }
 }

@@ -11,8 +11,13 @@ impl Code {
     /// Returns `None` if the buffers do not match the operations: their number is wrong, or their degrees or
     /// moduli differ. Returns `None` as well if the claim lacks a parameter.
     pub fn stated(&self, claim: &Claim) -> Option<b512_asm::Claim> {
+        self.stated_in(&self.towers, claim)
+    }
+
+    /// As [`Self::stated`], with other rings as towers.
+    pub(crate) fn stated_in(&self, towers: &[Tower], claim: &Claim) -> Option<b512_asm::Claim> {
         let Claim { outputs, expressions, inputs, parameters } = claim;
-        let tower = |buffer: &BufferId| self.towers.get(self.buffers.get(buffer.index())?.tower.index());
+        let tower = |buffer: &BufferId| towers.get(self.buffers.get(buffer.index())?.tower.index());
         let Tower { n, modulus, root } = *tower(outputs.first()?)?;
         let suits = |buffer| tower(buffer).is_some_and(|tower| (tower.n, tower.modulus) == (n, modulus));
         if outputs.len() != expressions.len() || !inputs.iter().chain(outputs).all(suits) {

@@ -12,8 +12,9 @@ use ring::vector;
 use std::cmp::Reverse;
 
 /// The location of everything in memory, and the modulus registers.
-pub(super) struct Layout {
-    pub(super) addresses: Addresses,
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Layout {
+    pub(crate) addresses: Addresses,
     /// The first word of each buffer, then of the table and of the spill memory.
     starts: Vec<u32>,
     /// The first words of the address registers.
@@ -88,8 +89,14 @@ impl Layout {
         (0..).map(AReg::at).zip(self.bases.iter().copied()).collect()
     }
 
-    /// The program of a schedule, without the contents of its memories.
-    pub(super) fn outline(&self, name: String, code: &Code, scheduled: &Scheduled) -> Program {
+    /// The program of a schedule in some rings, without the contents of its memories.
+    pub(super) fn outline(
+        &self,
+        name: String,
+        code: &Code,
+        towers: &[Tower],
+        scheduled: &Scheduled,
+    ) -> Program {
         let mut symbols: Vec<Symbol> = code
             .buffers
             .iter()
@@ -111,8 +118,8 @@ impl Layout {
         };
         extra("factors", self.table_start(code), self.table_words, Role::Table);
         extra("spills", self.starts[code.buffers.len() + 1], scheduled.spill_words, Role::Scratch);
-        let stated = |claim| code.stated(claim).expect("an operation claims its own operands");
-        let moduli = self.addresses.moduli.iter().zip(&code.towers);
+        let stated = |claim| code.stated_in(towers, claim).expect("an operation claims its own operands");
+        let moduli = self.addresses.moduli.iter().zip(towers);
         let moduli = moduli.filter_map(|(&reg, tower)| Some((reg?, tower.modulus)));
         Program {
             isa: code.isa,
@@ -127,12 +134,17 @@ impl Layout {
         }
     }
 
-    /// Adds the table and the scalars to an outline.
+    /// Adds the table and the scalars of these rings to an outline.
     ///
     /// # Errors
     /// Returns an error if a number of the code has no value.
-    pub(super) fn with_data(&self, mut program: Program, code: &Code) -> Result<Program, Error> {
-        let values = Values::new(code);
+    pub(super) fn with_data(
+        &self,
+        mut program: Program,
+        code: &Code,
+        towers: &[Tower],
+    ) -> Result<Program, Error> {
+        let values = Values::new(code, towers);
         let mut words = Vec::with_capacity(self.table_words as usize);
         for &constant in &self.table {
             let constant = &code.constants[constant];
@@ -188,8 +200,8 @@ struct Powers {
 }
 
 impl<'c> Values<'c> {
-    fn new(code: &'c Code) -> Self {
-        Self { code, towers: code.towers.iter().map(Powers::new).collect() }
+    fn new(code: &'c Code, towers: &[Tower]) -> Self {
+        Self { code, towers: towers.iter().map(Powers::new).collect() }
     }
 
     /// The residue of a number.
@@ -204,6 +216,7 @@ impl<'c> Values<'c> {
     fn expression(&self, expression: &Expression, modulus: &Modulus) -> Result<u128, Error> {
         match expression {
             Expression::Value(value) => Ok(modulus.residue(*value)),
+            Expression::Negative(of) => Ok(modulus.neg(self.expression(of, modulus)?)),
             Expression::Inverse(of) => {
                 let of = self.expression(of, modulus)?;
                 modulus.inverse(of).ok_or_else(|| Error::NoInverse { modulus: modulus.value() })

@@ -153,12 +153,11 @@ impl Map {
         (0..self.classes).step_by(2 * GROUP).map(group)
     }
 
-    /// A factor modulo the ring's modulus that undoes doublings, and its negative.
+    /// A factor that undoes doublings, and its negative.
     fn undo(ring: &mut RingBuilder<'_>, doublings: u32) -> [Number; 2] {
-        let q = ring.modulus();
-        let factor = (1 << doublings) % q;
-        let inverse = |of| Expression::Inverse(Box::new(Expression::Value(of)));
-        [factor, q - factor].map(|factor| ring.code.number(inverse(factor)))
+        let inverse = Expression::Inverse(Box::new(Expression::Value(1 << doublings)));
+        let negative = Expression::Negative(Box::new(inverse.clone()));
+        [inverse, negative].map(|factor| ring.code.number(factor))
     }
 }
 

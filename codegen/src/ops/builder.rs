@@ -47,7 +47,7 @@ impl Builder<'_> {
         let Request { operation, ref rings, ref parameters } = *self.request;
         let n = self.request.n();
         for (number, ring) in rings.iter().enumerate() {
-            let tower = self.code.tower(Tower { n, modulus: ring.q(), root: ring.root().unwrap_or(0) });
+            let tower = self.code.tower(Tower::of(ring));
             let suffix = if rings.len() > 1 { number.to_string() } else { String::new() };
             let scratch = Scratch::new(format!("scratch{suffix}"), tower);
             lower(&mut RingBuilder {
@@ -189,11 +189,6 @@ impl RingBuilder<'_> {
             numbers.truncate(numbers.len() / 2);
         }
         self.code.constant(Constant { tower: self.tower, numbers })
-    }
-
-    /// The modulus of the ring.
-    pub(crate) fn modulus(&self) -> u128 {
-        self.code.towers[self.tower.index()].modulus
     }
 
     /// The value of a parameter that is a number.

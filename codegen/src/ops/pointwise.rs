@@ -42,7 +42,7 @@ pub(crate) struct Scalar {
     /// The instruction.
     pub(crate) op: Op,
     /// The scalar.
-    pub(crate) scalar: fn(&RingBuilder<'_>) -> u128,
+    pub(crate) scalar: fn(&RingBuilder<'_>) -> Expression,
     /// The result of the instruction, if it is one in that basis.
     pub(crate) result: fn(&mut Domain, Basis, PolynomialId, &Settings<'_>) -> Option<PolynomialId>,
 }
@@ -51,7 +51,7 @@ impl RingOp for Scalar {
     fn lower(&self, builder: &mut Builder<'_>) -> Result<(), Error> {
         builder.each_ring(|ring| {
             let (x, y, scalar) = (ring.input("x"), ring.output("y"), (self.scalar)(ring));
-            let number = ring.code.number(Expression::Value(scalar));
+            let number = ring.code.number(scalar);
             ring.pointwise([x], y, |code, tower, [x]| code.with_scalar(self.op, x, number, tower));
             ring.claim(&[y], &[x]);
             Ok(())

@@ -367,7 +367,7 @@ impl Kernels {
             let request = request(batch.operation, self.degree, first).expect("the request was valid");
             compile_small(&request, recipe, machine, self.tables).expect("it was compiled before")
         });
-        instantiate(kernel, &request(batch.operation, self.degree, rings)?, machine)
+        instantiate(kernel, &request(batch.operation, self.degree, rings)?)
     }
 }
 

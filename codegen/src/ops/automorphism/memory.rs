@@ -59,8 +59,7 @@ pub(super) fn lower(builder: &mut Builder<'_>) {
     let (n, lanes) = (request.n(), code.isa.vector_length());
     let group = group(n, lanes).expect("the method suits the request");
     let rings = &request.rings;
-    let towers: Vec<TowerId> =
-        rings.iter().map(|ring| code.tower(Tower { n, modulus: ring.q(), root: 0 })).collect();
+    let towers: Vec<TowerId> = rings.iter().map(|ring| code.tower(Tower::of(ring))).collect();
     let matrix = lanes * lanes;
     let mut moves = Vec::new();
     for first in (0..rings.len()).step_by(group) {

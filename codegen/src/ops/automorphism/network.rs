@@ -97,8 +97,8 @@ impl Pair {
         if moves.iter().all(|&moves| moves) {
             self.registers.swap(0, 1);
         } else if moves.contains(&true) {
-            let minus_one = Expression::Value(ring.modulus() - 1);
-            let signs = [Expression::Value(1), minus_one].map(|number| ring.code.number(number));
+            let signs =
+                [Expression::Value(1), Expression::minus_one()].map(|number| ring.code.number(number));
             let one = ring.vector(vec![signs[0]; moves.len()]);
             let signs = ring.vector(moves.into_iter().map(|moves| signs[usize::from(moves)]).collect());
             let tower = ring.tower();

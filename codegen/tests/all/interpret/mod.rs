@@ -24,6 +24,7 @@ fn residue(code: &Code, tower: TowerId, number: Number) -> u128 {
 fn expression(q: &Modulus, value: &Expression) -> u128 {
     match value {
         Expression::Value(value) => q.residue(*value),
+        Expression::Negative(of) => q.neg(expression(q, of)),
         Expression::Inverse(of) => q.inverse(expression(q, of)).unwrap(),
     }
 }
