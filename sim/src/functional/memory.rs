@@ -69,10 +69,12 @@ fn scatter_each<T: Copy + Into<u128>>(lanes: &[T], words: &mut [u128], mode: Add
     }
 }
 
-/// Fills `memory` with an image, and with zeros outside of its segments.
-pub(super) fn fill(memory: &mut [u128], image: &Image) {
-    memory.fill(0);
+/// A memory with an image, and with zeros outside of its segments. It is new memory, which the system clears only where a
+/// program touches it.
+pub(super) fn filled(words: usize, image: &Image) -> Vec<u128> {
+    let mut memory = vec![0; words];
     for segment in &image.segments {
         memory[segment.start as usize..segment.end() as usize].copy_from_slice(&segment.words);
     }
+    memory
 }

@@ -61,7 +61,7 @@ pub use state::State;
 
 use self::bounds::Bounds;
 use self::constants::Constants;
-use self::memory::fill;
+use self::memory::filled;
 use self::registers::Registers;
 use crate::machine::{LawOperands, Machine, Resources};
 use b512_asm::reg::MAX_VDM_WORDS;
@@ -186,8 +186,8 @@ impl Executor {
         for segment in &program.vdm.segments {
             self.bounds.overwrite(&(segment.start..segment.end()), u128::MAX, false);
         }
-        fill(&mut self.vdm, &program.vdm);
-        fill(&mut self.sdm, &program.sdm);
+        self.vdm = filled(self.vdm.len(), &program.vdm);
+        self.sdm = filled(self.sdm.len(), &program.sdm);
         Ok(())
     }
 
