@@ -5,7 +5,7 @@
 
 use crate::modular::Modulus;
 use crate::prime::is_prime;
-use crate::{Degree, Error};
+use crate::{Degree, Error, vector};
 
 /// Arithmetic modulo `modulus`, which must be a prime with 2n-th roots of unity.
 ///
@@ -51,9 +51,23 @@ pub fn smallest_root(modulus: u128, degree: Degree) -> Result<u128, Error> {
         .find(|&candidate| q.pow(candidate, degree.get().into()) == modulus - 1)
         .ok_or(Error::NotPrime(modulus))?;
     // The other primitive roots are its odd powers.
-    let step = q.prepare(q.mul(root, root));
-    let powers = std::iter::successors(Some(root), |&power| Some(q.mul_prepared(power, step)));
-    Ok(powers.take(degree.len()).fold(root, u128::min))
+    let even = powers(&q, q.mul(root, root), degree.len());
+    let root = q.prepare(root);
+    Ok(even.into_iter().map(|power| q.mul_prepared(power, root)).fold(modulus, u128::min))
+}
+
+/// The powers of `base`, a residue, with the exponents 0 to `count - 1`.
+pub fn powers(q: &Modulus, base: u128, count: usize) -> Vec<u128> {
+    let mut powers = vec![1; count];
+    let (mut known, mut next) = (1, base);
+    // Twice as many in each step: products of one step do not wait for each other.
+    while known < count {
+        let (first, rest) = powers.split_at_mut(known);
+        let new = first.len().min(rest.len());
+        vector::multiply_scalar(q, &mut rest[..new], &first[..new], next);
+        (known, next) = (known + new, q.mul(next, next));
+    }
+    powers
 }
 
 #[cfg(test)]

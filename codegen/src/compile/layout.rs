@@ -8,7 +8,7 @@ use crate::schedule::{Addresses, Scheduled, TableOrder};
 use b512_asm::reg::REGISTERS;
 use b512_asm::{AReg, Image, Instr, MReg, Pipe, Program, Role, Segment, Space, Symbol};
 use ring::modular::Modulus;
-use ring::vector;
+use ring::root::powers;
 use std::cmp::Reverse;
 
 /// The location of everything in memory, and the modulus registers.
@@ -223,20 +223,6 @@ impl<'c> Values<'c> {
             }
         }
     }
-}
-
-/// The first `count` powers of a root. Twice as many in each step: products of one step do not wait for each
-/// other.
-fn powers(modulus: &Modulus, root: u128, count: usize) -> Vec<u128> {
-    let mut powers = vec![1; count];
-    let (mut known, mut next) = (1, root);
-    while known < count {
-        let (first, rest) = powers.split_at_mut(known);
-        let new = first.len().min(rest.len());
-        vector::multiply_scalar(modulus, &mut rest[..new], &first[..new], next);
-        (known, next) = (known + new, modulus.mul(next, next));
-    }
-    powers
 }
 
 impl Powers {
