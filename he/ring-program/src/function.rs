@@ -6,8 +6,9 @@
 //! call nothing: recursion is impossible.
 
 use crate::program::Group;
-use crate::{Limb, LimbId, RingProgram, Shape};
+use crate::{Limb, LimbId, Operation, RingProgram, Shape};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::slice;
 
@@ -96,6 +97,13 @@ impl<'p> Iterator for Calls<'p> {
     }
 }
 
+/// Adds operations that are executed `times` times.
+fn count(operations: &[Operation], times: u64, lines: &mut BTreeMap<&'static str, u64>) {
+    for operation in operations.iter().filter(|_| times > 0) {
+        *lines.entry(operation.opcode()).or_default() += times;
+    }
+}
+
 impl RingProgram {
     /// The most lines that the calls of a program may have in all.
     pub const MAX_LINES: u64 = 1 << 25;
@@ -135,6 +143,18 @@ impl RingProgram {
             Step::Repeat(count, steps) => self.lines_of(steps) * u64::from(count.get()),
         };
         steps.iter().map(lines).sum()
+    }
+
+    /// The number of lines that a run executes, by opcode.
+    pub fn lines_by_opcode(&self) -> BTreeMap<&'static str, u64> {
+        let mut lines = BTreeMap::new();
+        count(&self.operations, 1, &mut lines);
+        let mut calls = vec![0; self.functions.len()];
+        self.calls().for_each(|call| calls[call.function.index()] += 1);
+        for (function, &times) in self.functions.iter().zip(&calls) {
+            count(&function.body.operations, times, &mut lines);
+        }
+        lines
     }
 
     /// The program with the lines with this index among those of the text, and their index in it: lines of functions count in

@@ -28,6 +28,8 @@ pub struct Report {
     pub time_us: f64,
     /// The operations of the program: its lines, without `halt`.
     pub operations: u64,
+    /// The operations by opcode.
+    pub operations_by_name: BTreeMap<String, u64>,
     /// The operations without a launch of their own: fused with others, or renamed.
     pub lifted_operations: u64,
     /// The operations that no output depends on. They are not executed.
@@ -119,6 +121,11 @@ impl Report {
             parameters: program.parameters().cloned(),
             time_us: work.time_us,
             operations: program.length(),
+            operations_by_name: program
+                .lines_by_opcode()
+                .into_iter()
+                .map(|(opcode, count)| (opcode.to_owned(), count))
+                .collect(),
             lifted_operations: launches.lifted() + renamed,
             unused_operations: unused,
             hbm: Hbm {

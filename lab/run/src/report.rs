@@ -88,6 +88,9 @@ pub struct RunReport {
     /// The operations of the program: its lines, without `halt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operations: Option<u64>,
+    /// The operations by opcode, those of calls again and again; they add up to `operations`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operations_by_name: Option<BTreeMap<String, u64>>,
     /// The operations without a launch of their own: fused with others, or renamed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lifted_operations: Option<u64>,
@@ -271,6 +274,7 @@ impl RunReport {
             slot_level_ns: None,
             optimise: None,
             operations: None,
+            operations_by_name: None,
             lifted_operations: None,
             unused_operations: None,
             kernels: None,
@@ -375,6 +379,7 @@ impl RunReport {
             optimise,
             time_us,
             operations,
+            operations_by_name,
             lifted_operations,
             unused_operations,
             ..
@@ -395,6 +400,7 @@ impl RunReport {
             keys: Some(keys),
             optimise: Some(optimise),
             operations: Some(operations),
+            operations_by_name: Some(operations_by_name),
             lifted_operations: Some(lifted_operations),
             unused_operations: Some(unused_operations),
             kernels: Some(costs.iter().map(|(name, cost)| (name.clone(), cost.launches)).collect()),

@@ -121,6 +121,8 @@ proptest! {
         // The plain text computes the same from the same limbs.
         let flat = program.flat();
         prop_assert_eq!(flat.length(), program.length());
+        prop_assert_eq!(flat.lines_by_opcode(), program.lines_by_opcode());
+        prop_assert_eq!(program.lines_by_opcode().values().sum::<u64>(), program.length());
         let flat = read("", flat.to_text().as_bytes(), Interface::Manifest(&Manifest::of(&flat))).unwrap();
         prop_assert!(flat.functions().is_empty());
         let mut inputs = Inputs::new(&flat);
