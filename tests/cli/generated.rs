@@ -33,7 +33,7 @@ const TOO_LONG: &str = "resnet20";
 
 /// One for each other program. A bootstrap's matrices of few slots take few rotations, which are kernels. The library
 /// has the transforms of the others.
-const RUNS: [Run; 9] = [
+const RUNS: [Run; 10] = [
     Run { program: "keyswitch", generate: &["--set", "s.toml", "--n", "2048"], run: &[] },
     Run { program: "hmult", generate: &["--set", "s.toml", "--n", "2048"], run: &[] },
     Run { program: "hrot", generate: &["--set", "s.toml", "--n", "2048"], run: &[] },
@@ -51,6 +51,11 @@ const RUNS: [Run; 9] = [
     },
     Run { program: "digits", generate: &["--set", "b.toml", "--n", "2048"], run: &[] },
     Run { program: "logistic-regression", generate: &["--set", "b.toml", "--n", "2048"], run: &[] },
+    Run {
+        program: "helr",
+        generate: &["--set", "b.toml", "--n", "2048", "--iterations", "1", "--features", "16", "--blocks", "2"],
+        run: &[],
+    },
 ];
 
 fn generate(folder: &Path, args: &[&str]) {
@@ -74,10 +79,12 @@ fn each_program_runs_with_its_manifest_beside_it() {
         generate(folder, &[&[program, "--dataflow", "oct"], options].concat());
         let report = run(folder, &[&["--check"], machine].concat());
         assert_eq!(report["checked"], true, "{program}");
+        let counts = report["operations_by_name"].as_object().unwrap().values();
+        assert_eq!(counts.map(|count| count.as_u64().unwrap()).sum::<u64>(), report["operations"], "{program}");
     }
     assert_eq!(names(folder), ["b.toml", "p.fhetch", "p.json", "s.toml"]);
     let text = fs::read_to_string(folder.join("p.fhetch")).unwrap();
-    assert!(text.starts_with("# logistic-regression: "), "{text:.60}");
+    assert!(text.starts_with("# helr: "), "{text:.60}");
 }
 
 #[test]

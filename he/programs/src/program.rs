@@ -25,6 +25,8 @@ pub struct Generator {
     pub definition: &'static str,
     /// The names of the [`OPTIONS`](crate::OPTIONS) that this program takes and not all others do.
     pub options: &'static [&'static str],
+    /// Its own defaults, such as `slots=16`.
+    pub defaults: &'static [&'static str],
     /// Emits inputs, lines and outputs.
     emit: fn(&mut Circuit<'_>) -> Result<(), Error>,
 }
@@ -38,6 +40,21 @@ impl OptionSpec {
     /// The programs that take it.
     pub fn programs(&self) -> impl Iterator<Item = &'static Generator> {
         PROGRAMS.iter().filter(|program| self.is_of(program))
+    }
+}
+
+impl Generator {
+    /// Options with the program's own defaults where they give nothing.
+    pub fn with_defaults(&self, options: &Options) -> Options {
+        let mut all = options.clone();
+        for text in self.defaults {
+            let (name, value) = text.split_once('=').expect("a default is an assignment");
+            let option = OPTIONS.iter().find(|option| option.name == name).expect("a default is an option");
+            if !(option.given)(options) {
+                option.set(&mut all, value).expect("a default is a value of its option");
+            }
+        }
+        all
     }
 }
 
@@ -58,6 +75,7 @@ pub const PROGRAMS: &[Generator] = &[
     bootstrap::BOOTSTRAP,
     digits::DIGITS,
     logistic_regression::LOGISTIC_REGRESSION,
+    logistic_regression::HELR,
     resnet20::RESNET_20,
 ];
 
@@ -92,6 +110,7 @@ pub fn generate_defined(
     if options.tile.is_some() && !options.dataflow.has_tiles {
         return Err(Error::Tile { dataflow: options.dataflow.name });
     }
+    let options = &program.with_defaults(options);
     let mut circuit = Circuit::new(program.name, set, options)?;
     (program.emit)(&mut circuit)?;
     Ok(circuit.finish())

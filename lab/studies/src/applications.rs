@@ -42,33 +42,30 @@ const APPLICATIONS: [Application; 6] = [
         options: &[],
         machines: &["paper", "narrow"],
     },
-    training("training", "lattigo-n16qp1546", TRAINING, &["paper", "narrow"]),
-    training("HELR", "cheddar-40", HELR, &["paper", "narrow"]),
-    training("DPRIVE, 128 bits", "dprive-n17-128", DPRIVE, &["paper", "fast"]),
-    training("DPRIVE, 64 bits", "dprive-n17-64", DPRIVE, &["narrow"]),
+    Application {
+        name: "training",
+        program: "logistic-regression",
+        set: "lattigo-n16qp1546",
+        options: &["iterations=10"],
+        machines: &["paper", "narrow"],
+    },
+    Application {
+        name: "HELR",
+        program: "helr",
+        set: "cheddar-40",
+        options: &[],
+        machines: &["paper", "narrow"],
+    },
+    dprive("DPRIVE, 128 bits", "dprive-n17-128", &["paper", "fast"]),
+    dprive("DPRIVE, 64 bits", "dprive-n17-64", &["narrow"]),
 ];
 
-const TRAINING: &[&str] = &["iterations=10"];
-
-/// In the form in which Cheddar and other accelerators measure it.
-const HELR: &[&str] = &[
-    "iterations=32",
-    "between=2",
-    "features=256",
-    "blocks=8",
-    "momentum=nesterov",
-    "slots=256",
-    "message-ratio=10",
-];
-
-const DPRIVE: &[&str] = &["iterations=10", "momentum=nesterov", "sigmoid=chebyshev", "slots=128"];
-
-const fn training(
+const fn dprive(
     name: &'static str,
     set: &'static str,
-    options: &'static [&'static str],
     machines: &'static [&'static str],
 ) -> Application {
+    let options = &["iterations=10", "momentum=nesterov", "sigmoid=chebyshev", "slots=128"];
     Application { name, program: "logistic-regression", set, options, machines }
 }
 
@@ -93,8 +90,9 @@ pub(crate) fn files() -> Files {
 fn rows(application: &Application) -> Result<[String; 3], Fault> {
     let name = application.name;
     let set = ParameterSet::built_in(application.set, None).expect("a built-in set")?;
-    let options = Options::of_assignments(application.options.iter().map(|&text| text.to_owned()))?;
     let program = find_program(application.program).expect("a program");
+    let options = Options::of_assignments(application.options.iter().map(|&text| text.to_owned()))?;
+    let options = program.with_defaults(&options);
     let generated = generate_defined(&program, &set, &options)?;
     let of_set = format!(
         "| {name} | `{}` | `{}` | {} | {} | {} | {} |",

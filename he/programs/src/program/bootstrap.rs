@@ -41,6 +41,7 @@ pub(super) const BOOTSTRAP: Generator = Generator {
         "meta-bits",
         "intermediates",
     ],
+    defaults: &[],
     emit,
 };
 

@@ -25,6 +25,7 @@ pub(super) const DIGITS: Generator = Generator {
     definition: "logits.0, logits.1 has the results of a convolutional network for the images of ct.0, ct.1: slot J n/512 + I has that of image \
         I for the digit J; with the keys relin and galois.G and the plaintexts conv, hidden, output, the first ones as STAGE.GIANT.BABY",
     options: &[],
+    defaults: &[],
     emit,
 };
 

@@ -11,6 +11,7 @@ pub(super) const PRODUCT: Generator = Generator {
     name: "hmult",
     definition: "prod.0, prod.1 is the product of ct1.0, ct1.1 and ct2.0, ct2.1 with the key evk.b.J, evk.a.J of s^2 for s",
     options: &["rescale"],
+    defaults: &[],
     emit,
 };
 

@@ -14,6 +14,7 @@ pub(super) const HOISTED_ROTATIONS: Generator = Generator {
     name: "hoisted-rotations",
     definition: "rotR.0, rotR.1 is ct.0, ct.1 rotated by R, as hrot does it with the key evkR.b.J, evkR.a.J; digits are raised once",
     options: &["rotations"],
+    defaults: &[],
     emit,
 };
 

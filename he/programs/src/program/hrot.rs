@@ -11,6 +11,7 @@ pub(super) const ROTATION: Generator = Generator {
     name: "hrot",
     definition: "rot.0, rot.1 is ct.0, ct.1 with X^g for X, g = 5^rotation, with the key evk.b.J, evk.a.J of s for s(X^(1/g))",
     options: &["rotations"],
+    defaults: &[],
     emit,
 };
 

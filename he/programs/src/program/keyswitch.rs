@@ -9,6 +9,7 @@ pub(super) const KEY_SWITCH: Generator = Generator {
     name: "keyswitch",
     definition: "ks0 + ks1 s' is d s plus an error: d with the key evk.b.J, evk.a.J of s for s'",
     options: &[],
+    defaults: &[],
     emit,
 };
 

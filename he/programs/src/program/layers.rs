@@ -12,6 +12,7 @@ pub(super) const LAYERS: Generator = Generator {
     definition: "out.0, out.1 is ct.0, ct.1 after layers I = 0, 1, ..: the sum of ptI.R times the rotations by R = 0 and by each of the \
         rotations, with the keys evkR.b.J, evkR.a.J, rescaled; then its square with the key evk.b.J, evk.a.J, rescaled",
     options: &["rotations", "layers"],
+    defaults: &[],
     emit,
 };
 

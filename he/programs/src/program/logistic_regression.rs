@@ -1,4 +1,4 @@
-//! `logistic-regression`: training by gradient descent, with a bootstrap after every few iterations.
+//! `logistic-regression` and `helr`: training by gradient descent, with a bootstrap after every few iterations.
 //!
 //! Slot F i + j has the feature j of F of row i, and the weight j for all rows i. So weights are messages of F slots, which sparse
 //! bootstraps can have.
@@ -30,20 +30,42 @@ pub(super) const LOGISTIC_REGRESSION: Generator = Generator {
     definition: "trained.0, trained.1 has the weights of weights.0, weights.1 after iterations of gradient descent on the rows of data.0, data.1, \
         or of dataB.0, dataB.1 for each block B: slot F I + J is the feature J of F of row I, or the weight J; with the keys and \
         plaintexts of a bootstrap, and the plaintext mask",
-    options: &[
-        "iterations",
-        "between",
-        "features",
-        "blocks",
-        "momentum",
-        "sigmoid",
-        "rescale",
-        "hoisting",
-        "slots",
-        "message-ratio",
+    options: OPTIONS,
+    defaults: &[],
+    emit,
+};
+
+/// The training on which accelerators are compared (K. Han et al., Logistic Regression on Homomorphic Encrypted Data at Scale, AAAI
+/// 2019), in Cheddar's form: 1,024 rows of 256 places at n = 65,536.
+pub(super) const HELR: Generator = Generator {
+    name: "helr",
+    definition: "as logistic-regression, in the form in which accelerators are compared: 32 iterations with Nesterov's momentum, a \
+        bootstrap of 256 slots after every second one, and 8 blocks of rows with 256 places, dataB.0, dataB.1",
+    options: OPTIONS,
+    defaults: &[
+        "iterations=32",
+        "between=2",
+        "features=256",
+        "blocks=8",
+        "momentum=nesterov",
+        "slots=256",
+        "message-ratio=10",
     ],
     emit,
 };
+
+const OPTIONS: &[&str] = &[
+    "iterations",
+    "between",
+    "features",
+    "blocks",
+    "momentum",
+    "sigmoid",
+    "rescale",
+    "hoisting",
+    "slots",
+    "message-ratio",
+];
 
 fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     let iterations = c.options.iterations.unwrap_or(1);

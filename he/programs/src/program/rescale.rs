@@ -10,6 +10,7 @@ pub(super) const RESCALE: Generator = Generator {
     name: "rescale",
     definition: "rescaled.0, rescaled.1 is ct.0, ct.1 divided by its last modulus, rounded; in BGV to a multiple of t",
     options: &[],
+    defaults: &[],
     emit,
 };
 

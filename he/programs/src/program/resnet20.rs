@@ -28,6 +28,7 @@ pub(super) const RESNET_20: Generator = Generator {
     definition: "logits.0, logits.1 has the ten results of ResNet-20 for the image of ct.0, ct.1 in its first slots; with the keys and plaintexts of \
         bootstraps, and LAYER.weights.Q.TAP, LAYER.select.CHANNEL, LAYER.bias of each layer. With fewer layers, maps.0, maps.1 has the last maps",
     options: &["layers"],
+    defaults: &[],
     emit,
 };
 
