@@ -53,7 +53,18 @@ const RUNS: [Run; 10] = [
     Run { program: "logistic-regression", generate: &["--set", "b.toml", "--n", "2048"], run: &[] },
     Run {
         program: "helr",
-        generate: &["--set", "b.toml", "--n", "2048", "--iterations", "1", "--features", "16", "--blocks", "2"],
+        generate: &[
+            "--set",
+            "b.toml",
+            "--n",
+            "2048",
+            "--iterations",
+            "1",
+            "--features",
+            "16",
+            "--blocks",
+            "2",
+        ],
         run: &[],
     },
 ];
@@ -80,7 +91,11 @@ fn each_program_runs_with_its_manifest_beside_it() {
         let report = run(folder, &[&["--check"], machine].concat());
         assert_eq!(report["checked"], true, "{program}");
         let counts = report["operations_by_name"].as_object().unwrap().values();
-        assert_eq!(counts.map(|count| count.as_u64().unwrap()).sum::<u64>(), report["operations"], "{program}");
+        assert_eq!(
+            counts.map(|count| count.as_u64().unwrap()).sum::<u64>(),
+            report["operations"],
+            "{program}"
+        );
     }
     assert_eq!(names(folder), ["b.toml", "p.fhetch", "p.json", "s.toml"]);
     let text = fs::read_to_string(folder.join("p.fhetch")).unwrap();

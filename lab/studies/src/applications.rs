@@ -60,11 +60,7 @@ const APPLICATIONS: [Application; 6] = [
     dprive("DPRIVE, 64 bits", "dprive-n17-64", &["narrow"]),
 ];
 
-const fn dprive(
-    name: &'static str,
-    set: &'static str,
-    machines: &'static [&'static str],
-) -> Application {
+const fn dprive(name: &'static str, set: &'static str, machines: &'static [&'static str]) -> Application {
     let options = &["iterations=10", "momentum=nesterov", "sigmoid=chebyshev", "slots=128"];
     Application { name, program: "logistic-regression", set, options, machines }
 }
