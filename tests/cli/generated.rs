@@ -107,7 +107,7 @@ fn a_flat_program_computes_what_one_with_calls_does() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     fs::write(folder.join("b.toml"), BOOTSTRAP).unwrap();
-    let arguments = ["logistic-regression", "--set", "b.toml", "--n", "512"];
+    let arguments = ["logistic-regression", "--set", "b.toml", "--n", "2048"];
     let outputs = [&[][..], &["--flat"]].map(|flat| {
         generate(folder, &[&arguments, flat].concat());
         let text = fs::read_to_string(folder.join("p.fhetch")).unwrap();
