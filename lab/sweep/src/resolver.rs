@@ -19,7 +19,7 @@ use serde::Serialize;
 use sim::machine::Assignment;
 use sim::machine::table::Effect;
 use sim::{Machine, MachineBase, Override};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -118,11 +118,23 @@ impl Axis {
         let changes_kernels = |key: &str| !is_parameter(key) && !key.starts_with("hbm.");
         // The others that decide about results decide whether the program fits at all, which each point tests.
         let changes_results = |key: &str| ["vdm.size_mib", "sdm.size_kib", "law.operands"].contains(&key);
-        let numbers = |is_wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        let keys: BTreeSet<&str> =
+            alternatives.iter().flatten().map(|setting| setting.key.as_str()).collect();
+        // Most purposes want all keys or none: the numbers of each choice of keys are found once.
+        let mut known = vec![(BTreeSet::new(), vec![0; alternatives.len()])];
+        let mut numbers = |is_wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
+            let wanted: BTreeSet<&str> = keys.iter().copied().filter(|key| is_wanted(key)).collect();
+            if let Some((_, numbers)) = known.iter().find(|(known, _)| *known == wanted) {
+                return numbers.clone();
+            }
             let mut first: HashMap<String, usize> = HashMap::new();
-            let text = |row: &Vec<Setting>| name(row.iter().filter(|setting| is_wanted(&setting.key)));
+            let text =
+                |row: &Vec<Setting>| name(row.iter().filter(|setting| wanted.contains(setting.key.as_str())));
             let texts = alternatives.iter().map(text).enumerate();
-            texts.map(|(number, text)| *first.entry(text).or_insert(number)).collect()
+            let numbers: Vec<usize> =
+                texts.map(|(number, text)| *first.entry(text).or_insert(number)).collect();
+            known.push((wanted, numbers.clone()));
+            numbers
         };
         let machine = |row: &Vec<Setting>| {
             let settings = row.iter().filter(|setting| !is_parameter(&setting.key));
