@@ -308,7 +308,7 @@ struct Once {
             } else {
                 whole_round<true>(field, x, first);
             }
-            // All have read what lies in the exchange memory, and in that of the other block.
+            // All have read the exchange memories of both blocks.
             cluster_wait();
             if (number < count) copy_first(block, order, next, parity ^ 1);
             Word* to = first_place(block);

@@ -104,7 +104,7 @@ struct Launch {
             while (warp->warp_generation == generation) suspend(State::Ready);
         }
     }
-    // What `at`, in this block's shared memory, is in that of another block of the cluster.
+    // The place in the shared memory of another block of the cluster that `at` is in this block's.
     template <class T>
     T* in_block(T* at, unsigned number) {
         const size_t offset = reinterpret_cast<unsigned char*>(at) - running->shared;
