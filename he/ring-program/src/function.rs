@@ -196,10 +196,13 @@ impl RingProgram {
             flat.default_roots.extend(&body.default_roots);
         }
         let ids = self.limbs.iter().map(|limb| self.limbs.id(limb).0);
-        let mut next = ids.max().map_or(0, |id| id + 1);
+        // Ids behind the last one. If there are too few, those between others.
+        let mut next = ids.max().map_or(0, |id| id.wrapping_add(1));
         let mut fresh = |flat: &mut Self| {
-            next += 1;
-            flat.limbs.intern(LimbId(next - 1))
+            while flat.limbs.find(LimbId(next)).is_some() {
+                next = next.wrapping_add(1);
+            }
+            flat.limbs.intern(LimbId(next))
         };
         // The limb with the value of each limb of the program.
         let mut current: Vec<Limb> = self.limbs.iter().collect();

@@ -148,3 +148,18 @@ proptest! {
         prop_assert_eq!(outputs, expected);
     }
 }
+
+#[test]
+fn ids_between_others_serve_if_none_are_left_behind_the_last() {
+    let results = [7, u64::MAX].map(|id| {
+        let text = format!(
+            "modulus_count 2\nm[0] 0xffffffffffffffff\nm[1] 0x3001\nfunction sum %1, %2 -> %3\nsr_addp %3, %1, %2, m=1\nend\n\
+             call sum %0, %0 -> %{id}\ncall sum %{id}, %0 -> %1\nhalt\n"
+        );
+        let program = read("", text.as_bytes(), Interface::Degree(DEGREE)).unwrap();
+        let mut inputs = Inputs::new(&program);
+        inputs.fill(1);
+        execute(&inputs).unwrap()
+    });
+    assert_eq!(results[0], results[1]);
+}
