@@ -60,7 +60,12 @@ impl Serialize for Instructions {
 impl<'de> Deserialize<'de> for Instructions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let map = Map::<u64>::deserialize(deserializer)?;
-        Ok(Self { pipes: map.of_each(&Pipe::ALL, |pipe| pipe.name().into())? })
+        let pipes: PerPipe<u64> = map.of_each(&Pipe::ALL, |pipe| pipe.name().into())?;
+        let sum = pipes.values().try_fold(0_u64, |sum, &count| sum.checked_add(count));
+        if sum != Some(map.get(TOTAL)?) {
+            return Err(D::Error::custom(format_args!("`{TOTAL}` is not the sum of the pipes")));
+        }
+        Ok(Self { pipes })
     }
 }
 
@@ -130,6 +135,12 @@ mod tests {
         let pipes = PerPipe::from_fn(|pipe| pipe.index() as u64 + 1);
         let json = r#"{"load_store":1,"compute":2,"shuffle":3,"scalar":4,"total":10}"#;
         round_trip(&Instructions { pipes }, json);
+        let other = json.replace("10", "11");
+        let too_many = json.replace("10", "9").replace(":1,", ":18446744073709551615,");
+        for text in [other, too_many] {
+            let error = serde_json::from_str::<Instructions>(&text).unwrap_err().to_string();
+            assert!(error.starts_with("`total` is not the sum of the pipes"), "{error}");
+        }
         let mut shares = pipes.map(|count| count as f64 / 8.0);
         shares[Pipe::Scalar] = 0.0;
         round_trip(&Utilisation { pipes: shares }, r#"{"load_store":0.125,"compute":0.25,"shuffle":0.375}"#);
