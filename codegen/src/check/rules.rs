@@ -276,7 +276,7 @@ impl Domain {
 /// The most parts of a mixture, and terms of a product of such.
 const MOST_PARTS: usize = 256;
 
-/// Where an element is in its polynomial.
+/// The position of an element in its polynomial.
 fn position(u: Element) -> (u32, u32, u32, i16, u8) {
     (u.root, u.coefficient, u.twist, u.log_scale, u.log_degree)
 }

@@ -15,7 +15,7 @@ use ring::modular::Modulus;
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-/// The reason why there is no proof. The program may compute its claims all the same.
+/// The gap in a proof. The program may still compute its claims.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ProofError {
     /// A program without claims.
