@@ -73,10 +73,10 @@ impl Memory for () {
 pub type Progress<'a> = dyn Fn(usize, usize, Cycle) + Sync + 'a;
 
 /// The shares of the phases in a budget, in percent.
-const STARTS: u64 = 30;
-const SETTINGS: u64 = 10;
-const CHANGES: u64 = 20;
-const PARTS: u64 = 40;
+const STARTS: u64 = 46;
+const SETTINGS: u64 = 15;
+const CHANGES: u64 = 8;
+const PARTS: u64 = 31;
 
 /// The codes that get other settings: one for so many schedules of that phase's budget, and the least and the most.
 const SCHEDULES_PER_CODE: u64 = 8;
@@ -86,7 +86,7 @@ const LEADERS: usize = 3;
 /// The number of random changes per round; each round starts from the best recipe of the previous one.
 const ROUND: u64 = 12;
 /// The most beam searches of a search: one for each of the leaders, and one for the best.
-const BEAMS: u64 = 4;
+const BEAMS: u64 = 2;
 
 /// Searches for the fastest recipe for `request`.
 ///

@@ -4,10 +4,10 @@ use crate::plan::derive::beam_width;
 
 /// The budget of a quick search: steps of the scheduler, and instructions to schedule. [Steps](crate::schedule::Scheduled::steps)
 /// take about as long on one machine as on another, instructions do not.
-const STEPS: u64 = 2_580_000;
-const INSTRUCTIONS: u64 = 585_000;
+const STEPS: u64 = 1_680_000;
+const INSTRUCTIONS: u64 = 380_000;
 /// The most trials of a quick search. Small programs gain nothing from more.
-const TRIALS: u64 = 2000;
+const TRIALS: u64 = 1300;
 
 /// The effort of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,7 +22,7 @@ impl Effort {
     /// A search whenever a machine needs a program: at 65,536 points, some tenths of a second.
     pub const QUICK: Self = Self { budget: 1, seed: 0 };
     /// A search for one machine, and for a target of the library.
-    pub const FULL: Self = Self { budget: 20, seed: 0 };
+    pub const FULL: Self = Self { budget: 30, seed: 0 };
 }
 
 /// What is left of a budget.

@@ -16,7 +16,7 @@ use sim::timing::Cycle;
 /// The number of a task's recipes, the nearest ones, to try with the settings for their own machines.
 const AS_TUNED: usize = 2;
 /// The plans to derive for each algorithm: so many for the budget of a quick search, and the most.
-const PLANS: [usize; 2] = [8, 64];
+const PLANS: [usize; 2] = [16, 64];
 /// The number of kinds to try before the others are compared with the best.
 const FIRST_KINDS: usize = 2;
 /// The time for which a balanced plan keeps its busiest pipe busy at most, in percent of the time of the multipliers.
