@@ -373,15 +373,13 @@ impl<'p> Flow<'p> {
                 let message = format!("no instruction writes word {word} of output `{}`", output.name);
                 defects.push(defect(Code::Unwritten, message));
             } else if let Some(claim) = claim_of(program, output) {
-                let claimed = inputs(program).filter(|(_, input)| claim.inputs.contains(&input.name));
+                let operands = || inputs(program).filter(|(_, input)| claim.inputs.contains(&input.name));
                 let claimed =
-                    claimed.fold(Origin::CONSTANT, |set, (number, _)| set.and(Origin::input(number)));
+                    operands().fold(Origin::CONSTANT, |set, (number, _)| set.and(Origin::input(number)));
                 if !origin.meets(claimed) {
-                    let message = format!(
-                        "output `{}` does not depend on `{}`",
-                        output.name,
-                        claim.inputs.join("`, `")
-                    );
+                    let names: Vec<String> =
+                        operands().map(|(_, input)| format!("`{}`", input.name)).collect();
+                    let message = format!("output `{}` does not depend on {}", output.name, names.join(", "));
                     defects.push(defect(Code::Independent, message));
                 }
             }
