@@ -120,8 +120,10 @@ impl Axis {
         let changes_results = |key: &str| ["vdm.size_mib", "sdm.size_kib", "law.operands"].contains(&key);
         let keys: BTreeSet<&str> =
             alternatives.iter().flatten().map(|setting| setting.key.as_str()).collect();
-        // Most purposes want all keys or none: the numbers of each choice of keys are found once.
-        let mut known = vec![(BTreeSet::new(), vec![0; alternatives.len()])];
+        // Most purposes want all keys or none. The numbers of each choice of keys are found once; definitions refuse two
+        // alternatives with the same settings.
+        let (none, all) = (vec![0; alternatives.len()], (0..alternatives.len()).collect());
+        let mut known = vec![(BTreeSet::new(), none), (keys.clone(), all)];
         let mut numbers = |is_wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
             let wanted: BTreeSet<&str> = keys.iter().copied().filter(|key| is_wanted(key)).collect();
             if let Some((_, numbers)) = known.iter().find(|(known, _)| *known == wanted) {
