@@ -5,8 +5,12 @@ use crate::parameter::PARAMETERS;
 use diagnostic::document::{Document, Field, Format, Item, Node, Schema};
 use diagnostic::{Code, Diagnostic, Diagnostics, counted};
 use serde::de::DeserializeOwned;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
+
+/// The keys of all rows of a list, as many as one table may have.
+const MAX_KEYS: usize = 1000;
 
 impl Definition {
     /// Recognises files of another format by their keys.
@@ -187,10 +191,16 @@ impl Definition {
             return Err(self.error(item.span.clone(), "`list` must be a list of tables", help).into());
         }
         let mut errors = Diagnostics::default();
-        let mut rows = Axis::new();
+        let (mut rows, mut keys) = (Axis::new(), HashSet::new());
         for table in item.items() {
             let mut row = Vec::new();
             for (key, field) in errors.keep(self.leaves("", table)).unwrap_or_default() {
+                if keys.insert(key.clone()) && keys.len() > MAX_KEYS {
+                    let message = format!("more than {MAX_KEYS} keys in all rows of `list`");
+                    return Err(self
+                        .error(field.span.clone(), message, "give the rows the same keys")
+                        .into());
+                }
                 row.extend(errors.keep(self.setting(&key, field, &field.item)));
             }
             rows.push(row);

@@ -113,6 +113,9 @@ fn many_errors_take_little_time() {
     let text = format!("n = 1024\n[grid]\nhple.cuont = [{}]\n", values.join(","));
     let errors = crate::Plan::new(&Definition::parse("test.toml", &text).unwrap()).unwrap_err();
     assert_eq!(errors.len(), 1);
+    let rows: String = (0..100_000).map(|row| format!("[[list]]\nkey{row} = 1\n")).collect();
+    let errors = Definition::parse("test.toml", &rows).unwrap_err();
+    assert!(errors.to_string().contains("more than 1000 keys in all rows of `list`"), "{errors}");
     // Two minutes before.
     assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
 }
