@@ -9,6 +9,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// The longest name in a file name, in bytes. Names are ASCII, and file systems allow 255 bytes.
+const LONGEST_SLUG: usize = 160;
+
 /// The task of a point. Only points with the same workload are comparable.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Workload {
@@ -105,13 +108,16 @@ impl Workload {
         }
     }
 
-    /// The names in file names: [`slug`](Self::slug), with a number if an earlier one is the same.
+    /// The names in file names: [`slug`](Self::slug), of at most [`LONGEST_SLUG`] bytes, with a number if an earlier one is
+    /// the same. Some file systems do not tell capitals apart.
     pub(super) fn slugs<'w>(workloads: impl Iterator<Item = &'w Self>) -> Vec<String> {
         let mut slugs: Vec<String> = Vec::new();
         for workload in workloads {
-            let slug = workload.slug();
+            let mut slug = workload.slug();
+            slug.truncate(LONGEST_SLUG);
             let numbered = (2..).map(|number| format!("{slug}-{number}"));
-            let free = std::iter::once(slug.clone()).chain(numbered).find(|slug| !slugs.contains(slug));
+            let is_free = |slug: &String| slugs.iter().all(|known| !known.eq_ignore_ascii_case(slug));
+            let free = std::iter::once(slug.clone()).chain(numbered).find(is_free);
             slugs.extend(free);
         }
         slugs
@@ -169,5 +175,12 @@ mod tests {
         let workloads = ["1,-2", "1 -2", "1,2"].map(of);
         let slugs = Workload::slugs(workloads.iter());
         assert_eq!(slugs[1..], ["hrot-ark-2048-rotations-1--2-2", "hrot-ark-2048-rotations-1-2"]);
+
+        let long = "a".repeat(300);
+        let programs = ["a/X.b512", "a/x.b512", "a-x.b512", &format!("{long}/x.o"), &format!("{long}/y.o")];
+        let of = |program| Workload::of(serde_json::json!({ "program": program }).as_object().unwrap());
+        let slugs = Workload::slugs(programs.map(of).iter());
+        assert_eq!(slugs[..3], ["a-X.b512", "a-x.b512-2", "a-x.b512-3"]);
+        assert_eq!(slugs[3..], [long[..LONGEST_SLUG].to_owned(), format!("{}-2", &long[..LONGEST_SLUG])]);
     }
 }
