@@ -5,6 +5,7 @@ use super::progress::{Progress, ProgressKind};
 use super::replay::differs;
 use crate::failure::Failure;
 use crate::files;
+use crate::numbers::{positive, whole};
 use lab_sweep::{Record, Verification, generate, verify};
 use std::path::PathBuf;
 
@@ -14,13 +15,13 @@ pub(super) struct Args {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Number of points; by default all that have a record
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = positive)]
     sample: Option<u32>,
     /// Seed that selects the sample
-    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "sample")]
+    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "sample", value_parser = whole::<u64>)]
     seed: u64,
     /// Number of threads; by default one for each core
-    #[arg(short = 'j', long, value_name = "THREADS")]
+    #[arg(short = 'j', long, value_name = "THREADS", value_parser = whole::<usize>)]
     threads: Option<usize>,
     /// Format of progress on standard error
     #[arg(long, value_enum, default_value = "auto", value_name = "HOW")]
@@ -39,19 +40,23 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         "{agreeing} of {verified} points agree with their records; {recorded} of {points} are recorded\n"
     );
     files::print(summary.as_bytes())?;
-    match differing.first_key_value() {
-        None if verified == 0 => {
-            Err(Failure::Work(format!("`{}` has no record to verify", diagnostic::path(&args.folder))))
-        }
-        None => altered.first().map_or(Ok(()), |file| {
-            let message = format!("`{file}` is not what the definition and the journals of the folder give");
-            Err(Failure::Work(message))
-        }),
-        Some((key, differences)) => {
+    let message = match (differing.first_key_value(), altered.first()) {
+        (Some((key, differences)), _) => {
             let first = differs(key, differences);
             let others: String =
                 differing.keys().skip(1).map(|key| format!("\npoint {key} differs, too")).collect();
-            Err(Failure::Work(format!("{first}{others}")))
+            format!("{first}{others}")
         }
-    }
+        (None, _) if verified == 0 => {
+            format!("`{}` has no record to verify", diagnostic::path(&args.folder))
+        }
+        (None, Some(file)) => {
+            format!("`{file}` is not what the definition and the journals of the folder give")
+        }
+        (None, None) if recorded < points => {
+            format!("{} of {points} points have no record", points - recorded)
+        }
+        (None, None) => return Ok(()),
+    };
+    Err(Failure::Work(message))
 }

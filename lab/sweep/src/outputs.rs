@@ -152,21 +152,20 @@ impl<'r> Outputs<'r> {
         Ok(contents.into_iter().map(|(name, _)| name).collect())
     }
 
-    /// The tables of results in a folder that are not what the journals give.
+    /// The tables, charts and pages in a folder that are not what the journals give.
     ///
     /// # Errors
-    /// Returns an error if a record has another version, or a file cannot be read or written.
-    pub fn altered(&self, folder: &Path) -> Result<Vec<&'static str>, OutputError> {
+    /// As [`Self::write`], which writes them to a folder of its own.
+    pub fn altered(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
         let own = tempfile::tempdir();
         let own = own.map_err(|source| OutputError::Write { path: std::env::temp_dir(), source })?;
-        let names = ["results.jsonl", "results.csv"];
-        let [lines, table] = names.map(|name| own.path().join(name));
-        self.write_records(&lines, &table)?;
+        let mut names = self.write(own.path())?;
         let read = |path: PathBuf| std::fs::read(path).ok();
-        let is_altered = |name: &&str| {
+        let is_altered = |name: &String| {
             read(folder.join(name)).is_some_and(|present| Some(present) != read(own.path().join(name)))
         };
-        Ok(names.into_iter().filter(is_altered).collect())
+        names.retain(is_altered);
+        Ok(names)
     }
 
     /// Writes the records and their table. Returns the records that are shown.

@@ -21,7 +21,7 @@ pub struct Verification {
     /// The number of points of the sweep.
     pub points: usize,
     /// The files of the folder that are not what the definition and the journals give.
-    pub altered: Vec<&'static str>,
+    pub altered: Vec<String>,
     /// The key of each point that differs from its record, with the differences; ordered by key.
     pub differing: BTreeMap<PointKey, Vec<Difference>>,
 }
@@ -55,7 +55,7 @@ pub fn verify(
     }
     let sweep = Planned::new(&results, &chosen)?;
     if !sweep.manifest().is_presented_as(&results.manifest) {
-        altered.insert(0, "sweep.json");
+        altered.insert(0, "sweep.json".into());
     }
     // A change of the model changes keys; the record of a point is under its old one.
     let known: HashMap<PointKey, usize> = chosen.iter().map(|&index| (sweep.key(index), index)).collect();

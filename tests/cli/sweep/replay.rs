@@ -20,6 +20,12 @@ fn replay(folder: &std::path::Path, key: &str) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
+/// Status and errors of `rpu sweep verify`.
+fn verify(folder: &std::path::Path) -> (Option<i32>, String) {
+    let output = rpu(folder, &["sweep", "verify", "out"]);
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
 #[test]
 fn a_point_runs_again_by_its_key_and_is_held_to_its_record() {
     let folder = folder();
@@ -74,9 +80,48 @@ fn a_record_that_the_point_does_not_lead_to_is_a_failure() {
     assert!(errors.contains(&format!("`cycles` was 1 and is {cycles}")), "{errors}");
 
     fs::write(&journal, text.replace(&format!("{line}\n"), "")).unwrap();
+    let (status, errors) = verify(folder);
+    assert_eq!(status, Some(1));
+    assert!(errors.contains("`results.jsonl` is not what"), "{errors}");
+    fs::remove_file(folder.join("out/results.jsonl")).unwrap();
+    fs::remove_file(folder.join("out/results.csv")).unwrap();
+    for chart in ["report.html", "pareto.svg", "pareto.png"] {
+        fs::remove_file(folder.join("out").join(chart)).unwrap();
+    }
+    let (status, errors) = verify(folder);
+    assert_eq!((status, errors.trim()), (Some(1), "error: 1 of 4 points have no record"));
     let (status, errors) = replay(folder, key);
     assert_eq!(status, Some(1));
     assert!(errors.contains(&format!("the journal has no record of point {key}")), "{errors}");
+}
+
+/// All that a folder publishes follows from its definition and its journals.
+#[test]
+fn a_changed_file_of_a_folder_is_a_failure() {
+    let folder = folder();
+    let folder = folder.path();
+    let references = "[[reference]]\nlabel = 'another machine'\narea_mm2 = 1\ntime_us = 1\n";
+    let text = fs::read_to_string(folder.join("small.toml")).unwrap();
+    fs::write(folder.join("small.toml"), text + references).unwrap();
+    succeed(folder, &["sweep", "small.toml"]);
+    for (file, from, to) in [
+        ("results.csv", "ok,true", "ok,false"),
+        ("results.jsonl", "\"cycles\":", "\"cycles\":1"),
+        ("report.html", "another machine", "our machine"),
+        ("pareto.svg", "another machine", "our machine"),
+        ("sweep.json", "\"area_mm2\":1.0", "\"area_mm2\":9.0"),
+    ] {
+        let path = folder.join("out").join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{file}: {text}");
+        fs::write(&path, text.replacen(from, to, 1)).unwrap();
+        let (status, errors) = verify(folder);
+        assert_eq!(status, Some(1), "{file}: {errors}");
+        let message = format!("`{file}` is not what the definition and the journals of the folder give");
+        assert!(errors.contains(&message), "{errors}");
+        fs::write(&path, text).unwrap();
+    }
+    assert_eq!(verify(folder), (Some(0), String::new()));
 }
 
 #[test]
