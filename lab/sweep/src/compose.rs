@@ -3,6 +3,7 @@
 mod mark;
 mod pool;
 mod request;
+mod table;
 
 pub use super::condition::Condition;
 pub use mark::Mark;

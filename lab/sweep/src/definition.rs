@@ -76,7 +76,7 @@ pub(super) const MAX_REFERENCES: usize = 100;
 pub(super) const MAX_LABEL: usize = 1000;
 
 /// The maximum number of points in a sweep.
-const MAX_POINTS: usize = 1_000_000;
+pub(super) const MAX_POINTS: usize = 1_000_000;
 
 /// A sweep as written, with the positions of its parts for errors.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! The points of a chart, from folders of sweeps and from tables of results.
 
+use super::table::Table;
 use super::{ComposeError, Condition, MAX_POINTS};
 use crate::columns::{Column, columns};
 use crate::front::{Goals, is_ideal};
@@ -10,11 +11,10 @@ use crate::parameter::Settings;
 use crate::quantity::Better;
 use crate::record::Record;
 use crate::results::Results;
-use crate::value::{ABSENT, plain, whole};
+use crate::value::{ABSENT, plain};
 use crate::view::{extrapolated, setting};
 use crate::workload::Workload;
 use diagnostic::Diagnostic;
-use ring_program::compression;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -24,9 +24,9 @@ use std::path::Path;
 /// The points that are read at a time.
 const CHUNK: usize = 1024;
 /// The columns of a table before those of the settings.
-const LEADING: [&str; 3] = [KEY, "status", "pareto"];
+pub(super) const LEADING: [&str; 3] = [KEY, "status", "pareto"];
 /// The column of the key of a point.
-const KEY: &str = "key";
+pub(super) const KEY: &str = "key";
 /// The column of the folder or the table of a point.
 const FOLDER: &str = "folder";
 /// The last column of a table.
@@ -279,7 +279,7 @@ enum Source {
     /// The folder of a sweep.
     Folder(String, Box<Results>),
     /// A table with its rows.
-    Table(String, Vec<String>, Vec<Settings>),
+    Table(String, Table),
 }
 
 impl Source {
@@ -289,30 +289,7 @@ impl Source {
         if path.is_dir() || !is_table {
             return Ok(Self::Folder(name, Box::new(Results::merge(&[path])?)));
         }
-        let failed = |error: csv::Error| ComposeError::Table { path: path.into(), reason: error.to_string() };
-        let text = compression::open(path).map_err(|error| failed(error.into()))?;
-        let mut reader = csv::Reader::from_reader(text);
-        let header: Vec<String> = reader.headers().map_err(failed)?.iter().map(str::to_owned).collect();
-        if !LEADING[..2].iter().chain(&["time_us"]).all(|wanted| header.iter().any(|name| name == wanted)) {
-            let reason = "expected the columns of results.csv".into();
-            return Err(ComposeError::Table { path: path.into(), reason });
-        }
-        let row = |record: csv::StringRecord| -> Settings {
-            let cells = header.iter().cloned().zip(record.iter());
-            let value = |name: &str, cell: &str| if name == KEY { cell.into() } else { parsed(cell) };
-            let cells = cells.filter(|(_, cell)| !cell.is_empty());
-            cells.map(|(name, cell)| (name.clone(), value(&name, cell))).collect()
-        };
-        let rows = reader.records().map(|record| record.map(row)).collect::<Result<Vec<_>, _>>();
-        let is_ok = |row: &Settings| row.get("status").is_some_and(|status| status == "ok");
-        let rows: Vec<Settings> = rows.map_err(failed)?.into_iter().filter(is_ok).collect();
-        for (name, value) in rows.iter().flatten() {
-            if let (Some(measure), Some(value)) = (Measure::find(name), value.as_f64()) {
-                let invalid = |reason| ComposeError::Table { path: path.into(), reason };
-                measure.check(value).map_err(invalid)?;
-            }
-        }
-        Ok(Self::Table(name, header, rows))
+        Ok(Self::Table(name, Table::read(path)?))
     }
 
     /// The axes, and all settings. The axes of a table are the settings in which its rows differ.
@@ -322,16 +299,15 @@ impl Source {
                 let manifest = &results.manifest;
                 (manifest.varying.clone(), manifest.points.names().map(str::to_owned).collect())
             }
-            Self::Table(_, header, rows) => {
+            Self::Table(_, table) => {
                 let is_setting = |name: &&String| {
                     let name = name.as_str();
                     !LEADING.contains(&name)
                         && name != ERROR
                         && results.iter().all(|column| column.name != name)
                 };
-                let settings: Vec<String> = header.iter().filter(is_setting).cloned().collect();
-                let varies = |name: &&String| rows.iter().any(|row| row.get(*name) != rows[0].get(*name));
-                (settings.iter().filter(varies).cloned().collect(), settings)
+                let settings: Vec<String> = table.header.iter().filter(is_setting).cloned().collect();
+                (settings.iter().filter(|name| table.varies(name)).cloned().collect(), settings)
             }
         }
     }
@@ -372,25 +348,15 @@ impl Source {
                     take(ran.map(|(.., record)| row(record)).collect())?;
                 }
             }
-            Self::Table(name, _, rows) => {
+            Self::Table(name, table) => {
                 let row =
                     |cells| Row { source: name.clone(), content: Content::Cells(cells), is_allowed: true };
-                take(std::mem::take(rows).into_iter().map(row).collect())?;
+                let mut rows = table.take().map(row).peekable();
+                while rows.peek().is_some() {
+                    take(rows.by_ref().take(CHUNK).collect())?;
+                }
             }
         }
         Ok(())
-    }
-}
-
-/// The value of a cell: a number or a switch where it is one. Equal numbers have the same value.
-fn parsed(cell: &str) -> Value {
-    let number = || {
-        let number = cell.parse::<f64>().ok().filter(|number| number.is_finite())?;
-        Some(whole(number).map_or_else(|| Value::from(number), Value::from))
-    };
-    match (cell.parse::<u64>(), cell.parse::<bool>()) {
-        (Ok(number), _) => number.into(),
-        (_, Ok(switch)) => switch.into(),
-        _ => number().unwrap_or_else(|| cell.into()),
     }
 }

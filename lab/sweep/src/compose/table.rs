@@ -1,0 +1,136 @@
+//! Tables of the form of `results.csv`.
+
+use super::ComposeError;
+use super::pool::{KEY, LEADING};
+use crate::definition::MAX_POINTS;
+use crate::measure::Measure;
+use crate::parameter::Settings;
+use crate::value::whole;
+use csv::StringRecord;
+use ring_program::compression;
+use serde_json::Value;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The longest row in bytes.
+const LONGEST_ROW: usize = 1 << 20;
+
+/// The rows of designs that ran.
+pub(super) struct Table {
+    pub(super) header: Vec<String>,
+    rows: Vec<StringRecord>,
+}
+
+impl Table {
+    /// Reads a file, which may be compressed.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, is no such table, or has more rows than a sweep has points.
+    pub(super) fn read(path: &Path) -> Result<Self, ComposeError> {
+        let wrong = |reason| ComposeError::Table { path: path.into(), reason };
+        let failed = |error: csv::Error| wrong(error.to_string());
+        let text = compression::open(path).map_err(|error| failed(error.into()))?;
+        let mut reader = csv::Reader::from_reader(ShortRows { inner: text, left: LONGEST_ROW });
+        let header: Vec<String> = reader.headers().map_err(failed)?.iter().map(str::to_owned).collect();
+        if !LEADING[..2].iter().chain(&["time_us"]).all(|wanted| header.iter().any(|name| name == wanted)) {
+            return Err(wrong("expected the columns of results.csv".into()));
+        }
+        let at = |name| header.iter().position(|column| column == name);
+        let status = at(LEADING[1]);
+        let measures: Vec<(usize, Measure)> =
+            (0..header.len()).filter_map(|column| Some((column, Measure::find(&header[column])?))).collect();
+        let mut rows = Vec::new();
+        for (number, row) in reader.records().enumerate() {
+            if number == MAX_POINTS {
+                return Err(wrong(format!("more than {MAX_POINTS} rows: no sweep has as many points")));
+            }
+            let row = row.map_err(failed)?;
+            if status.and_then(|status| row.get(status)) != Some("ok") {
+                continue;
+            }
+            for (column, measure) in &measures {
+                if let Some(value) = row.get(*column).and_then(|cell| parsed(cell).as_f64()) {
+                    measure.check(value).map_err(wrong)?;
+                }
+            }
+            rows.push(row);
+        }
+        Ok(Self { header, rows })
+    }
+
+    /// Whether rows differ in a column.
+    pub(super) fn varies(&self, name: &str) -> bool {
+        let Some(column) = self.header.iter().position(|known| known == name) else { return false };
+        let cell = |row: &StringRecord| row.get(column).unwrap_or_default().to_owned();
+        let Some(first) = self.rows.first().map(cell) else { return false };
+        let of_first = parsed(&first);
+        self.rows.iter().map(cell).any(|cell| cell != first && parsed(&cell) != of_first)
+    }
+
+    /// Removes the rows: the cells of each, by column, without those that are empty.
+    pub(super) fn take(&mut self) -> impl Iterator<Item = Settings> {
+        let header = &self.header;
+        let value = |name: &str, cell: &str| if name == KEY { cell.into() } else { parsed(cell) };
+        std::mem::take(&mut self.rows).into_iter().map(move |row| {
+            let cells = header.iter().zip(row.iter()).filter(|(_, cell)| !cell.is_empty());
+            cells.map(|(name, cell)| (name.clone(), value(name, cell))).collect()
+        })
+    }
+}
+
+/// The value of a cell: a number or a switch where it is one. Equal numbers have the same value.
+fn parsed(cell: &str) -> Value {
+    let number = || {
+        let number = cell.parse::<f64>().ok().filter(|number| number.is_finite())?;
+        Some(whole(number).map_or_else(|| Value::from(number), Value::from))
+    };
+    match (cell.parse::<u64>(), cell.parse::<bool>()) {
+        (Ok(number), _) => number.into(),
+        (_, Ok(switch)) => switch.into(),
+        _ => number().unwrap_or_else(|| cell.into()),
+    }
+}
+
+/// A text whose rows have a limit: a compressed file of a few bytes holds a long one.
+struct ShortRows<R> {
+    inner: R,
+    /// The bytes that may still follow in this row.
+    left: usize,
+}
+
+impl<R: Read> Read for ShortRows<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        let mut parts = buffer[..read].split(|&byte| byte == b'\n').map(<[u8]>::len);
+        let first = parts.next().unwrap_or(0);
+        if first > self.left {
+            let message = format!("a row has more than {LONGEST_ROW} bytes");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
+        // Rows within a buffer are short.
+        self.left = parts.next_back().map_or(self.left - first, |last| LONGEST_ROW.saturating_sub(last));
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_and_their_number_have_limits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.csv");
+        let refused = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            Table::read(&path).err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        let header = "key,status,time_us\n";
+        assert_eq!(refused(&format!("{header}a,ok,1\n")), "");
+        let long = "x".repeat(LONGEST_ROW);
+        assert!(refused(&format!("{header}{long},ok,1\n")).ends_with("a row has more than 1048576 bytes"));
+        assert!(refused(&",".repeat(LONGEST_ROW + 1)).ends_with("a row has more than 1048576 bytes"));
+        let many = format!("{header}{}", "a,ok,1\n".repeat(MAX_POINTS + 1));
+        assert!(refused(&many).ends_with("more than 1000000 rows: no sweep has as many points"));
+    }
+}
