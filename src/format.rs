@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use clap::ValueEnum;
+use lab_run::json::escaped;
 use serde::Serialize;
 
 /// The format of a result.
@@ -16,5 +17,6 @@ pub(crate) enum Format {
 /// One JSON object over several lines.
 pub(crate) fn json(document: &impl Serialize) -> Result<String, Failure> {
     let json = serde_json::to_string_pretty(document);
-    Ok(json.map_err(|error| Failure::wrong(error, None))? + "\n")
+    let json = json.map_err(|error| Failure::wrong(error, None))?;
+    Ok(escaped(&json).into_owned() + "\n")
 }

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use diagnostic::{Diagnostic, Severity};
+use lab_run::json;
 use serde::Serialize;
 use std::sync::OnceLock;
 
@@ -54,7 +55,7 @@ impl<'m> Message<'m> {
 
     /// One line of JSON.
     pub(crate) fn line(&self) -> String {
-        serde_json::to_string(self).expect("texts and numbers become JSON")
+        json::to_string(self).expect("texts and numbers become JSON")
     }
 }
 

@@ -1,6 +1,6 @@
 //! Paths in messages.
 
-use crate::common::rpu;
+use crate::common::{rpu, succeed};
 use std::fs;
 
 /// A path with a line end and an escape is one line of a message, in both forms of messages.
@@ -64,4 +64,28 @@ fn messages_show_control_characters_of_paths_as_escapes() {
             );
         }
     }
+}
+
+/// Characters that a terminal obeys are escapes in JSON, which stays JSON.
+#[test]
+fn documents_show_control_characters_of_names_as_escapes() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let name = "a\u{9b}31m\u{202e}";
+    let text = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\nsr_addp %3, %1, %2, m=1\nhalt\n";
+    fs::write(folder.join(format!("{name}.fhetch")), text).unwrap();
+    let manifest = "{\"ring_dimension\": 512, \"inputs\": {\"x\": [1, 2]}, \"outputs\": {\"y\": [3]}}";
+    fs::write(folder.join(format!("{name}.json")), manifest).unwrap();
+    let json = succeed(folder, &["run", &format!("{name}.fhetch"), "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(document["program"], format!("{name}.fhetch"));
+    let sweep = format!("name = \"{name}\"\n[grid]\nprogram = [\"{name}.fhetch\"]\nhple.count = [64, 128]\n");
+    fs::write(folder.join("s.toml"), sweep.replace('\u{9b}', "\\u009b")).unwrap();
+    succeed(folder, &["sweep", "s.toml"]);
+    let files = ["sweep.json", "journal.jsonl", "results.jsonl", "results.csv", "report.html", "pareto.svg"];
+    for file in files {
+        let text = fs::read_to_string(folder.join("out").join(file)).unwrap();
+        assert!(!text.contains(['\u{9b}', '\u{202e}']), "{file}: {text}");
+    }
+    succeed(folder, &["sweep", "verify", "out"]);
 }

@@ -14,6 +14,7 @@ mod execute;
 pub mod files;
 pub mod html;
 pub mod inputs;
+pub mod json;
 pub mod kernel;
 pub mod model;
 mod npy;

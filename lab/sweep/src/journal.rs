@@ -12,6 +12,7 @@ use super::record::{Outcome, Record, Status};
 use super::shard::Shard;
 use diagnostic::input;
 use lab_run::files::NewFile;
+use lab_run::json;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
@@ -283,7 +284,7 @@ fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError
     match input::open_stored(&path) {
         Ok(file) => {
             let mut present = BufWriter::new(Present(BufReader::new(file)));
-            let is_same = serde_json::to_writer(&mut present, manifest).is_ok() && present.flush().is_ok();
+            let is_same = json::to_writer(&mut present, manifest).is_ok() && present.flush().is_ok();
             if is_same && present.get_mut().is_at_end() {
                 return Ok(());
             }
@@ -297,7 +298,7 @@ fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError
         Err(error) => return Err(io_error(&path)(error)),
     }
     let mut file = NewFile::create(&path).map_err(io_error(&path))?;
-    serde_json::to_writer(&mut file, manifest).map_err(|error| io_error(&path)(error.into()))?;
+    json::to_writer(&mut file, manifest).map_err(|error| io_error(&path)(error.into()))?;
     file.finish().map_err(io_error(&path))
 }
 

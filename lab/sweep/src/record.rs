@@ -4,7 +4,7 @@ use super::front::is_ideal;
 use super::key::PointKey;
 use super::measure::Costs;
 use super::parameter::Settings;
-use lab_run::RunReport;
+use lab_run::{RunReport, json};
 use serde::{Deserialize, Serialize};
 
 /// The result of one point: a line of a journal.
@@ -49,11 +49,11 @@ impl Record {
     /// # Errors
     /// Returns an error if a value has no JSON form.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        let mut line = serde_json::to_string(self)?;
+        let mut line = json::to_string(self)?;
         if let Some(report) = &self.report {
             line.truncate(line.len() - 1);
             line.push(',');
-            line += &serde_json::to_string(report)?[1..];
+            line += &json::to_string(report)?[1..];
         }
         Ok(line)
     }
