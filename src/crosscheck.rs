@@ -29,13 +29,13 @@ pub(crate) struct Args {
     n: Vec<Degree>,
     /// Modulus sizes in bits, for the kernels that support them: moduli are the largest such primes that are 1
     /// mod 2n. By default the longest moduli of each kernel
-    #[arg(long, value_name = "BITS")]
+    #[arg(long, value_name = "BITS", value_parser = numbers::whole::<u32>)]
     bits: Vec<u32>,
     /// Only CUDA kernels whose name or operation contains one of these texts
     #[arg(long, value_name = "TEXT")]
     kernels: Vec<String>,
     /// Seed of the random operands; by default a new one for each run
-    #[arg(long)]
+    #[arg(long, value_parser = numbers::whole::<u64>)]
     seed: Option<u64>,
     #[command(flatten)]
     machine: MachineArgs,

@@ -1,6 +1,7 @@
 //! `rpu explore`
 
 use crate::failure::Failure;
+use crate::numbers::whole;
 use crate::signals;
 use crate::sweep::{self, definition, pool, this_shard};
 use clap::Subcommand;
@@ -19,7 +20,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     search: SearchArgs,
     /// Number of threads; by default one for each core
-    #[arg(short = 'j', long, value_name = "THREADS")]
+    #[arg(short = 'j', long, value_name = "THREADS", value_parser = whole::<usize>)]
     threads: Option<usize>,
     /// Search as the K-th of N, with a seed and a journal of its own; in a SLURM array job, the default is
     /// the task's number
@@ -53,7 +54,7 @@ struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = evaluations)]
     evaluations: usize,
     /// Seed of the search; each shard adds its number
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole::<u64>)]
     seed: u64,
 }
 
@@ -64,7 +65,7 @@ impl SearchArgs {
 }
 
 fn evaluations(text: &str) -> Result<usize, String> {
-    let count = text.parse().ok().filter(|count| (1..=10_000_000).contains(count));
+    let count = whole(text).ok().filter(|count| (1..=10_000_000).contains(count));
     count.ok_or_else(|| "expected a number from 1 to 10000000".into())
 }
 

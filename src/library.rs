@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::numbers::degree;
+use crate::numbers::{degree, whole};
 use codegen::forwarding::Removed;
 use codegen::library::{BUILT_IN, Entry, Measured, Standing, Target, Task, noise};
 use codegen::search::{Effort, build};
@@ -38,7 +38,7 @@ struct BuildArgs {
     #[arg(long, value_name = "TASK")]
     task: Vec<String>,
     /// Effort of the search for each target: how many times the budget of a quick search it has
-    #[arg(long, value_name = "TIMES", default_value_t = Effort::FULL.budget)]
+    #[arg(long, value_name = "TIMES", default_value_t = Effort::FULL.budget, value_parser = whole::<u32>)]
     effort: u32,
     /// Folder for the tasks' files
     #[arg(short, long, value_name = "DIR")]

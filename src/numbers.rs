@@ -1,6 +1,24 @@
-//! Numbers on the command line.
+//! Numbers on the command line, in the notation of all formats.
 
 use ring::Degree;
+
+/// Parses a number.
+///
+/// # Errors
+/// Returns the reason if the text is none, or too large.
+pub(crate) fn whole<T: TryFrom<u128>>(text: &str) -> Result<T, String> {
+    let number = diagnostic::number(text.as_bytes())?;
+    T::try_from(number).map_err(|_| "the number is too large".to_owned())
+}
+
+/// Parses a number from 1 on.
+///
+/// # Errors
+/// As [`whole`], and for 0.
+pub(crate) fn positive(text: &str) -> Result<u32, String> {
+    whole(text)
+        .and_then(|number| if number == 0 { Err("it must be at least 1".to_owned()) } else { Ok(number) })
+}
 
 /// Parses a ring degree: digits, or digits and `K` (times 1024).
 ///
@@ -8,7 +26,7 @@ use ring::Degree;
 /// Returns the valid values in words if the text is not a degree.
 pub(crate) fn degree(text: &str) -> Result<Degree, String> {
     let (digits, unit) = text.strip_suffix(['k', 'K']).map_or((text, 1), |digits| (digits, 1024));
-    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    let number = whole::<u64>(digits).ok().and_then(|number| number.checked_mul(unit));
     number.and_then(|number| Degree::new(number).ok()).ok_or_else(|| {
         let (least, most) = (Degree::MIN, Degree::MAX);
         format!("a degree is a power of two from {least} to {most}, such as 1024, 1K or 65536; `K` is 1024")

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::machine_options::parse_overrides;
+use crate::numbers::whole;
 use crate::program::is_program;
 use crate::signals;
 use clap::Subcommand;
@@ -26,7 +27,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     sweep: SweepArgs,
     /// Number of threads; by default one for each core
-    #[arg(short = 'j', long, value_name = "THREADS")]
+    #[arg(short = 'j', long, value_name = "THREADS", value_parser = whole::<usize>)]
     threads: Option<usize>,
     /// Run every N-th point, starting with the K-th; in a SLURM array job, the default is the
     /// task's share

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::generate::{failure, task};
 use crate::machine_options::MachineArgs;
+use crate::numbers::whole;
 use crate::rows::{Rows, TaskRows};
 use codegen::library::{Measured, Target, Task};
 use codegen::search::{self, Effort, Memory};
@@ -30,10 +31,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     machine: MachineArgs,
     /// Effort of the search: how many times the budget of a quick search it has
-    #[arg(long, value_name = "TIMES", default_value_t = Effort::FULL.budget)]
+    #[arg(long, value_name = "TIMES", default_value_t = Effort::FULL.budget, value_parser = whole::<u32>)]
     effort: u32,
     /// Seed of the random settings; equal seeds find equal plans
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    #[arg(long, value_name = "SEED", default_value_t = 0, value_parser = whole::<u64>)]
     seed: u64,
     /// File for the plan, to use with `--plan`
     #[arg(short, long, value_name = "FILE", default_value = "-")]

@@ -3,6 +3,7 @@
 use super::{SweepArgs, pool};
 use crate::failure::Failure;
 use crate::job_array::{ArrayArgs, arguments};
+use crate::numbers::whole;
 use diagnostic::counted;
 use lab_sweep::slurm::{self, Division};
 use lab_sweep::{Journal, Plan, Shard, Spent, execute, generate};
@@ -15,7 +16,7 @@ pub(super) struct Args {
     #[command(flatten)]
     array: ArrayArgs,
     /// Minimum planned run time of a task
-    #[arg(long, value_name = "SECONDS", default_value = "120")]
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = whole::<u32>)]
     least: u32,
 }
 

@@ -132,7 +132,9 @@ fn bits(text: &str) -> Result<Vec<Bit>, Wrong<'_>> {
             problem: format!("invalid list of index bits at `{word}`"),
             expected: "bits such as `13`, or descending runs such as `8..0`",
         };
-        let bit = |text: &str| text.parse::<u8>().map_err(|_| wrong());
+        let bit = |text: &str| {
+            diagnostic::number(text.as_bytes()).ok().and_then(|bit| bit.try_into().ok()).ok_or_else(wrong)
+        };
         let (first, last) = word.split_once("..").unwrap_or((word, word));
         let (first, last) = (bit(first)?, bit(last)?);
         if first < last {

@@ -485,8 +485,11 @@ const LONGEST_RANGE: u64 = 1 << 17;
 /// Parses slots to rotate by: numbers, or the first and the last of a range with `..` between them.
 fn rotations(text: &str) -> Result<Vec<i64>, String> {
     let number = |text: &str| {
-        let number = text.trim().parse::<i64>();
-        number.map_err(|_| format!("`{text}` is not a number; a range is written as 1..8"))
+        let (digits, sign) = text.trim().strip_prefix('-').map_or((text.trim(), 1), |digits| (digits, -1));
+        let number = diagnostic::number(digits.as_bytes()).ok().and_then(|number| i64::try_from(number).ok());
+        number
+            .map(|number| sign * number)
+            .ok_or_else(|| format!("`{text}` is not a number; a range is written as 1..8"))
     };
     let mut rotations = Vec::new();
     for part in text.split(',') {

@@ -61,7 +61,8 @@ impl Target {
             None => Some(0..symbol.words),
             Some(words) => {
                 let (first, last) = words.split_once("..").unwrap_or((words, words));
-                let number = |text: &str| text.parse::<u32>().ok();
+                let number =
+                    |text: &str| -> Option<u32> { diagnostic::number(text.as_bytes()).ok()?.try_into().ok() };
                 number(first).zip(number(last)).map(|(first, last)| first..last.saturating_add(1))
             }
         };

@@ -49,7 +49,8 @@ impl FromStr for Shard {
     type Err = ShardError;
 
     fn from_str(text: &str) -> Result<Self, ShardError> {
-        let parts = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+        let number = |text: &str| diagnostic::number(text.as_bytes()).ok()?.try_into().ok();
+        let parts = text.split_once('/').and_then(|(k, n)| Some((number(k)?, number(n)?)));
         match parts {
             Some((number, of)) if number >= 1 && number <= of => Ok(Self { number, of }),
             _ => Err(ShardError(text.into())),
@@ -74,7 +75,7 @@ mod tests {
         for index in 0..20 {
             assert_eq!(shards.iter().filter(|shard| shard.has(index)).count(), 1);
         }
-        for wrong in ["0/3", "4/3", "1", "a/b", ""] {
+        for wrong in ["0/3", "4/3", "1", "a/b", "", "+1/3", "01/3"] {
             assert!(wrong.parse::<Shard>().is_err());
         }
     }
