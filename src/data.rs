@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use diagnostic::counted;
 use golden::GoldenError;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// A symbol and a file.
@@ -48,8 +48,20 @@ impl NamedFile {
     }
 }
 
+/// Refuses two files for one name.
+pub(crate) fn check_names(files: &[NamedFile]) -> Result<(), Failure> {
+    let mut known = BTreeSet::new();
+    match files.iter().find(|file| !known.insert(&file.name)) {
+        None => Ok(()),
+        Some(NamedFile { name, .. }) => {
+            Err(Failure::wrong(format_args!("two files for `{name}`"), "leave one of them out"))
+        }
+    }
+}
+
 /// The words of inputs, by name.
 pub(crate) fn read(inputs: &[NamedFile]) -> Result<BTreeMap<String, Vec<u128>>, Failure> {
+    check_names(inputs)?;
     let words = |NamedFile { name, path }: &NamedFile| Ok((name.clone(), files::read_coefficients(path)?));
     inputs.iter().map(words).collect()
 }

@@ -2,6 +2,7 @@
 
 use crate::data::{self, NamedFile, named_file};
 use crate::failure::Failure;
+use crate::numbers::whole;
 use crate::program::ProgramArgs;
 use crate::run_failure::failure_of;
 use crate::signals;
@@ -29,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long = "expect", value_name = "NAME=FILE", value_parser = named_file)]
     expected: Vec<NamedFile>,
     /// Seed of random inputs
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = whole::<u64>)]
     seed: u64,
 }
 
@@ -71,15 +72,18 @@ fn expected(
         let results = golden::evaluate(claim, &inputs).unwrap_or_default();
         expected.extend(claim.outputs.iter().cloned().zip(results));
     }
-    for (file, (name, words)) in files.iter().zip(data::read(files)?) {
-        let symbol = program.symbol(&name).filter(|symbol| symbol.role == Role::Output);
+    let mut words = data::read(files)?;
+    for file in files {
+        let NamedFile { name, .. } = file;
+        let symbol = program.symbol(name).filter(|symbol| symbol.role == Role::Output);
         let Some(symbol) = symbol else {
             return Err(Failure::wrong(format_args!("unknown output `{name}`"), None));
         };
+        let words = words.remove(name).unwrap_or_default();
         if symbol.words as usize != words.len() {
             file.compare(&vec![0; symbol.words as usize], &words)?;
         }
-        expected.insert(name, words);
+        expected.insert(name.clone(), words);
     }
     Ok(expected)
 }

@@ -44,6 +44,19 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
         .map_err(|error| Failure::wrong(format_args!("cannot write `{}`: {error}", name(path)), None))
 }
 
+/// What tells the file at a path from others, which need not exist; `None` for a device or a pipe, which takes any number of
+/// contents.
+pub(crate) fn identity(path: &Path) -> Option<PathBuf> {
+    match path.canonicalize() {
+        Ok(known) => known.is_file().then_some(known),
+        Err(_) => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok();
+            Some(folder.zip(path.file_name()).map_or_else(|| path.into(), |(folder, name)| folder.join(name)))
+        }
+    }
+}
+
 /// Creates a folder, if it does not exist.
 pub(crate) fn create_folder(path: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(path).map_err(|error| {

@@ -8,6 +8,7 @@ use crate::failure::{self, Failure};
 use crate::files;
 use crate::format::{Format, json};
 use crate::machine_options::MachineArgs;
+use crate::numbers::whole;
 use crate::program;
 use crate::run_failure::failure_of;
 use b512_asm::{Program, Role};
@@ -16,7 +17,8 @@ use lab_run::program::Axes;
 use lab_run::{Mode, Options, page, run, table};
 use sim::lint;
 use sim::trace::Trace;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -45,7 +47,7 @@ pub(crate) struct Args {
     /// The generator is SplitMix64. Its state is seed + i for the i-th input, or seed XOR a hash of the limb's
     /// id in a ring program. Each coefficient takes two outputs hi, lo: it is (hi * 2^64 + lo) mod q, or lo mod
     /// q if q has at most 64 bits
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<u64>)]
     seed: Option<u64>,
     /// Compare every coefficient of the outputs with the golden model, also on random inputs. Ring programs are
     /// compared with their execution on big integers
@@ -60,7 +62,7 @@ pub(crate) struct Args {
     /// Simulate this many consecutive runs, each on its own data, such as the towers of a
     /// polynomial. Off-chip transfers of one run overlap with the computation of others, as set by
     /// the machine keys `hbm`
-    #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=100_000), conflicts_with = "functional_only")]
+    #[arg(long, value_name = "RUNS", value_parser = runs, conflicts_with = "functional_only")]
     stream: Option<u32>,
     /// Write a pipeline trace: kanata=FILE for Konata, perfetto=FILE for Perfetto, ascii=FILE as
     /// text; FILE may be -
@@ -70,10 +72,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.html", conflicts_with = "functional_only")]
     page: Option<PathBuf>,
     /// First instruction of an ASCII trace, by default 0
-    #[arg(long, value_name = "INDEX")]
+    #[arg(long, value_name = "INDEX", value_parser = whole::<usize>)]
     from: Option<usize>,
     /// Number of instructions in an ASCII trace, by default 40
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<usize>)]
     count: Option<usize>,
     /// Warn of values that are read before they are written, of accesses outside the memories and of
     /// outputs that overlap inputs, instead of refusing the program
@@ -104,6 +106,11 @@ enum TraceKind {
     Kanata,
     Perfetto,
     Ascii,
+}
+
+fn runs(text: &str) -> Result<u32, String> {
+    let runs = whole(text)?;
+    if (1..=100_000).contains(&runs) { Ok(runs) } else { Err("it must be from 1 to 100000".into()) }
 }
 
 fn trace_file(text: &str) -> Result<TraceFile, String> {
@@ -195,29 +202,40 @@ fn expected(args: &Args) -> Result<Vec<(&NamedFile, Vec<u128>)>, Failure> {
 impl Args {
     /// Prints the report: to standard error if data or a trace go to standard output.
     fn print_report(&self, text: &str) -> Result<(), Failure> {
-        if self.to_standard_output().next().is_some() {
+        if self.destinations().iter().any(|(_, path)| files::is_dash(path)) {
             note!("{}", text.trim_end());
             return Ok(());
         }
         files::print_text(text)
     }
 
-    /// The options that write to standard output.
-    fn to_standard_output(&self) -> impl Iterator<Item = String> {
-        let outputs = self.outputs.iter().filter(|output| files::is_dash(&output.path));
-        let outputs = outputs.map(|output| format!("--output {}=-", output.name));
-        let traces = self.traces.iter().filter(|trace| files::is_dash(&trace.path));
-        let page = self.page.iter().filter(|path| files::is_dash(path)).map(|_| "--page -".to_owned());
-        let dump = self.dump.first().map(|names| format!("--dump {names}"));
-        outputs.chain(traces.map(|trace| format!("--trace {}=-", trace.kind.name()))).chain(page).chain(dump)
+    /// The options that write data, traces or a page, each with its file.
+    fn destinations(&self) -> Vec<(String, &Path)> {
+        let mut all = Vec::new();
+        for NamedFile { name, path } in &self.outputs {
+            all.push((format!("--output {name}={}", diagnostic::path(path)), path.as_path()));
+        }
+        for TraceFile { kind, path } in &self.traces {
+            all.push((format!("--trace {}={}", kind.name(), diagnostic::path(path)), path));
+        }
+        all.extend(
+            self.page.iter().map(|path| (format!("--page {}", diagnostic::path(path)), path.as_path())),
+        );
+        all.extend(self.dump.first().map(|names| (format!("--dump {names}"), Path::new("-"))));
+        all
     }
 
     /// Refuses options that other options make useless.
     fn check_options(&self) -> Result<(), Failure> {
-        let mut to_standard_output = self.to_standard_output();
-        if let (Some(first), Some(second)) = (to_standard_output.next(), to_standard_output.next()) {
-            let message = format!("`{first}` and `{second}` both write to standard output");
-            return Err(Failure::wrong(message, "name a file for one of them"));
+        let mut known = BTreeMap::new();
+        for (option, path) in self.destinations() {
+            let Some(file) = files::identity(path) else { continue };
+            if let Some(first) = known.get(&file) {
+                let file = if files::is_dash(path) { "standard output" } else { "one file" };
+                let message = format!("`{first}` and `{option}` both write to {file}");
+                return Err(Failure::wrong(message, "name another file for one of them"));
+            }
+            known.insert(file, option);
         }
         let ascii = self.traces.iter().any(|trace| matches!(trace.kind, TraceKind::Ascii));
         for (option, given) in [("--from", self.from.is_some()), ("--count", self.count.is_some())] {

@@ -1,7 +1,7 @@
 //! `rpu run` on a ring program
 
 use super::{Args, TraceFile, TraceKind};
-use crate::data::NamedFile;
+use crate::data::{NamedFile, check_names};
 use crate::failure::Failure;
 use crate::files;
 use crate::format::{Format, json};
@@ -185,6 +185,7 @@ fn read_program(args: &Args) -> Result<RingFile, Failure> {
 }
 
 fn inputs<'p>(args: &Args, program: &'p RingProgram) -> Result<Inputs<'p>, Failure> {
+    check_names(&args.inputs)?;
     let mut inputs = Inputs::new(program);
     for NamedFile { name, path } in args.inputs.iter().chain(&files_of_folder(args, program)?) {
         if is_array(path) {
