@@ -37,7 +37,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 25] = [
+pub const TARGETS: [Target; 27] = [
     Target { name: "timing", property: properties::timing, seeds: seeds::timing, cases: 500 },
     Target { name: "assembler", property: properties::assembler, seeds: seeds::sources, cases: 5000 },
     Target { name: "calls", property: properties::calls, seeds: seeds::calls, cases: 3000 },
@@ -76,6 +76,8 @@ pub const TARGETS: [Target; 25] = [
     Target { name: "plan", property: properties::plan, seeds: seeds::plans, cases: 1000 },
     Target { name: "table", property: properties::table, seeds: seeds::tables, cases: 200 },
     Target { name: "variants", property: properties::variants, seeds: seeds::variants, cases: 100 },
+    Target { name: "ring_variants", property: properties::ring_variants, seeds: seeds::variants, cases: 20 },
+    Target { name: "http", property: properties::http, seeds: seeds::requests, cases: 500 },
     Target { name: "data", property: properties::data, seeds: seeds::data, cases: 5000 },
     Target { name: "trace", property: properties::trace, seeds: seeds::timing, cases: 200 },
 ];

@@ -5,6 +5,8 @@ mod documents;
 mod files;
 mod folder;
 mod functional;
+mod http;
+mod ring_variants;
 mod variants;
 
 pub use checkers::checkers;
@@ -13,6 +15,8 @@ pub use files::{data, machine_file, trace};
 pub(crate) use folder::SWEEP;
 pub use folder::{journal, record, sweep_manifest};
 pub use functional::functional;
+pub use http::http;
+pub use ring_variants::{judge_ring, ring_variants};
 pub(crate) use variants::PROGRAMS;
 pub use variants::{judge, variants};
 

@@ -1,6 +1,6 @@
 //! The properties hold of damaged inputs.
 
-use fuzz::properties::judge;
+use fuzz::properties::{judge, judge_ring};
 use fuzz::{Damage, TARGETS, repository};
 use rayon::prelude::*;
 
@@ -25,25 +25,31 @@ macro_rules! hold_of_damaged_inputs {
 
 hold_of_damaged_inputs! {
     timing assembler calls words object machine sweep recipe parameter_set document ring_program manifest
-    functional checkers machine_file journal record sweep_manifest technology claims plan table variants data trace
+    functional checkers machine_file journal record sweep_manifest technology claims plan table variants ring_variants
+    http data trace
 }
 
-/// `RPU_VARIANTS` sets another number of variants.
-#[test]
-fn a_check_refuses_wrong_variants_of_programs() {
-    let count: usize = std::env::var("RPU_VARIANTS").map_or(1000, |text| text.parse().expect("a number"));
+/// The numbers of variants that are tried, of those that are programs, and of those that are accepted. `variable` sets
+/// another number than `count`.
+fn verdicts(variable: &str, count: usize, judge: fn(&[u8]) -> Option<bool>) -> [usize; 3] {
+    let count = std::env::var(variable).map_or(count, |text| text.parse().expect("a number"));
     let variant = |number: usize| [&[number as u8][..], &number.to_le_bytes()].concat();
     let verdicts: Vec<bool> =
         (0..count).into_par_iter().filter_map(|number| judge(&variant(number))).collect();
     let accepted = verdicts.iter().filter(|accepted| **accepted).count();
-    println!(
-        "{} of {} variants are refused, {accepted} compute what they claim",
-        verdicts.len() - accepted,
-        verdicts.len()
-    );
-    assert!(
-        verdicts.len() > count / 3 && accepted > count / 20 && accepted < count / 2,
-        "{accepted} of {}",
-        verdicts.len()
-    );
+    let (refused, all) = (verdicts.len() - accepted, verdicts.len());
+    println!("{refused} of {all} variants are refused, {accepted} compute what they say; {count} were tried");
+    [count, all, accepted]
+}
+
+#[test]
+fn a_check_refuses_wrong_variants_of_programs() {
+    let [count, all, accepted] = verdicts("RPU_VARIANTS", 1000, judge);
+    assert!(all > count / 3 && accepted > count / 20 && accepted < count / 2, "{accepted} of {all}");
+}
+
+#[test]
+fn a_check_accepts_variants_of_ring_programs_that_compute_their_text() {
+    let [count, all, accepted] = verdicts("RPU_RING_VARIANTS", 100, judge_ring);
+    assert!(all > count / 3 && accepted > count / 20 && accepted < all, "{accepted} of {all}");
 }

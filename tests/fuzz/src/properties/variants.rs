@@ -14,7 +14,7 @@ use sim::{Machine, MachineBase, Override};
 use std::sync::LazyLock;
 
 /// Vectors of 64 words, so that programs are short. It takes any word as a multiplicand, as claims of products do.
-static MACHINE: LazyLock<Machine> = LazyLock::new(|| {
+pub(super) static MACHINE: LazyLock<Machine> = LazyLock::new(|| {
     let base = MachineBase::built_in("rpu-128x128").expect("a built-in machine");
     let keys = ["isa.vector_length=64", "hple.count=64", "vdm.size_mib=1", "sdm.size_kib=1"];
     base.machine(&keys.map(|key| Override::parse(key).expect("a key and its value")))
@@ -145,10 +145,10 @@ fn change_claim(claim: &mut Claim, rng: &mut impl Rng) {
 }
 
 /// The forms of data.
-const PATTERNS: u32 = 8;
+pub(super) const PATTERNS: u32 = 8;
 
 /// Words up to `largest` in one of the forms.
-fn words(pattern: u32, count: u32, largest: u128, modulus: u128, rng: &mut impl Rng) -> Vec<u128> {
+pub(super) fn words(pattern: u32, count: u32, largest: u128, modulus: u128, rng: &mut impl Rng) -> Vec<u128> {
     let within = |word: u128| largest.checked_add(1).map_or(word, |limit| word % limit);
     let edges =
         [0, 1, modulus - 1, within(modulus), within(modulus + 1), largest, largest / 2, largest / 2 + 1];
