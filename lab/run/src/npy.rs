@@ -9,8 +9,8 @@
 use diagnostic::Diagnostic;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_until};
-use nom::character::complete::{char, multispace0, u64 as number};
-use nom::combinator::{map, opt, value};
+use nom::character::complete::{char, digit1, multispace0};
+use nom::combinator::{map, map_opt, opt, value};
 use nom::multi::separated_list0;
 use nom::sequence::{delimited, preceded, terminated};
 use nom::{IResult, Parser};
@@ -134,6 +134,7 @@ enum Entry {
 
 fn header_of(text: &str) -> IResult<&str, Header> {
     let comma = || delimited(multispace0::<&str, _>, char(','), multispace0);
+    let number = map_opt(digit1, |digits: &str| diagnostic::number(digits.as_bytes()).ok()?.try_into().ok());
     let boolean = alt((value(true, tag("True")), value(false, tag("False"))));
     let shape = delimited(
         (char('('), multispace0),
@@ -273,6 +274,7 @@ mod tests {
             (file("{'descr': 8}", &[]), "x.npy: invalid header of a .npy file: `{'descr': 8}`"),
             (header("<f8", "(1,)"), "x.npy: elements of type `<f8` are no coefficients"),
             (header("<i8", "(1,)"), "x.npy: a coefficient is negative"),
+            (header("<u8", "(01,)"), "x.npy: invalid header of a .npy file"),
             (header("<u8", "()"), "x.npy: an array of shape [] has no coefficients"),
             (header("<u8", "(2,)"), "x.npy: the file has 8 bytes for shape [2] of 8 bytes each"),
             (
