@@ -246,7 +246,9 @@ impl From<JournalError> for Failure {
             JournalError::Line { .. } | JournalError::Disagree { .. } => {
                 Some("delete that line; its point runs again")
             }
-            JournalError::Occupied { .. } => Some("choose another folder with --out"),
+            JournalError::Occupied { .. } | JournalError::OtherKind { .. } => {
+                Some("choose another folder with --out")
+            }
             JournalError::OtherSweep { .. } => {
                 Some("merge folders of one sweep, each made with the same options")
             }

@@ -97,6 +97,16 @@ pub enum JournalError {
         /// The name of the sweep that should be written there.
         wanted: String,
     },
+    /// A folder of an exploration where a sweep should be, or the reverse.
+    #[error("{} holds {} `{name}`", diagnostic::path(folder), if *explored { "an exploration" } else { "a sweep" })]
+    OtherKind {
+        /// The folder.
+        folder: PathBuf,
+        /// The name of its sweep.
+        name: String,
+        /// Whether the folder is that of an exploration.
+        explored: bool,
+    },
     /// The caller asked to stop. All results so far are in the journal.
     #[error("stopped")]
     Stopped,
@@ -289,9 +299,13 @@ fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError
                 return Ok(());
             }
             let name = read_head(&path)?;
-            if name != manifest.name || !has_points_of(&path, manifest)? {
-                let (folder, wanted) = (folder.to_owned(), manifest.name.clone());
-                return Err(JournalError::Occupied { folder, name, wanted });
+            let present: Manifest = read_json(&path)?;
+            let folder = folder.to_owned();
+            if name == manifest.name && present.explored != manifest.explored {
+                return Err(JournalError::OtherKind { folder, name, explored: present.explored });
+            }
+            if name != manifest.name || !has_points_of(&present, manifest) {
+                return Err(JournalError::Occupied { folder, name, wanted: manifest.name.clone() });
             }
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -302,15 +316,14 @@ fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError
     file.finish().map_err(io_error(&path))
 }
 
-/// Whether the sweep in a file has a point of another, or both are explorations with the same columns: a definition that
-/// changed keeps the results of the points that it keeps. The results of a sweep without any would be lost.
-fn has_points_of(path: &Path, manifest: &Manifest) -> Result<bool, JournalError> {
-    let present: Manifest = read_json(path)?;
-    if present.explored && manifest.explored {
-        return Ok(present.columns == manifest.columns);
+/// Whether the sweep of a folder has a point of another, or an exploration its columns: a definition that changed keeps the
+/// results of the points that it keeps. The results of a sweep without any would be lost.
+fn has_points_of(present: &Manifest, manifest: &Manifest) -> bool {
+    if manifest.explored {
+        return present.columns == manifest.columns;
     }
     let known: HashSet<&PointKey> = present.points.keys().iter().collect();
-    Ok(known.is_empty() || manifest.points.keys().iter().any(|key| known.contains(key)))
+    known.is_empty() || manifest.points.keys().iter().any(|key| known.contains(key))
 }
 
 /// The part of a manifest that is the same in all formats of a folder.

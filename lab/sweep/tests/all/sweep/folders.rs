@@ -128,6 +128,13 @@ fn a_folder_holds_one_sweep() {
     let error = Journal::open(folder, Shard::WHOLE, &other.manifest).unwrap_err().to_string();
     assert!(error.ends_with("holds another sweep `test`, without a point of this one"), "{error}");
     assert_eq!(Results::merge(&[folder]).unwrap().manifest.name, "test");
+    let explored = lab_sweep::Manifest { explored: true, ..plan(SWEEP).manifest };
+    let error = Journal::open(folder, Shard::WHOLE, &explored).unwrap_err().to_string();
+    assert!(error.ends_with("holds a sweep `test`"), "{error}");
+    let other = tempfile::tempdir().unwrap();
+    Journal::open(other.path(), Shard::WHOLE, &explored).unwrap();
+    let error = Journal::open(other.path(), Shard::WHOLE, &plan(SWEEP).manifest).unwrap_err().to_string();
+    assert!(error.ends_with("holds an exploration `test`"), "{error}");
 }
 
 /// Waiting for a writer would never end.
