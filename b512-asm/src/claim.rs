@@ -1,5 +1,6 @@
 //! Claims: what a program states about its results.
 
+use crate::expression::MOST_OPERATIONS;
 use std::fmt;
 
 /// A claim about the results of a program: `outputs = expressions, settings`.
@@ -93,9 +94,9 @@ impl Claim {
         }
     }
 
-    /// The text of an expression, with operations as calls: `add(mul(a, b), c)`.
+    /// The text of an expression: `a * b + ntt(c)`.
     pub fn text(&self, expression: &Expression) -> String {
-        Text(&self.inputs, expression).to_string()
+        Text::new(&self.inputs, expression).to_string()
     }
 
     /// Whether the inputs are the symbols of the expressions, each once, in the order of their first use.
@@ -114,19 +115,61 @@ impl Claim {
 }
 
 /// An expression with the names of its symbols.
-struct Text<'c>(&'c [String], &'c Expression);
+#[derive(Clone, Copy)]
+struct Text<'c> {
+    inputs: &'c [String],
+    expression: &'c Expression,
+    /// Whether sums and products have operators. An expression with more operators than the reader takes has calls.
+    has_operators: bool,
+}
+
+impl<'c> Text<'c> {
+    fn new(inputs: &'c [String], expression: &'c Expression) -> Self {
+        let calls = expression.nodes().filter(|node| matches!(node, Expression::Call(_))).count();
+        Self { inputs, expression, has_operators: calls <= MOST_OPERATIONS }
+    }
+
+    fn of(self, expression: &'c Expression) -> Self {
+        Self { expression, ..self }
+    }
+
+    /// The sign of an operator, its rank, and its operands, if the expression is written with one. Two numbers would be read as
+    /// their sum or product.
+    fn operator(self) -> Option<(&'static str, u8, &'c [Expression; 2])> {
+        let Expression::Call(Call { operation, operands, settings }) = self.expression else { return None };
+        let operands: &[Expression; 2] = operands.as_slice().try_into().ok()?;
+        let (_, sign, rank) = OPERATORS.into_iter().find(|(name, ..)| name == operation)?;
+        let are_numbers = operands.iter().all(|operand| matches!(operand, Expression::Number(_)));
+        (self.has_operators && settings.is_empty() && !are_numbers).then_some((sign, rank, operands))
+    }
+}
+
+/// The operations with operators, with sign and rank: a product binds more strongly than a sum.
+const OPERATORS: [(&str, &str, u8); 3] = [("add", "+", 1), ("sub", "-", 1), ("mul", "*", 2)];
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(inputs, expression) = self;
-        match expression {
-            Expression::Input(index) => f.write_str(inputs.get(*index).map_or("?", String::as_str)),
+        if let Some((sign, rank, [left, right])) = self.operator() {
+            // Operators of one rank apply from left to right.
+            let operand = |f: &mut fmt::Formatter<'_>, of: &Expression, least: u8| {
+                let text = self.of(of);
+                match text.operator() {
+                    Some((_, rank, _)) if rank < least => write!(f, "({text})"),
+                    _ => write!(f, "{text}"),
+                }
+            };
+            operand(f, left, rank)?;
+            write!(f, " {sign} ")?;
+            return operand(f, right, rank + 1);
+        }
+        match self.expression {
+            Expression::Input(index) => f.write_str(self.inputs.get(*index).map_or("?", String::as_str)),
             Expression::Number(number) => write!(f, "{number:#x}"),
             Expression::Call(Call { operation, operands, settings }) => {
                 write!(f, "{operation}(")?;
                 for (number, operand) in operands.iter().enumerate() {
                     let comma = if number == 0 { "" } else { ", " };
-                    write!(f, "{comma}{}", Text(inputs, operand))?;
+                    write!(f, "{comma}{}", self.of(operand))?;
                 }
                 write_settings(f, settings)?;
                 f.write_str(")")
@@ -155,7 +198,7 @@ impl fmt::Display for Claim {
         write!(f, "{} = ", self.outputs.join(", "))?;
         for (number, expression) in self.expressions.iter().enumerate() {
             let comma = if number == 0 { "" } else { ", " };
-            write!(f, "{comma}{}", Text(&self.inputs, expression))?;
+            write!(f, "{comma}{}", Text::new(&self.inputs, expression))?;
         }
         write_settings(f, &self.settings)
     }

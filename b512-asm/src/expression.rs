@@ -28,7 +28,7 @@ const MOST_BITS: u64 = 256;
 /// The most parentheses around each other.
 const DEEPEST: usize = 32;
 /// The most operations of an expression. Each one may be an operand of the next.
-const MOST_OPERATIONS: usize = 256;
+pub(crate) const MOST_OPERATIONS: usize = 256;
 
 /// An expression in the source.
 #[derive(Clone, Debug)]

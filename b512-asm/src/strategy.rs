@@ -166,10 +166,12 @@ fn claim() -> BoxedStrategy<Claim> {
         vec((name(), value), 0..most).prop_map(distinct)
     };
     let leaf = prop_oneof![3 => (0..3usize).prop_map(Expression::Input), 1 => any::<u128>().prop_map(Expression::Number)];
-    let expression = leaf.prop_recursive(3, 8, 3, move |operand| {
-        (name(), vec(operand, 1..=3), settings(3)).prop_map(|(operation, operands, settings)| {
-            Expression::Call(Call { operation, operands, settings })
-        })
+    let expression = leaf.prop_recursive(4, 12, 3, move |operand| {
+        let operator = (select(vec!["add", "sub", "mul"]), vec(operand.clone(), 2));
+        let operator = operator.prop_map(|(name, operands)| (name.to_owned(), operands, Vec::new()));
+        prop_oneof![operator, (name(), vec(operand, 1..=3), settings(3))].prop_map(
+            |(operation, operands, settings)| Expression::Call(Call { operation, operands, settings }),
+        )
     });
     (name(), vec(expression, 1..=2), settings(4))
         .prop_map(|(operation, mut expressions, settings)| {

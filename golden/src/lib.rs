@@ -13,7 +13,7 @@
 //!
 //! ```
 //! let claim = golden::ADD.in_ring(4, 97, 0);
-//! assert_eq!(claim.to_string(), "c = add(a, b), n=4, modulus=0x61");
+//! assert_eq!(claim.to_string(), "c = a + b, n=4, modulus=0x61");
 //! let sum = golden::evaluate(&claim, &[&[1, 2, 3, 96], &[4, 5, 6, 7]])?;
 //! assert_eq!(sum, [[5, 7, 9, 6]]);
 //! # Ok::<(), golden::GoldenError>(())

@@ -190,7 +190,7 @@ fn a_wrong_result_is_named() {
     assert_eq!(compare(&claim, &[&a, &b], &[&[Q - 1, 0, 1, 2]]), Ok(()));
     assert_eq!(
         compare(&claim, &[&a, &b], &[&[Q - 1, 0, 2, 3]]).unwrap_err().to_string(),
-        "`y` differs from sub(a, b) in 2 of 4 coefficients:\n  coefficient 2 is 0x2 and should be 0x1\n  \
+        "`y` differs from a - b in 2 of 4 coefficients:\n  coefficient 2 is 0x2 and should be 0x1\n  \
          coefficient 3 is 0x3 and should be 0x2"
     );
     assert_eq!(

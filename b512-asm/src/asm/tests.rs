@@ -57,6 +57,33 @@ fn an_error_names_its_round() {
     }
 }
 
+#[test]
+fn claims_print_as_they_are_read() {
+    let declared = ".input a, 64\n.input b, 64\n.input c, 64\n.output y, 64\n.computes y = ";
+    let claim = |text: &str| assemble(&format!("{declared}{text}\nhalt")).unwrap().claims.remove(0);
+    for (text, printed) in [
+        ("add(mul(a, b), c)", "a * b + c"),
+        ("(a + b) * c", "(a + b) * c"),
+        ("a - (b - c)", "a - (b - c)"),
+        ("a - b - c", "a - b - c"),
+        ("a * (b * c)", "a * (b * c)"),
+        ("5 * a", "0x5 * a"),
+        ("ntt(a + b, k=1) + c", "ntt(a + b, k=1) + c"),
+        ("add(a, b, k=1) * c", "add(a, b, k=1) * c"),
+        // `2 * 3` would be one number.
+        ("a + mul(2, 3)", "a + mul(0x2, 0x3)"),
+        ("add(a)", "add(a)"),
+    ] {
+        assert_eq!(claim(text).to_string(), format!("y = {printed}"));
+        assert_eq!(claim(printed), claim(text), "{text}");
+    }
+    // More operators than the reader takes are calls.
+    let sum = "a + ".repeat(256);
+    assert_eq!(claim(&format!("{sum}b")).to_string(), format!("y = {sum}b"));
+    let wide = (0..9).fold("a".to_owned(), |half, _| format!("add({half}, {half})"));
+    assert_eq!(claim(&wide).to_string(), format!("y = {wide}"));
+}
+
 /// Each level takes a part of the stack, or another pass over the text.
 #[test]
 fn long_chains_are_refused() {

@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(code.stated(&claim(5..6, 3..5)), None);
         code.towers[4].modulus = 11;
         let stated = code.stated(&claim(5..6, 3..5)).unwrap();
-        assert_eq!(stated.to_string(), "b5 = add(b3, b4), n=8, modulus=0xb");
+        assert_eq!(stated.to_string(), "b5 = b3 + b4, n=8, modulus=0xb");
         assert_eq!(code.stated(&claim(5..6, 3..4)), None);
         assert_eq!(code.stated(&claim(5..5, 3..5)), None);
         assert_eq!(code.stated(&claim(7..8, 3..5)), None);

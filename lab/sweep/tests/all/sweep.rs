@@ -115,7 +115,7 @@ fn errors_wrong_results_and_panics_are_records() {
     assert_eq!(error(0), "no such program");
     assert_eq!(error(1), "internal error: a defect");
     assert!(
-        error(2).starts_with("`c` differs from add(a, b) in ")
+        error(2).starts_with("`c` differs from a + b in ")
             && error(2).contains(" of 512 coefficients:\n  coefficient "),
         "{}",
         error(2)
@@ -155,8 +155,8 @@ fn every_claim_and_every_output_counts() {
     };
     assert_eq!(error(&two, &|_, text| text), "");
     // Zeros are among the data, and x + 0 = x - 0.
-    assert!(error(&two, &subtracts(0)).starts_with("`c0` differs from add("));
-    assert!(error(&two, &subtracts(1)).starts_with("`c1` differs from add("));
+    assert!(error(&two, &subtracts(0)).starts_with("`c0` differs from a0 + b0 "));
+    assert!(error(&two, &subtracts(1)).starts_with("`c1` differs from a1 + b1 "));
     // The towers in one ring, with claims that are right.
     let one_ring = |request: &Request, text: String| {
         let [first, second] = [0, 1].map(|ring| format!("{:#x}", request.rings[ring].q()));
@@ -165,7 +165,7 @@ fn every_claim_and_every_output_counts() {
     let missing = error(&two, &one_ring);
     assert!(missing.starts_with("the program does not claim what was requested: `"), "{missing}");
     // Another operation, with claims that are right.
-    let other = |_: &Request, text: String| text.replace("vadd ", "vsub ").replace("= add(", "= sub(");
+    let other = |_: &Request, text: String| text.replace("vadd ", "vsub ").replace(" + ", " - ");
     let missing = error(&two, &other);
     assert!(missing.starts_with("the program does not claim what was requested: `"), "{missing}");
 
@@ -204,7 +204,7 @@ fn a_program_made_for_known_data_fails() {
     let found =
         records(&plan(&format!("program = '{}'\n[grid]\nhple.count = [64, 128]", file.display())), &generate);
     for record in found {
-        assert!(record.error.is_some_and(|error| error.contains("`c` differs from add(a, b) in 512 of 512")));
+        assert!(record.error.is_some_and(|error| error.contains("`c` differs from a + b in 512 of 512")));
     }
 }
 
