@@ -132,7 +132,7 @@ subcommands! {
     Crosscheck => crosscheck,
     /// Fit technology constants to published areas and energies, or evaluate readings of the paper
     Fit => fit,
-    /// Explain an error code such as B001
+    /// Explain an error code such as B001, or list all codes
     Explain => explain,
     /// List, show, check and compare machines; print schemas of the TOML formats
     Machine => machine,

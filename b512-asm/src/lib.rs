@@ -47,7 +47,7 @@ pub mod strategy;
 pub use asm::{assemble, assemble_with_checks, assemble_with_source_map};
 pub use check::{ClaimPart, Defect, InvalidProgram, Part};
 pub use claim::{Call, Claim, Expression, Setting};
-pub use code::{Code, UnknownCode};
+pub use code::Code;
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
 pub use isa::{
     Butterfly, Class, DecodeError, Direction, Feature, FeatureSet, Instr, Op, OpInfo, Operand, OperandKind,

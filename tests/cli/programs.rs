@@ -373,6 +373,11 @@ fn reference_commands_print_something() {
     let here = Path::new(".");
     assert!(succeed(here, &["isa"]).lines().filter(|line| line.contains("opcode")).count() >= 17);
     assert!(succeed(here, &["explain", "B004"]).contains("0 to 63"));
+    assert!(succeed(here, &["explain", "f005"]).contains("modulus_count 2"));
+    let codes = succeed(here, &["explain"]);
+    for line in ["B001: unknown instruction", "D007: unreadable file", "F001: unknown opcode"] {
+        assert!(codes.lines().any(|known| known == line), "{codes}");
+    }
     assert!(succeed(here, &["gen", "--list"]).contains("polymul"));
     let list = succeed(here, &["gen", "--list", "--format", "json"]);
     let list: serde_json::Value = serde_json::from_str(&list).unwrap();

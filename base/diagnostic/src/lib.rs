@@ -30,9 +30,9 @@ mod reason;
 #[cfg(feature = "render")]
 mod render;
 
+pub use code::Code;
 #[doc(hidden)]
 pub use code::explanation;
-pub use code::{Code, UnknownCode};
 pub use number::{number, number_with_separators};
 pub use printable::{one_line, path, printable};
 #[cfg(feature = "document")]

@@ -1,5 +1,6 @@
 //! Faults of operations, for all sources of programs.
 
+use crate::code::Code;
 use std::fmt;
 
 /// A part of an operation.
@@ -61,6 +62,8 @@ impl Name {
 /// An invalid operation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
+    /// Its kind.
+    pub code: Code,
     /// The part that is wrong.
     pub part: Part,
     /// The error in one line.
@@ -72,7 +75,12 @@ pub struct Fault {
 impl Fault {
     /// A fault without help.
     pub fn new(part: Part, message: impl Into<String>) -> Self {
-        Self { part, message: message.into(), help: None }
+        Self { code: Code::of(part), part, message: message.into(), help: None }
+    }
+
+    /// The fault as one of another kind than its part suggests.
+    pub(crate) fn code(self, code: Code) -> Self {
+        Self { code, ..self }
     }
 
     /// The fault with help.

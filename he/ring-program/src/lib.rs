@@ -25,7 +25,7 @@
 //! let errors = read("p.fhetch", wrong.as_bytes(), Interface::Degree(512)).unwrap_err();
 //! assert_eq!(
 //!     errors.to_string(),
-//!     "p.fhetch:4:23: the modulus index 7 is beyond the table; the last modulus is m[1]"
+//!     "p.fhetch:4:23: F006: the modulus index 7 is beyond the table; the last modulus is m[1]"
 //! );
 //! # Ok::<(), diagnostic::Diagnostics>(())
 //! ```
@@ -33,6 +33,7 @@
 
 mod builder;
 mod check;
+mod code;
 pub mod compression;
 mod constants;
 pub mod data;
@@ -54,6 +55,7 @@ mod words;
 mod write;
 
 pub use builder::{Builder, UnwrittenOutput};
+pub use code::Code;
 pub use constants::{ConstantIndex, Constants};
 pub use data::Inputs;
 pub use execute::{ExecuteError, execute};

@@ -106,7 +106,7 @@ impl RingProgram {
     pub(crate) fn find_default_root(&mut self, modulus: ModulusIndex) -> Result<(), Fault> {
         if !self.default_roots.contains_key(&modulus) {
             let root = ring::root::smallest_root(self.moduli.value(modulus), self.degree)
-                .map_err(|error| Fault::new(crate::Part::Operation, error.to_string()))?;
+                .map_err(|error| Fault::new(crate::Part::Named(crate::Name::Root), error.to_string()))?;
             self.default_roots.insert(modulus, root);
         }
         Ok(())

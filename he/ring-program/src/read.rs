@@ -29,9 +29,10 @@ mod instruction;
 mod operands;
 mod token;
 
+use crate::code::Code;
 use crate::fault::{Fault, Part};
 use crate::manifest::{Manifest, NamedIds};
-use crate::{Builder, Limb, ModulusFault, Operation, RingProgram, SENTINEL, compression};
+use crate::{Builder, Limb, LimbId, ModulusFault, Operation, RingProgram, SENTINEL, compression};
 use call::OpenFunction;
 use diagnostic::{Diagnostic, Diagnostics, number};
 pub use instruction::NOTATION;
@@ -190,8 +191,8 @@ impl<'m> Reader<'m> {
         if &line[word] != b"modulus_count" {
             let whole = text(&line[significant.clone()]);
             let error = match foreign::recognise(&whole) {
-                Some((name, help)) => Diagnostic::new(format!("this file is {name}")).with_help(help),
-                None => Diagnostic::new("expected `modulus_count`").with_help(
+                Some((name, help)) => Code::Text.error(format!("this file is {name}")).with_help(help),
+                None => Code::Moduli.error("expected `modulus_count`").with_help(
                     "a ring program begins with its table of moduli: `modulus_count 2`, `m[0] 0xFFFFFFFFFFFFFFFF`, ..",
                 ),
             };
@@ -206,11 +207,11 @@ impl<'m> Reader<'m> {
             }
             Ok(count) => {
                 let help = format!("the number includes m[0] and is from 1 to {limit}");
-                let error = Diagnostic::new(format!("invalid number of moduli {count}")).with_help(help);
+                let error = Code::Moduli.error(format!("invalid number of moduli {count}")).with_help(help);
                 self.report(error, line, rest);
             }
             Err(reason) => {
-                let error = Diagnostic::new(format!("invalid number of moduli: {reason}"));
+                let error = Code::Moduli.error(format!("invalid number of moduli: {reason}"));
                 self.report(error, line, if rest.is_empty() { significant } else { rest });
             }
         }
@@ -221,7 +222,8 @@ impl<'m> Reader<'m> {
         let Stage::Table { count, next } = self.stage else { return false };
         let index = line[word.clone()].strip_prefix(b"m[").and_then(|word| word.strip_suffix(b"]"));
         if index.and_then(|index| number(index).ok()) != Some(next.into()) {
-            let error = Diagnostic::new(format!("expected the modulus `m[{next}]`"))
+            let error = Code::Moduli
+                .error(format!("expected the modulus `m[{next}]`"))
                 .with_help(format!("`modulus_count` announces the {count} entries m[0] to m[{}]", count - 1));
             self.report(error, line, if index.is_some() { word } else { significant });
             return false;
@@ -230,19 +232,20 @@ impl<'m> Reader<'m> {
         let value = match number(&line[rest.clone()]) {
             Ok(value) => value,
             Err(reason) => {
-                let error = Diagnostic::new(format!("invalid modulus: {reason}"));
+                let error = Code::Moduli.error(format!("invalid modulus: {reason}"));
                 self.report(error, line, if rest.is_empty() { significant } else { rest });
                 return true;
             }
         };
         if next == 0 {
             if value != SENTINEL {
-                let error = Diagnostic::new(format!("m[0] is {value:#x}, not the sentinel"))
+                let error = Code::Moduli
+                    .error(format!("m[0] is {value:#x}, not the sentinel"))
                     .with_help(format!("m[0] means \"no modulus\" and is {SENTINEL:#X}"));
                 self.report(error, line, rest);
             }
         } else if let Err(fault) = self.builder.add_modulus(value) {
-            let error = Diagnostic::new(fault.to_string());
+            let error = Code::Moduli.error(fault.to_string());
             let n = self.builder.program().degree();
             let error = if let ModulusFault::Invalid(ring::Error::NoRoots { .. }) = fault {
                 error.with_help(format!("the ring degree is {n}; does the program have another one?"))
@@ -261,7 +264,7 @@ impl<'m> Reader<'m> {
             let moduli: Vec<u128> = self.builder.program().moduli().iter().map(|(_, value)| value).collect();
             if self.errors.is_empty() && expected != moduli {
                 let message = "the table of moduli differs from the manifest's `modulus_chain`";
-                let error = Diagnostic::new(message).in_file(self.file);
+                let error = Code::Moduli.error(message).in_file(self.file);
                 self.errors.push(error.with_help("does the manifest belong to another program?"));
             }
         }
@@ -282,7 +285,7 @@ impl<'m> Reader<'m> {
             return self.read_halt(line, significant, rest);
         }
         if let Stage::Halted { .. } = self.stage {
-            let error = Diagnostic::new("an instruction after `halt`");
+            let error = Code::Halt.error("an instruction after `halt`");
             return self.report(
                 error.with_help("only comments and a second `halt` may follow"),
                 line,
@@ -290,7 +293,7 @@ impl<'m> Reader<'m> {
             );
         }
         if opcode.starts_with("m[") || opcode == "modulus_count" {
-            let error = Diagnostic::new("the table of moduli is complete");
+            let error = Code::Moduli.error("the table of moduli is complete");
             let help = "all moduli come before the first instruction, as many as `modulus_count` says";
             return self.report(error.with_help(help), line, significant);
         }
@@ -299,17 +302,22 @@ impl<'m> Reader<'m> {
         }
         let is_outside = self.function.is_none() && !self.builder.program().functions().is_empty();
         if is_outside && crate::OPCODES.contains(&opcode) {
-            let error = Diagnostic::new("a line outside of functions");
+            let error = Code::Function.error("a line outside of functions");
             let help = "a program has lines, or functions with lines and calls of them";
             return self.report(error.with_help(help), line, significant);
         }
-        let operands = match Operands::split(line, significant.clone(), opcode, rest) {
+        let operands = match Operands::split(line, significant.clone(), opcode, rest.clone()) {
             Ok(operands) => operands,
             // What is wrong about an unknown opcode is the opcode.
             Err(_) if !crate::OPCODES.contains(&opcode) => {
                 return self.report_fault(instruction::unknown(opcode), line, word);
             }
-            Err(Misplaced(span, fault)) => return self.report_fault(fault, line, span),
+            Err(Misplaced(span, fault)) => {
+                self.report_fault(fault, line, span);
+                let end = line[rest.clone()].iter().position(|&byte| byte == b',' || token::is_blank(byte));
+                let first = rest.start..end.map_or(rest.end, |length| rest.start + length);
+                return self.define(operands::limb_id(&line[first], Part::Destination));
+            }
         };
         let builder = self.function.as_mut().map_or(&mut self.builder, |function| &mut function.body);
         match instruction::read(opcode, &operands, builder) {
@@ -318,12 +326,17 @@ impl<'m> Reader<'m> {
             Err(fault) => {
                 let span = operands.span(fault.part);
                 self.report_fault(fault, line, span);
-                // So that one error causes no other error.
-                let builder = self.function.as_mut().map_or(&mut self.builder, |function| &mut function.body);
-                if let Ok(d) = operands.limb(Part::Destination, builder) {
-                    builder.define(d);
-                }
+                self.define(operands.id(Part::Destination));
             }
+        }
+    }
+
+    /// Takes the destination of a wrong line as written, so that one error causes no other error.
+    fn define(&mut self, destination: Result<LimbId, Fault>) {
+        let builder = self.function.as_mut().map_or(&mut self.builder, |function| &mut function.body);
+        if let Ok(id) = destination {
+            let limb = builder.limb(id);
+            builder.define(limb);
         }
     }
 
@@ -337,16 +350,16 @@ impl<'m> Reader<'m> {
 
     fn read_halt(&mut self, line: &[u8], significant: Span, rest: Span) {
         if !rest.is_empty() {
-            return self.report(Diagnostic::new("`halt` has no operands"), line, rest);
+            return self.report(Code::Halt.error("`halt` has no operands"), line, rest);
         }
         if let Some((what, begin)) = self.take_open_block() {
-            let error = Diagnostic::new(format!("`halt` in the {what} of line {begin}"));
+            let error = Code::Halt.error(format!("`halt` in the {what} of line {begin}"));
             self.report(error.with_help("write `end` before"), line, significant.clone());
         }
         self.stage = match self.stage {
             Stage::Halted { second: true } => {
                 let error =
-                    Diagnostic::new("a third `halt`").with_help("a program ends with one `halt` or two");
+                    Code::Halt.error("a third `halt`").with_help("a program ends with one `halt` or two");
                 return self.report(error, line, significant);
             }
             Stage::Halted { second: false } => Stage::Halted { second: true },
@@ -355,7 +368,7 @@ impl<'m> Reader<'m> {
     }
 
     fn report_fault(&mut self, fault: Fault, line: &[u8], span: Span) {
-        let error = Diagnostic::new(fault.message);
+        let error = fault.code.error(fault.message);
         let error = match fault.help {
             Some(help) => error.with_help(help),
             None => error,
@@ -370,23 +383,24 @@ impl<'m> Reader<'m> {
     /// The program, after the last line.
     fn finish(mut self) -> Result<RingProgram, Diagnostics> {
         let end = match self.stage {
-            Stage::Start => Some("the file has no program: nothing but comments".to_owned()),
+            Stage::Start => Some(Code::Text.error("the file has no program: nothing but comments")),
             Stage::Table { count, next } if next < count => {
-                Some(format!("the text ends in the table of moduli: m[{next}] is missing"))
+                let message = format!("the text ends in the table of moduli: m[{next}] is missing");
+                Some(Code::Moduli.error(message))
             }
             Stage::Table { .. } | Stage::Body => {
-                Some(format!("the text ends at line {} without `halt`", self.line))
+                Some(Code::Halt.error(format!("the text ends at line {} without `halt`", self.line)))
             }
             Stage::Halted { .. } => None,
         };
-        if let Some(message) = end {
-            self.errors.push(Diagnostic::new(message).in_file(self.file).with_help("is the file truncated?"));
+        if let Some(error) = end {
+            self.errors.push(error.in_file(self.file).with_help("is the file truncated?"));
         }
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
         self.builder.finish(self.outputs).map_err(|error| {
-            let diagnostic = Diagnostic::new(error.to_string());
+            let diagnostic = Code::Limb.error(error.to_string());
             one(match self.manifest {
                 Some(manifest) => manifest.locate(diagnostic, "outputs", &error.name),
                 None => diagnostic.in_file(self.file),
@@ -403,7 +417,7 @@ impl<'m> Reader<'m> {
     fn too_long(mut self) -> Diagnostics {
         let message =
             format!("line {} has more than {} bytes", self.line.saturating_add(1), Self::MAX_LINE - 1);
-        let error = Diagnostic::new(message).in_file(self.file);
+        let error = Code::Text.error(message).in_file(self.file);
         self.errors.push(error.with_help("is this a ring program?"));
         self.errors
     }

@@ -12,6 +12,7 @@
 use super::Reader;
 use super::operands::limb_id;
 use super::token::{Span, first_word, text, trim};
+use crate::code::Code;
 use crate::fault::{Fault, Part};
 use crate::{Builder, Call, LimbId};
 use diagnostic::{nearest, number};
@@ -133,7 +134,7 @@ impl Reader<'_> {
             Keyword::End => self.read_end(&significant, rest),
         };
         if let Err((span, fault)) = read {
-            self.report_fault(fault, line, span);
+            self.report_fault(fault.code(Code::Function), line, span);
         }
     }
 

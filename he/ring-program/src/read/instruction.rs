@@ -2,6 +2,7 @@
 
 use super::call::Keyword;
 use super::operands::Operands;
+use crate::code::Code;
 use crate::fault::{Fault, Name, Part};
 use crate::shape::{
     Binary, Clear, Duplicate, Galois, GaloisCoefficients, Monomial, Scalar, Transform, Unary,
@@ -159,9 +160,9 @@ for_each_operation!(instructions);
 pub(super) fn unknown(opcode: &str) -> Fault {
     if let Some((_, reason)) = REFUSED.iter().find(|(name, _)| *name == opcode) {
         let message = format!("`{opcode}` cannot be executed from a file: {reason}");
-        return Fault::new(Part::Operation, message);
+        return Fault::new(Part::Operation, message).code(Code::Opcode);
     }
-    let fault = Fault::new(Part::Operation, format!("unknown opcode `{opcode}`"));
+    let fault = Fault::new(Part::Operation, format!("unknown opcode `{opcode}`")).code(Code::Opcode);
     let keywords = Keyword::ALL.map(|(word, _)| word);
     match nearest(opcode, OPCODES.iter().copied().chain(keywords).chain(["halt"])) {
         Some(near) => fault.help(format!("did you mean `{near}`?")),

@@ -1,6 +1,7 @@
 //! The operands of an instruction in text.
 
 use super::token::{Span, text, trim};
+use crate::code::Code;
 use crate::fault::{Fault, Name, Part};
 use crate::{Builder, ConstantIndex, Limb, LimbId, ModulusIndex};
 use diagnostic::number;
@@ -117,7 +118,7 @@ impl<'t> Operands<'t> {
         for name in Name::ALL {
             if self.named[name as usize].is_some() && !names.contains(&name) {
                 let message = format!("`{}` has no operand `{}`", self.opcode, name.text());
-                return Err(Fault::new(Part::Named(name), message).help(help()));
+                return Err(Fault::new(Part::Named(name), message).code(Code::Operands).help(help()));
             }
         }
         Ok(())

@@ -81,7 +81,7 @@ fn truncated_and_endless_texts_are_errors() {
     }
     assert_eq!(
         errors(&vec![b' '; 100_000]).unwrap_err(),
-        "p.fhetch: line 1 has more than 65535 bytes; is this a ring program?"
+        "p.fhetch: F012: line 1 has more than 65535 bytes; is this a ring program?"
     );
 }
 
