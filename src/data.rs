@@ -24,8 +24,13 @@ pub(crate) fn named_file(text: &str) -> Result<NamedFile, String> {
 }
 
 impl NamedFile {
-    /// Compares an output with the words of the file.
-    pub(crate) fn compare(&self, found: &[u128], expected: &[u128]) -> Result<(), Failure> {
+    /// Compares an output with the words of the file. An error names the inputs that were `drawn`, with their seed.
+    pub(crate) fn compare(
+        &self,
+        found: &[u128],
+        expected: &[u128],
+        (drawn, seed): (&[&str], u64),
+    ) -> Result<(), Failure> {
         let Self { name, path } = self;
         if found.len() != expected.len() {
             let found = counted(found.len(), "coefficient", "coefficients");
@@ -43,6 +48,9 @@ impl NamedFile {
         for index in wrong().take(GoldenError::SHOWN) {
             let (found, expected) = (found[index], expected[index]);
             message += &format!("\n  coefficient {index} is {found:#x} and should be {expected:#x}");
+        }
+        if !drawn.is_empty() {
+            message += &format!("\n  drawn at random, with the seed {seed}: {}", drawn.join(", "));
         }
         Err(Failure::Work(message))
     }

@@ -81,7 +81,7 @@ fn expected(
         };
         let words = words.remove(name).unwrap_or_default();
         if symbol.words as usize != words.len() {
-            file.compare(&vec![0; symbol.words as usize], &words)?;
+            file.compare(&vec![0; symbol.words as usize], &words, (&[], 0))?;
         }
         expected.insert(name.clone(), words);
     }

@@ -13,6 +13,7 @@ use crate::program;
 use crate::run_failure::failure_of;
 use b512_asm::{Program, Role};
 use debugger::Location;
+use lab_run::inputs::drawn;
 use lab_run::program::Axes;
 use lab_run::{Mode, Options, page, run, table};
 use sim::lint;
@@ -158,9 +159,11 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
         files::print_text(&dump::dump(args, &file, &machine)?)?;
     }
     let outcome = run(program, &machine, &options).map_err(|error| failure_of(error, &file, &args.inputs))?;
+    let is_given = |name: &str| args.inputs.iter().any(|file| file.name == name);
+    let drawn: Vec<&str> = drawn(program).map(|input| &*input.name).filter(|name| !is_given(name)).collect();
     for (file, expected) in &expected {
         if let Some(found) = outcome.outputs.get(&file.name) {
-            file.compare(found, expected)?;
+            file.compare(found, expected, (&drawn, seed))?;
         }
     }
     for NamedFile { name, path } in &args.outputs {

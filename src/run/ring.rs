@@ -112,9 +112,13 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
             idle.is_empty() && !program.outputs().is_empty() && program.outputs().iter().all(is_expected);
         report.expected = args.expected.iter().map(|file| file.name.clone()).collect();
     }
+    let given: Vec<String> =
+        args.inputs.iter().cloned().chain(files_of_folder(args, &program)?).map(|file| file.name).collect();
+    let names = program.inputs().iter().map(|group| &*group.name);
+    let drawn: Vec<&str> = names.filter(|name| !given.iter().any(|given| given == name)).collect();
     for (name, words) in named(&program, &outputs) {
         for (file, expected) in expected.iter().filter(|(file, _)| file.name == name) {
-            file.compare(&concat(words), expected)?;
+            file.compare(&concat(words), expected, (&drawn, seed(args).unwrap_or(0)))?;
         }
     }
     write_outputs(&program, &args.outputs, &outputs)?;

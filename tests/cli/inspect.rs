@@ -97,6 +97,7 @@ fn limbs_of_ring_programs_are_rows_of_an_array() {
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("`c` differs from c.npy in "), "{errors}");
+    assert!(errors.contains("drawn at random, with the seed 1: ab\n"), "{errors}");
     // Rows of another length.
     fs::write(folder.join("ab.json"), format!("[{}]", words[..1000].join(","))).unwrap();
     let output = rpu(folder, &run);

@@ -559,13 +559,17 @@ fn outputs_are_compared_with_files() {
     succeed(folder, &["run", &kernel, "--output", "c=c.json", "--output", "c=c.bin", "--seed", "3"]);
     // The same words in both forms.
     for file in ["c=c.json", "c=c.bin"] {
-        succeed(folder, &["run", &kernel, "--seed", "3", "--expect", file]);
+        let table = succeed(folder, &["run", &kernel, "--seed", "3", "--expect", file]);
+        assert!(table.contains("compared: `c` as expected"), "{table}");
     }
+    let report = json(folder, &["run", &kernel, "--seed", "3", "--expect", "c=c.json"]);
+    assert_eq!((&report["checked"], &report["expected"]), (&true.into(), &serde_json::json!(["c"])));
     let output = rpu(folder, &["run", &kernel, "--seed", "4", "--expect", "c=c.json"]);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{errors}");
     assert!(errors.contains("`c` differs from c.json in 512 of 512 coefficients"), "{errors}");
     assert_eq!(errors.matches("and should be").count(), 4, "{errors}");
+    assert!(errors.contains("drawn at random, with the seed 4: a, b\n"), "{errors}");
     // Data on standard output leave no room for the report there.
     let output = rpu(folder, &["run", &kernel, "--seed", "3", "--output", "c=-"]);
     assert_eq!(output.stdout, fs::read(folder.join("c.bin")).unwrap());
