@@ -8,8 +8,8 @@ mod show;
 use crate::failure::Failure;
 use crate::files;
 use crate::machine_options::base;
-use diagnostic::{Diagnostics, counted};
-use sim::Clock;
+use diagnostic::Diagnostics;
+use lab_run::size_and_clock;
 use sim::Machine;
 
 #[derive(clap::Args)]
@@ -63,11 +63,5 @@ fn check(args: &CheckArgs) -> Result<(), Failure> {
 
 /// The size, clock and area of a machine in one line.
 fn facts(machine: &Machine) -> String {
-    format!(
-        "{}, {}, {} GHz, {:.2} mm2",
-        counted(machine.hple.count as usize, "HPLE", "HPLEs"),
-        counted(machine.vdm.banks as usize, "VDM bank", "VDM banks"),
-        Clock::of(machine).ghz(),
-        sim::Area::of(machine).total()
-    )
+    format!("{}, {:.2} mm2", size_and_clock(machine), sim::Area::of(machine).total())
 }

@@ -70,6 +70,11 @@ fn checking_reports_each_machine() {
         .collect();
     let text = succeed(Path::new("."), &args.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(text.lines().count(), files.len());
+    let folder = tempfile::tempdir().unwrap();
+    let slow = "name = \"slow\"\ninherits = \"rpu-128x128\"\n[hple]\ninitiation_interval = 4\n";
+    fs::write(folder.path().join("slow.toml"), slow).unwrap();
+    let text = succeed(folder.path(), &["machine", "check", "slow.toml"]);
+    assert!(text.starts_with("slow.toml: 128 HPLEs, 128 VDM banks, 0.942 GHz, "), "{text}");
 }
 
 /// Every format.

@@ -126,6 +126,22 @@ fn without_a_manifest_ids_are_names_and_a_table_is_printed() {
     assert_eq!(fs::metadata(folder.join("6.bin")).unwrap().len(), (N * 16) as u64);
 }
 
+/// Numbers of another machine under the name of the paper's would mislead.
+#[test]
+fn the_table_and_the_page_name_each_key_that_differs() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    let args = "run p.fhetch --timing-only --keys resident --page p.html -p isa.word_bits=64 -p hple.count=64 -p hbm.gb_per_s=256";
+    let table = succeed(folder, &args.split(' ').collect::<Vec<_>>());
+    let page = fs::read_to_string(folder.join("p.html")).unwrap();
+    let differ = "isa.word_bits = 64, hple.count = 64, hbm.gb_per_s = 256";
+    for part in ["p.fhetch on rpu-128x128: 64 HPLEs, 128 VDM banks, 1.68 GHz", differ, "resident"] {
+        assert!(table.contains(part), "{part}: {table}");
+        assert!(page.contains(part), "{part}");
+    }
+}
+
 /// Inputs, copies of them and constants are no results.
 #[test]
 fn outputs_that_no_line_computes_are_named_and_never_checked() {

@@ -41,4 +41,4 @@ pub use ring::{RingData, RingRun, idle_outputs};
 pub use ring_file::RingFile;
 pub use ring_page::ring_page;
 pub use stream::{Bottleneck, OffChip, StreamReport};
-pub use table::table;
+pub use table::{ghz, size_and_clock, table};

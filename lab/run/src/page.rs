@@ -3,11 +3,10 @@
 use crate::RunReport;
 use crate::html::{Part, cause_label, key, names, part_label, shell, stack};
 use crate::pipes::label;
-use crate::table::{overrides, title};
+use crate::table::{ghz, overrides, title};
 use b512_asm::Pipe;
 use maud::{Markup, html};
 use serde_json::{Value, json};
-use sim::Clock;
 use sim::Machine;
 use sim::timing::Cause;
 use sim::trace::{Interval, Trace};
@@ -79,7 +78,7 @@ fn facts(report: &RunReport) -> Markup {
     html! {
         table.narrow {
             tbody {
-                (row("time", format!("{time_us:.3} µs, {cycles} cycles at {} GHz", Clock::of(&report.machine).ghz())))
+                (row("time", format!("{time_us:.3} µs, {cycles} cycles at {} GHz", ghz(&report.machine))))
                 (row("resource bound", format!("{} cycles", bounds.resource_cycles)))
                 (row("dependence bound", format!("{} cycles", bounds.dependence_cycles)))
                 (row("over the larger bound", format!("{:.2} times", report.bound_ratio.unwrap_or(1.0))))

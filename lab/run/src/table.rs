@@ -173,17 +173,23 @@ pub(super) fn overrides(report: &RunReport) -> Vec<String> {
         .collect()
 }
 
+/// The clock of a machine for people: in GHz, with at most three decimals.
+pub fn ghz(machine: &Machine) -> String {
+    let text = format!("{:.3}", Clock::of(machine).ghz());
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The size and the clock of a machine: `128 HPLEs, 128 VDM banks, 1.68 GHz`.
+pub fn size_and_clock(machine: &Machine) -> String {
+    let hples = counted(machine.hple.count as usize, "HPLE", "HPLEs");
+    let banks = counted(machine.vdm.banks as usize, "VDM bank", "VDM banks");
+    format!("{hples}, {banks}, {} GHz", ghz(machine))
+}
+
 /// Program and machine in one line.
 pub(super) fn title(report: &RunReport) -> String {
-    let machine = &report.machine;
-    format!(
-        "{} on {}: {}, {}, {} GHz",
-        if report.program.is_empty() { "the program" } else { &report.program },
-        machine.name,
-        counted(machine.hple.count as usize, "HPLE", "HPLEs"),
-        counted(machine.vdm.banks as usize, "VDM bank", "VDM banks"),
-        Clock::of(machine).ghz()
-    )
+    let program = if report.program.is_empty() { "the program" } else { &report.program };
+    format!("{program} on {}: {}", report.machine.name, size_and_clock(&report.machine))
 }
 
 fn write_timing(f: &mut String, report: &RunReport) -> fmt::Result {

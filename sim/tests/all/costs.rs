@@ -196,3 +196,26 @@ fn each_key_says_what_it_costs_or_why_it_is_free() {
         assert_eq!(cost.rest == Rest::None, !costs.contains(&false), "{}: why is it free?", key.path);
     }
 }
+
+/// Each further cycle of an interval takes three of a multiplier's stages. A multiplier whose latency grows by as many keeps the
+/// clock; without a stage left, smaller digits make it faster again.
+#[test]
+fn the_clock_follows_the_stages_of_the_multiplier_and_its_digits() {
+    let clock = |interval: u32, latency: u32| {
+        let changes = [
+            format!("hple.initiation_interval={interval}"),
+            format!("hple.multiplier_latency_cycles={latency}"),
+        ];
+        Clock::of(
+            &machine(&MachineBase::built_in("rpu-128x128").expect("a built-in machine"), &changes).unwrap(),
+        )
+        .ghz()
+    };
+    for interval in 1..=16 {
+        assert_eq!(clock(interval, 11 + 3 * (interval - 1)), 1.68, "interval {interval}");
+    }
+    let clocks = [1, 2, 3, 4, 5].map(|interval| clock(interval, 11));
+    assert!(clocks.is_sorted_by(|a, b| a >= b), "{clocks:?}");
+    let clocks = [5, 8, 16, 32, 64].map(|interval| clock(interval, 11));
+    assert!(clocks.is_sorted_by(|a, b| a <= b), "{clocks:?}");
+}
