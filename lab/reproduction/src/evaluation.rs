@@ -136,18 +136,18 @@ pub(super) struct Evaluation {
 
 /// The sweeps of a figure in `configs/sweeps`: one for the paper's program on the machine that
 /// reproduces it, one for our fastest program on the machine that the paper describes.
-type Sweeps = &'static [(&'static str, &'static str)];
+pub(super) type Sweeps = &'static [(&'static str, &'static str)];
 
 const DESIGNS: Sweeps = &[
     ("paper-fig4.toml", include_str!("../../../configs/sweeps/paper-fig4.toml")),
     ("best-fig4.toml", include_str!("../../../configs/sweeps/best-fig4.toml")),
 ];
 const UNOPTIMISED: Sweeps = &[("paper-fig7.toml", include_str!("../../../configs/sweeps/paper-fig7.toml"))];
-const MULTIPLIERS: Sweeps = &[
+pub(super) const MULTIPLIERS: Sweeps = &[
     ("paper-fig8.toml", include_str!("../../../configs/sweeps/paper-fig8.toml")),
     ("best-fig8.toml", include_str!("../../../configs/sweeps/best-fig8.toml")),
 ];
-const CROSSBARS: Sweeps = &[
+pub(super) const CROSSBARS: Sweeps = &[
     ("paper-fig9.toml", include_str!("../../../configs/sweeps/paper-fig9.toml")),
     ("best-fig9.toml", include_str!("../../../configs/sweeps/best-fig9.toml")),
 ];

@@ -37,8 +37,8 @@ th.right { text-align: right; }
 .claims tr.claim td.none { font-style: italic; }
 .claims tbody { break-inside: avoid; }
 li { margin: .35rem 0; max-width: 62rem; }
-@media (max-width: 40rem) { table { font-size: .78rem; } th, td { padding: .25rem .3rem; }
-  .claims td.quantity { padding-left: .5rem; } td.number { white-space: normal; } }
+@media (max-width: 40rem) { table { font-size: .75rem; } th, td { padding: .25rem .2rem; }
+  .claims td.quantity { padding-left: .2rem; overflow-wrap: anywhere; } td.number { white-space: normal; } }
 @media print { body { font-size: 9.5pt; max-width: none; margin: 0; } .scroll, figure .draw { overflow: visible; }
   figure svg { min-width: 0; } table { font-size: 7.5pt; } tr { break-inside: avoid; } }
 ";

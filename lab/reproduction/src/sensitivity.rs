@@ -106,3 +106,20 @@ pub(super) fn crossbars(evaluation: &Evaluation) -> Figure {
         table,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluation::{CROSSBARS, MULTIPLIERS};
+
+    /// A program that is scheduled for one machine says little of the others.
+    #[test]
+    fn the_titles_say_which_programs_are_scheduled_once() {
+        for [paper, best] in [MULTIPLIERS, CROSSBARS].map(|sweeps| [sweeps[0], sweeps[1]]) {
+            assert!(
+                paper.1.contains("schedule_for = \"base\"") && title(Code::Paper).ends_with("scheduled once")
+            );
+            assert!(!best.1.contains("schedule_for") && title(Code::Best).ends_with("for each machine"));
+        }
+    }
+}
