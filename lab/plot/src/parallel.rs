@@ -173,7 +173,8 @@ pub(super) fn draw<DB: DrawingBackend>(
         values.map(|(i, (&value, scale))| pixel(i, scale.share(value, rank))).collect()
     };
     let ranked = ranks(chart, 0..chart.lines.len());
-    let few = (300.0 / chart.lines.len() as f64).clamp(0.06, 0.5);
+    // Many lines are a shade, before which those in colour stand out.
+    let few = (24.0 / chart.lines.len() as f64).clamp(0.05, 0.5);
     for pale in [true, false] {
         let strength = if pale { (few / 3.0).max(0.04) } else { few };
         for &(line, rank) in &ranked {

@@ -109,7 +109,8 @@ pub(super) fn draw<DB: DrawingBackend>(
         canvas.dashes(*from, *to, MUTED.to_rgba(), 1.6)?;
     }
 
-    // From the back to the front: rings, series, front, other designs, designs of the front, references.
+    // From the back to the front: rings, series, front, references, other designs, designs of the front. A star is larger
+    // than the marker of a design before it.
     for design in designs.iter().filter(|design| design.point.marked) {
         canvas.ring(design.pixel, radius + 3.2, MUTED)?;
     }
@@ -126,6 +127,10 @@ pub(super) fn draw<DB: DrawingBackend>(
     for line in &front_lines {
         canvas.line(line, FRONT.to_rgba(), 1.8)?;
     }
+    for reference in references() {
+        let at = pixel(reference.x, reference.y);
+        canvas.marker(Shape::Star, at, radius + STAR, WHITE.mix(0.7), FRONT.to_rgba())?;
+    }
     for (_, design) in designs.iter().enumerate().filter(|&(i, _)| !on_front(i)) {
         let (color, shape) = marker(design.series);
         let strength = if design.point.pale { 0.15 } else { 0.75 };
@@ -138,10 +143,6 @@ pub(super) fn draw<DB: DrawingBackend>(
     for design in designs.iter().filter(|design| design.point.dotted) {
         canvas.marker(Shape::Circle, design.pixel, 0.4 * radius, WHITE.to_rgba(), WHITE.to_rgba())?;
     }
-    for reference in references() {
-        canvas.marker(Shape::Star, pixel(reference.x, reference.y), 7.0, WHITE.mix(0.7), FRONT.to_rgba())?;
-    }
-
     // Names avoid everything drawn so far.
     let mut page = Page::new(Rect {
         x: x_pixels.start.into(),
@@ -162,7 +163,7 @@ pub(super) fn draw<DB: DrawingBackend>(
         line.windows(2).for_each(|ends| page.avoid_line(ends[0], ends[1], canvas.pixels(2.0)));
     }
     for reference in references() {
-        page.take(Rect::around(pixel(reference.x, reference.y), canvas.pixels(9.0)));
+        page.take(Rect::around(pixel(reference.x, reference.y), canvas.pixels(1.3 * (radius + STAR))));
     }
     let name_font = canvas.font(12.5);
     let mut name = |text: &str, at: Pixel, style: Style| -> Result<bool, PlotError> {
@@ -203,6 +204,9 @@ pub(super) fn draw<DB: DrawingBackend>(
     let mut legend = Legend { canvas, x: x_pixels.end.into(), end: legend_x.end.into(), y };
     entries(canvas, chart, has_short_names).iter().try_for_each(|entry| legend.draw(entry))
 }
+
+/// The size of a star less that of a marker, in points: its notches are outside of the marker.
+const STAR: f64 = 4.8;
 
 /// The style of names next to points.
 #[derive(Clone, Copy)]
