@@ -1,8 +1,7 @@
 //! The chart of a workload.
 
-use super::quantity::Quantity;
 use super::record::Record;
-use super::scatter::Designs;
+use super::scatter::{Designs, in_fitting_units};
 use super::view::{EXTRAPOLATED, SEARCHED, View, extrapolated, text};
 use plot::{Chart, Point};
 use std::convert::Infallible;
@@ -13,7 +12,12 @@ pub(super) const PALE: &str = "Pale designs exceed a constraint";
 /// The designs of a chart.
 pub(super) fn designs<'v>(view: &'v View<'_>) -> Designs<'v, &'v Record> {
     let text = &|record: &&Record, column: &str| text(record, column);
-    Designs { all: &view.records, text, varying: view.varying.clone(), colour: None, label: None }
+    let first = |&at: &usize| View::value(view.records[at], view.goals.axes()[0]).unwrap_or_default();
+    let mut front: Vec<usize> = (0..view.records.len()).collect();
+    front.retain(|&at| view.front.contains(&view.records[at].key));
+    front.sort_by(|a, b| first(a).total_cmp(&first(b)));
+    let fronts = vec![front];
+    Designs { all: &view.records, text, varying: view.varying.clone(), fronts, colour: None, label: None }
 }
 
 /// The first two objectives.
@@ -36,10 +40,8 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
     let shown = (view.hidden() > 0).then(|| format!("The front and {shown} of {all} other points"));
     let pale = (view.beyond > 0).then(|| PALE.to_owned());
     let references = view.manifest.references.iter().filter(|reference| reference.is_about(view.workload));
-    Chart {
+    let chart = Chart {
         title: view.title.clone(),
-        x_label: Quantity::of(axes[0].name()).label(),
-        y_label: Quantity::of(axes[1].name()).label(),
         mark_label: EXTRAPOLATED.into(),
         dot_label: SEARCHED.into(),
         notes: view.notes().into_iter().chain(pale).chain(shown).collect(),
@@ -52,5 +54,6 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
             })
             .collect(),
         ..chart
-    }
+    };
+    in_fitting_units(chart, axes.map(|measure| measure.name()))
 }

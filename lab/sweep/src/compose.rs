@@ -15,7 +15,7 @@ use super::front;
 use super::journal::JournalError;
 use super::measure::Measure;
 use super::quantity::{Better, Quantity};
-use super::scatter::Designs;
+use super::scatter::{Designs, in_fitting_units};
 use super::value::Text;
 use super::view::{EXTRAPOLATED, SEARCHED, cost_notes, efforts_differ, is_searched};
 use super::workload::Workload;
@@ -306,10 +306,12 @@ impl Group<'_> {
 
     fn scatter(&self) -> Result<Panel, ComposeError> {
         let Composition { x, y, colour, label, .. } = self.composition;
+        let fronts = self.fronts()?;
         let designs = Designs {
             all: self.points,
             text: &|point, column| self.text(point, column),
             varying: self.varying(),
+            fronts: fronts.clone().unwrap_or_default(),
             colour: colour.as_deref(),
             label: label.as_deref(),
         };
@@ -317,7 +319,6 @@ impl Group<'_> {
         if let Some(name) = colour.clone().filter(|_| values > plot::MAX_SERIES) {
             return Err(ComposeError::Colours { name, values });
         }
-        let fronts = self.fronts()?;
         let searched = efforts_differ(self.points.iter().map(|point| point.source_of_program()));
         let chart = designs.scatter(|i, point| -> Result<Option<Point>, ComposeError> {
             Ok(Some(Point {
@@ -338,10 +339,8 @@ impl Group<'_> {
         };
         let one_each = fronts.as_ref().is_some_and(|fronts| fronts.len() > 1);
         let one_each = one_each.then(|| "One front for each task".to_owned()).into_iter();
-        Ok(Panel::Scatter(Chart {
+        let chart = Chart {
             title: self.title.clone(),
-            x_label: Quantity::of(x).label(),
-            y_label: Quantity::of(y).label(),
             references: self.references()?,
             limits: self.composition.limits.iter().map(limit).collect::<Result<_, _>>()?,
             mark_label: EXTRAPOLATED.into(),
@@ -349,7 +348,8 @@ impl Group<'_> {
             notes: one_each.chain(self.cost_notes()).chain(self.pale_note()).collect(),
             without_front: fronts.is_none(),
             ..chart
-        }))
+        };
+        Ok(Panel::Scatter(in_fitting_units(chart, [x, y])))
     }
 
     /// Marked designs, and published results of the tasks.
@@ -428,23 +428,27 @@ impl Group<'_> {
         let front = self.fronts()?.unwrap_or_default().concat();
         let mut keys = self.varying();
         keys.extend([x.as_str(), y.as_str()]);
-        let axes: Vec<ParallelAxis> = keys
-            .iter()
-            .map(|key| {
-                let (label, values) = (Quantity::of(key).with_unit(), self.values(key));
-                let named =
-                    self.pool.varying.iter().any(|varying| varying == key) && values.len() <= MAX_CATEGORIES;
-                ParallelAxis { label, categories: if named { values } else { Vec::new() } }
-            })
-            .collect();
+        // Each axis with the factor of its numbers.
+        let axis = |key: &&str| {
+            let (quantity, values) = (Quantity::of(key), self.values(key));
+            if self.pool.varying.iter().any(|varying| varying == key) && values.len() <= MAX_CATEGORIES {
+                return Ok((ParallelAxis { label: quantity.with_unit(), categories: values }, 1.0));
+            }
+            let numbers = self.points.iter().map(|point| self.pool.number(point, key));
+            let numbers: Vec<f64> = numbers.collect::<Result<_, _>>()?;
+            let (quantity, factor) = quantity.fitting(numbers.into_iter());
+            Ok((ParallelAxis { label: quantity.with_unit(), categories: Vec::new() }, factor))
+        };
+        let axes: Vec<(ParallelAxis, f64)> = keys.iter().map(axis).collect::<Result<_, ComposeError>>()?;
         let line = |(i, point): (usize, &&Row)| {
-            let value = |(key, axis): (&&str, &ParallelAxis)| match axis.categories.is_empty() {
-                true => self.pool.number(point, key),
-                false => {
-                    let text = self.text(point, key);
-                    Ok(axis.categories.iter().position(|name| *name == text).unwrap_or(0) as f64)
-                }
-            };
+            let value =
+                |(key, (axis, factor)): (&&str, &(ParallelAxis, f64))| match axis.categories.is_empty() {
+                    true => self.pool.number(point, key).map(|number| number * factor),
+                    false => {
+                        let text = self.text(point, key);
+                        Ok(axis.categories.iter().position(|name| *name == text).unwrap_or(0) as f64)
+                    }
+                };
             let values = keys.iter().zip(&axes).map(value).collect::<Result<_, ComposeError>>()?;
             Ok(ParallelLine { values, highlighted: front.contains(&i), pale: !point.is_allowed() })
         };
@@ -453,6 +457,7 @@ impl Group<'_> {
             format!("Pareto front of {} and {}", Quantity::of(x).name, Quantity::of(y).name);
         let notes = self.cost_notes().into_iter().chain(self.extrapolated_note()).chain(self.pale_note());
         let notes = notes.collect();
+        let axes = axes.into_iter().map(|(axis, _)| axis).collect();
         Ok(Panel::Parallel(Parallel { title: self.title.clone(), axes, lines, highlight_label, notes }))
     }
 
@@ -510,7 +515,7 @@ impl Group<'_> {
         notes.extend(largest.into_iter().chain(self.cost_notes()).chain(self.extrapolated_note()));
         Ok(Panel::Tornado(Tornado {
             title: self.title.clone(),
-            x_label: Quantity::of(y).label(),
+            x_label: format!("{}, relative to its mean", Quantity { unit: None, ..Quantity::of(y) }.label()),
             bars,
             notes,
         }))

@@ -151,8 +151,18 @@ impl Goals {
         format!("{y} against {x}")
     }
 
+    /// The constraints that none of these designs keeps, with the value that comes closest.
+    pub(super) fn unmet(&self, designs: impl Iterator<Item = Costs> + Clone) -> Vec<(Constraint, f64)> {
+        let closest = |constraint: &Constraint| {
+            let violations = designs.clone().map(|costs| (constraint.violation(&costs), costs));
+            let (violation, costs) = violations.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
+            (violation > 0.0).then(|| (*constraint, constraint.measure.of(&costs)))
+        };
+        self.constraints.iter().filter_map(closest).collect()
+    }
+
     /// Remarks on a front of more than two objectives, and on `beyond` of `all` designs that exceed a constraint.
-    pub(super) fn notes(&self, beyond: usize, all: usize) -> Vec<String> {
+    pub(super) fn notes(&self, beyond: usize, all: usize, unmet: &[(Constraint, f64)]) -> Vec<String> {
         let mut notes = Vec::new();
         if self.objectives.len() > 2 {
             let objectives = names(self.objectives.iter().map(|objective| objective.name()));
@@ -162,6 +172,10 @@ impl Goals {
             let limits = self.constraints.iter().map(Constraint::label).collect::<Vec<_>>().join(" and ");
             notes.push(format!("The front is that of the designs with {limits}: {} of {all}", all - beyond));
         }
+        notes.extend(unmet.iter().map(|(constraint, closest)| {
+            let closest = Quantity::of(constraint.measure.name()).amount(&format!("{closest:.2}"));
+            format!("No design has {}: the closest one has {closest}", constraint.label())
+        }));
         notes
     }
 }
@@ -262,6 +276,16 @@ mod tests {
         for text in ["area < 25 mm2", "time > 4.5 us", "stream < 40 us", "energy_delay_uj_us < 100 uJ*us"] {
             assert!(!allows(text), "{text}");
         }
+        let goals = |text: &str| Goals {
+            objectives: vec![Measure::TimeUs, Measure::AreaMm2],
+            constraints: Constraint::parse_all(text).unwrap(),
+        };
+        let mut smaller = costs;
+        smaller.set(Measure::AreaMm2, 24.0);
+        let unmet = goals("area < 20 and time < 5").unmet([costs, smaller].into_iter());
+        assert_eq!(unmet.iter().map(|(_, closest)| *closest).collect::<Vec<_>>(), [24.0]);
+        let notes = goals("area < 20 and time < 5").notes(2, 2, &unmet);
+        assert_eq!(notes[1], "No design has area < 20 mm²: the closest one has 24.00 mm²");
         for wrong in [
             "area",
             "area = 3",

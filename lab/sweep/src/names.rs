@@ -77,7 +77,11 @@ pub(super) fn find<'n>(name: &str, columns: &[&'n str]) -> Result<&'n str, Unkno
         near = columns().filter(|column| end(column)).collect();
     }
     if near.is_empty() {
-        near.extend(diagnostic::nearest(name, columns()));
+        let known = columns().chain(columns().map(short_name));
+        let nearest = diagnostic::nearest(name, known);
+        near = columns()
+            .filter(|column| nearest == Some(column) || nearest == Some(short_name(column)))
+            .collect();
     }
     Err(UnknownName { name: name.to_owned(), near: near.into_iter().map(str::to_owned).collect() })
 }
@@ -98,6 +102,7 @@ mod tests {
             ("vdm", Err("unknown column `vdm`; did you mean `vdm_mm2` or `vdm_uj`?")),
             ("banks", Err("unknown column `banks`; did you mean `vdm.banks`?")),
             ("vdm.bank", Err("unknown column `vdm.bank`; did you mean `vdm.banks`?")),
+            ("ares", Err("unknown column `ares`; did you mean `area_mm2`?")),
             ("nonsense", Err("unknown column `nonsense`; the columns are a, b")),
         ] {
             assert_eq!(found(name), column.map_err(str::to_owned));

@@ -2,7 +2,7 @@
 
 use super::chart::chart;
 use super::columns::{Column, columns};
-use super::front::{Design, Goals, is_ideal};
+use super::front::{Constraint, Design, Goals, is_ideal};
 use super::journal::JournalError;
 use super::manifest::Manifest;
 use super::measure::Measure;
@@ -70,6 +70,8 @@ struct Group {
     ran: usize,
     /// The number of those that ran and exceed a constraint.
     beyond: usize,
+    /// See [`Goals::unmet`].
+    unmet: Vec<(Constraint, f64)>,
     /// Those on the front, in ascending order of the first objective.
     front: Vec<usize>,
     /// Those in charts and on the page, in the order of the sweep.
@@ -97,7 +99,8 @@ impl Group {
             shown.sort_unstable();
             shown.dedup();
         }
-        Self { workload, goals, members, ran, beyond, front, shown }
+        let unmet = goals.unmet(members.iter().filter_map(|&point| results.costs(point)));
+        Self { workload, goals, members, ran, beyond, unmet, front, shown }
     }
 }
 
@@ -327,6 +330,7 @@ impl<'r> Outputs<'r> {
             goals: &group.goals,
             ran: group.ran,
             beyond: group.beyond,
+            unmet: &group.unmet,
             varying: manifest.varying.iter().map(String::as_str).filter(|key| !said(key)).collect(),
             points: group.members.len(),
             efforts_differ: efforts_differ(records.iter().map(|record| record.program_source.as_deref())),

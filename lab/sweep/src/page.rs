@@ -14,11 +14,10 @@ use super::view::{EXTRAPOLATED, SEARCHED, View, extrapolated, setting, text};
 use b512_asm::Pipe;
 use diagnostic::counted;
 use lab_run::html::{Part, cause_label, key, names as part_names, part_label, shell, stack};
-use lab_run::{OffChip, RunReport, label};
+use lab_run::{OffChip, RunReport, ghz, label};
 use maud::{Markup, PreEscaped, html};
 use runtime::limit;
 use serde_json::{Value, json};
-use sim::Clock;
 use sim::timing::Cause;
 use sim::{Area, Energy};
 use std::borrow::Cow;
@@ -98,12 +97,14 @@ fn data(manifest: &Manifest, sections: &[(View<'_>, Option<&str>)]) -> Value {
     let mut columns: Vec<Value> = manifest.columns.iter().map(|name| of_name(name)).collect();
     columns.extend(results.iter().map(of_column));
     let groups = sections.iter().map(|(view, _)| {
-        let points: Vec<Value> = shown(view).map(|record| point(manifest, view, &results, record)).collect();
-        let labels = names(view.varying.iter().copied());
+        let designs = designs(view);
+        let named = designs.named_keys();
+        let points = shown(view).map(|record| point(manifest, view, &named, &results, record));
+        let points: Vec<Value> = points.collect();
         let objectives: Vec<&str> = view.goals.objectives.iter().map(|objective| objective.name()).collect();
         json!({
-            "colour": designs(view).series_key(),
-            "labels": labels,
+            "colour": designs.series_key(),
+            "labels": names(named),
             "objectives": objectives,
             "points": points,
         })
@@ -156,8 +157,11 @@ fn of_column(column: &Column) -> Value {
 /// The results beside the measures that the details of a design list.
 const SHOWN: [&str; 3] = ["frequency_ghz", "bound_ratio", "program_source"];
 
-fn point(manifest: &Manifest, view: &View<'_>, results: &[Column], record: &Record) -> Value {
-    let name: Vec<String> = view.varying.iter().map(|key| text(record, key)).collect();
+fn point(manifest: &Manifest, view: &View<'_>, named: &[&str], results: &[Column], record: &Record) -> Value {
+    let name = |keys: &[&str]| {
+        let values: Vec<String> = keys.iter().map(|key| text(record, key)).collect();
+        tuple(values.join(", "), keys.len())
+    };
     // The chart and the marked rows must agree on the front.
     let is_exact = |column: &Column| column.measure.is_some();
     let rounded = |column: &Column, value: Value| match value.as_f64() {
@@ -173,7 +177,9 @@ fn point(manifest: &Manifest, view: &View<'_>, results: &[Column], record: &Reco
         results.iter().map(|column| column.value(record).map_or(Value::Null, |value| rounded(column, value)));
     json!({
         "key": record.key,
-        "name": tuple(name.join(", "), view.varying.len()),
+        "name": name(&view.varying),
+        // Beside a point of the chart.
+        "label": (named.len() < view.varying.len()).then(|| name(named)),
         "beyond": view.is_beyond(record),
         "ideal": record.is_ideal(),
         "searched": view.is_searched(record),
@@ -279,7 +285,7 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                             @if let (Some(costs), Some(report)) = (record.outcome().costs, &record.report) {
                                 @let value = |measure: Measure| measure.of(&costs);
                                 td { (value(Measure::Cycles)) }
-                                td { (Clock::of(&report.machine).ghz()) }
+                                td { (ghz(&report.machine)) }
                                 td { (format!("{:.3}", value(Measure::TimeUs))) }
                                 @if has_stream { td { (format!("{:.3}", value(Measure::StreamUs))) } }
                                 td { (format!("{:.2}", value(Measure::AreaMm2))) @if !extrapolated(record).is_empty() { " *" } }

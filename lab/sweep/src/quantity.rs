@@ -67,7 +67,24 @@ const WORDS: [(&str, &str); 13] = [
     ("vrf", "VRF"),
 ];
 
+/// Units, each a thousand times the one before it.
+const PREFIXES: [&[&str]; 2] = [&["ps", "ns", "µs", "ms", "s"], &["pJ", "nJ", "µJ", "mJ", "J"]];
+
 impl Quantity {
+    /// The quantity in the unit in which the largest of these values has one to three digits before the point, and the
+    /// factor by which its numbers change.
+    pub(super) fn fitting(self, values: impl Iterator<Item = f64>) -> (Self, f64) {
+        let unit = self.unit.as_deref();
+        let known =
+            PREFIXES.iter().find_map(|units| Some((units, units.iter().position(|u| Some(*u) == unit)?)));
+        let largest = values.map(f64::abs).filter(|value| value.is_finite()).fold(0.0, f64::max);
+        let Some((units, from)) = known.filter(|_| largest > 0.0) else { return (self, 1.0) };
+        let steps = (largest.log10() / 3.0).floor() as isize;
+        let to = from.saturating_add_signed(steps).min(units.len() - 1);
+        let factor = 1000f64.powi(from as i32 - to as i32);
+        (Self { unit: Some(units[to].to_owned()), ..self }, factor)
+    }
+
     /// The quantity of a column of results or of a machine key.
     pub(super) fn of(column: &str) -> Self {
         let (stem, unit) = without_units(column);
@@ -158,6 +175,24 @@ mod tests {
             assert_eq!(Quantity::of(column).label(), label);
         }
         assert_eq!(names(["hple.count", "hple.initiation_interval"]), "HPLEs, HPLE initiation interval");
+    }
+
+    #[test]
+    fn prefixes_fit_the_largest_value() {
+        for (column, largest, label, factor) in [
+            ("time_us", 18.0, "Latency (µs)", 1.0),
+            ("time_us", 999.0, "Latency (µs)", 1.0),
+            ("time_us", 1000.0, "Latency (ms)", 1e-3),
+            ("time_us", 2e9, "Latency (s)", 1e-6),
+            ("time_us", 0.25, "Latency (ns)", 1e3),
+            ("energy_uj", 0.0, "Energy (µJ)", 1.0),
+            ("energy_uj", 5e5, "Energy (mJ)", 1e-3),
+            ("area_mm2", 5e5, "Area (mm²)", 1.0),
+            ("cycles", 5e5, "Cycles", 1.0),
+        ] {
+            let (quantity, found) = Quantity::of(column).fitting([0.0, largest / 3.0, largest].into_iter());
+            assert_eq!((quantity.label().as_str(), found), (label, factor), "{column} {largest}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::quantity::{Quantity, names};
 use super::value::Text;
 use plot::{Chart, Point, Series};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Designs of a chart.
 pub(super) struct Designs<'d, D> {
@@ -12,9 +12,13 @@ pub(super) struct Designs<'d, D> {
     pub(super) text: &'d dyn Fn(&D, &str) -> String,
     /// The axes on which they differ.
     pub(super) varying: Vec<&'d str>,
-    /// The column that makes the series; by default the last axis with two to eight values.
+    /// The designs on each front, in its order.
+    pub(super) fronts: Vec<Vec<usize>>,
+    /// The column that makes the series; by default the axis with two to eight values that says most of a place on the
+    /// fronts, see [`Designs::effect`].
     pub(super) colour: Option<&'d str>,
-    /// The column that names designs; by default all axes, if they are few.
+    /// The column that names designs; by default all axes if they are few, or else those that say most of a place on the
+    /// fronts.
     pub(super) label: Option<&'d str>,
 }
 
@@ -26,6 +30,24 @@ pub(super) fn tuple(values: String, keys: usize) -> String {
     if keys > 1 { format!("({values})") } else { values }
 }
 
+/// A chart of two columns with their labels, in the units whose prefixes fit the values.
+pub(super) fn in_fitting_units(mut chart: Chart, [x, y]: [&str; 2]) -> Chart {
+    let points = || chart.series.iter().flat_map(|series| &series.points);
+    let references = || chart.references.iter();
+    let (x, by_x) = Quantity::of(x).fitting(points().map(|p| p.x).chain(references().map(|r| r.x)));
+    let (y, by_y) = Quantity::of(y).fitting(points().map(|p| p.y).chain(references().map(|r| r.y)));
+    (chart.x_label, chart.y_label) = (x.label(), y.label());
+    let points = chart.series.iter_mut().flat_map(|series| &mut series.points);
+    points.for_each(|point| (point.x, point.y) = (point.x * by_x, point.y * by_y));
+    for reference in &mut chart.references {
+        (reference.x, reference.y) = (reference.x * by_x, reference.y * by_y);
+    }
+    for limit in &mut chart.limits {
+        limit.value *= if limit.vertical { by_y } else { by_x };
+    }
+    chart
+}
+
 impl<'d, D> Designs<'d, D> {
     /// The distinct values of a column, in order.
     pub(super) fn values(&self, column: &str) -> Vec<String> {
@@ -34,10 +56,58 @@ impl<'d, D> Designs<'d, D> {
         values.into_iter().map(|Text(value)| value).collect()
     }
 
-    /// The column that makes the series.
+    /// The column that makes the series. Without an effect of any axis, it is the last one with few values.
     pub(super) fn series_key(&self) -> Option<&'d str> {
-        let few = |key: &&&str| (2..=plot::MAX_SERIES).contains(&self.values(key).len());
-        self.colour.or_else(|| self.varying.iter().rfind(few).copied())
+        let few = |key: &&&'d str| (2..=plot::MAX_SERIES).contains(&self.values(key).len());
+        let few = self.varying.iter().filter(few).copied();
+        self.colour.or_else(|| few.max_by(|a, b| self.effect(a).total_cmp(&self.effect(b))))
+    }
+
+    /// The axes whose values name a design on a front.
+    pub(super) fn named_keys(&self) -> Vec<&'d str> {
+        if let Some(label) = self.label {
+            return vec![label];
+        }
+        if self.varying.len() <= MAX_NAMED {
+            return self.varying.clone();
+        }
+        let varies = |key: &&str| self.of_fronts(key).0.len() > 1;
+        let mut keys: Vec<&str> = self.varying.iter().copied().filter(varies).collect();
+        keys.sort_by(|a, b| self.effect(b).total_cmp(&self.effect(a)));
+        keys.truncate(MAX_NAMED);
+        self.varying.iter().copied().filter(|key| keys.contains(key)).collect()
+    }
+
+    /// The places on the fronts, from 0 to 1, by the value of a column; and the number of the designs there.
+    fn of_fronts(&self, column: &str) -> (BTreeMap<Text, Vec<f64>>, usize) {
+        let mut places: BTreeMap<Text, Vec<f64>> = BTreeMap::new();
+        for front in &self.fronts {
+            let last = (front.len().max(2) - 1) as f64;
+            for (at, &design) in front.iter().enumerate() {
+                let value = Text((self.text)(&self.all[design], column));
+                places.entry(value).or_default().push(at as f64 / last);
+            }
+        }
+        let count = places.values().map(Vec::len).sum();
+        (places, count)
+    }
+
+    /// The share of the variance of the places on the fronts that a column explains, adjusted for the number of its values: 1 if
+    /// the value says where a design is, 0 or less if it says nothing.
+    fn effect(&self, column: &str) -> f64 {
+        let (places, count) = self.of_fronts(column);
+        if places.len() < 2 || count <= places.len() {
+            return 0.0;
+        }
+        let squares = |values: &mut dyn Iterator<Item = f64>| {
+            let values: Vec<f64> = values.collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
+        };
+        let all = squares(&mut places.values().flatten().copied());
+        let within: f64 = places.values().map(|values| squares(&mut values.iter().copied())).sum();
+        let adjusted = within / (count - places.len()) as f64 * (count - 1) as f64;
+        if all > 0.0 { 1.0 - adjusted / all } else { 0.0 }
     }
 
     /// A chart with the series and the names of designs. `point` gives the place and the marks of a design, if it has
@@ -48,12 +118,10 @@ impl<'d, D> Designs<'d, D> {
     ) -> Result<Chart, E> {
         let colour = self.series_key();
         // The keys of a design's full name, and of the short one, which leaves out the series.
-        let keys: Vec<&str> = match self.label {
-            Some(label) => vec![label],
-            None if self.varying.len() <= MAX_NAMED => self.varying.clone(),
-            None => Vec::new(),
-        };
-        let is_short = |key: &&&str| self.label.is_some() || Some(**key) != colour;
+        let keys = self.named_keys();
+        // Some of the axes do not name a design that is on no front.
+        let are_all = self.label.is_some() || keys.len() == self.varying.len();
+        let is_short = |key: &&&str| self.label.is_some() || are_all && Some(**key) != colour;
         let short_keys: Vec<&str> = keys.iter().filter(is_short).copied().collect();
         let name = |design: &D, keys: &[&str]| {
             keys.iter().map(|key| (self.text)(design, key)).collect::<Vec<_>>().join(", ")
@@ -89,5 +157,40 @@ impl<'d, D> Designs<'d, D> {
             designs.sort_by_cached_key(|(_, design)| Text((self.text)(design, key)));
         }
         (designs, joined)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Designs of five axes. Along the front, `a` halves it, `b` alternates, `c` is constant, `d` and `e` have four values.
+    #[test]
+    fn the_axis_that_orders_the_front_colours_and_few_axes_name_designs() {
+        let all: Vec<[usize; 5]> = (0..16).map(|i| [i / 4 % 2, i % 2, i / 8, i / 2 % 4, i % 4]).collect();
+        let text = &|design: &[usize; 5], column: &str| design["abcde".find(column).unwrap()].to_string();
+        let designs = |varying: &[&'static str], front: std::ops::Range<usize>| Designs {
+            all: &all,
+            text,
+            varying: varying.to_vec(),
+            fronts: vec![front.collect()],
+            colour: None,
+            label: None,
+        };
+        let axes = ["a", "b", "c", "d", "e"];
+        // In order of the four pairs of `d`.
+        assert_eq!(designs(&axes, 0..8).series_key(), Some("d"));
+        assert_eq!(designs(&["a", "b", "c"], 0..8).series_key(), Some("a"));
+        assert_eq!(designs(&axes, 0..8).named_keys(), ["a", "b", "d", "e"]);
+        assert_eq!(designs(&axes[..4], 0..8).named_keys(), ["a", "b", "c", "d"]);
+        assert_eq!(designs(&axes, 0..16).named_keys().len(), MAX_NAMED);
+        assert!(designs(&axes, 0..16).named_keys().contains(&"c"));
+        // A front of one design orders nothing.
+        assert_eq!(
+            (designs(&axes, 0..1).series_key(), designs(&axes, 0..1).named_keys().len()),
+            (Some("e"), 0)
+        );
+        assert_eq!(Designs { colour: Some("b"), ..designs(&axes, 0..8) }.series_key(), Some("b"));
+        assert_eq!(Designs { label: Some("c"), ..designs(&axes, 0..8) }.named_keys(), ["c"]);
     }
 }

@@ -1,6 +1,6 @@
 //! The presentation of a sweep: its values and their names.
 
-use super::front::Goals;
+use super::front::{Constraint, Goals};
 use super::key::PointKey;
 use super::manifest::Manifest;
 use super::measure::Measure;
@@ -24,6 +24,8 @@ pub(super) struct View<'v> {
     pub(super) ran: usize,
     /// The number of those that exceed a constraint.
     pub(super) beyond: usize,
+    /// See [`Goals::unmet`].
+    pub(super) unmet: &'v [(Constraint, f64)],
     /// The axes on which the points differ.
     pub(super) varying: Vec<&'v str>,
     /// The number of points with a result.
@@ -55,7 +57,9 @@ impl View<'_> {
 
     /// Remarks on axes that cost nothing, or whose cost no model covers, and on the front.
     pub(super) fn notes(&self) -> Vec<String> {
-        cost_notes(self.varying.iter().copied()).chain(self.goals.notes(self.beyond, self.ran)).collect()
+        cost_notes(self.varying.iter().copied())
+            .chain(self.goals.notes(self.beyond, self.ran, self.unmet))
+            .collect()
     }
 
     /// What all points share beside their task: the machine with its changes, and choices such as the dataflow.
