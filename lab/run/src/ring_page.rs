@@ -34,7 +34,7 @@ pub fn ring_page(report: &RunReport, runtime: &Runtime<'_>, timeline: &Timeline)
             h2 { "Timeline" }
             p.static { "The busy share of kernels and off-chip channel over time." }
             figure.static { (busy(&slices, end_ps)) }
-            p.interactive { "Launches of kernels and off-chip transfers, in ns. Wheel or + and − zoom, dragging moves." }
+            p.interactive { "Launches of kernels and off-chip transfers. Wheel or + and − zoom, dragging moves." }
             div.interactive #timeline {}
         }
         (kernels(report))
@@ -58,7 +58,7 @@ fn facts(report: &RunReport) -> Markup {
                     (row("parameter set", format!("{}: {parameters}", parameters.set)))
                 }
                 @if let Some(keys) = report.keys { (row("keys", keys.name().to_owned())) }
-                @if let Some(merit) = report.optimise { (row("least", merit.name().to_owned())) }
+                @if let Some(merit) = report.optimise { (row("kernels with the least", merit.name().to_owned())) }
                 (row("operations", format!("{operations}, {lifted} fused or renamed")))
                 @if let Some(compute) = report.compute { (row("kernels run", format!("{:.1} % of the time", 100.0 * compute.busy))) }
                 @if let Some(OffChip::Ring(hbm)) = &report.hbm {

@@ -17,6 +17,15 @@
     return Math.abs(value) < 1e-3 ? value.toExponential(1) : value.toPrecision(4).replace(/\.?0+$/, "");
   };
 
+  // The unit whose prefix gives the largest value one to three digits before the point, and the factor of numbers.
+  const PREFIXES = [["ps", "ns", "µs", "ms", "s"], ["pJ", "nJ", "µJ", "mJ", "J"]];
+  const fitting = (unit, largest) => {
+    const units = PREFIXES.find((units) => units.includes(unit));
+    if (!units || !(largest > 0)) return [unit, 1];
+    const from = units.indexOf(unit), to = Math.min(Math.max(from + Math.floor(Math.log10(largest) / 3), 0), units.length - 1);
+    return [units[to], 1000 ** (from - to)];
+  };
+
   // ---- Tables: a click on a heading sorts.
   const sortable = (table) => {
     const body = table.tBodies[0];
@@ -93,6 +102,38 @@
       make("span", {}, name), make("b", { style: `width:${(100 * value) / most}%` }), make("span", {}, `${short(value)} ${unit}`))));
   };
 
+  // ---- A chart as a file of its own: with the colours and the font that the page's style gives it.
+  const save = (picture) => {
+    const pixel = make("canvas", { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
+    const colours = new Map();
+    // Programs that draw do not know all notations of colours.
+    const plain = (value) => {
+      if (value === "none") return value;
+      if (!colours.has(value)) {
+        pixel.fillStyle = value;
+        pixel.fillRect(0, 0, 1, 1);
+        colours.set(value, `rgb(${[...pixel.getImageData(0, 0, 1, 1).data].slice(0, 3).join(",")})`);
+      }
+      return colours.get(value);
+    };
+    const copy = picture.cloneNode(true);
+    const [sources, copies] = [picture, copy].map((root) => [...root.querySelectorAll("*")]);
+    sources.forEach((source, i) => {
+      const style = getComputedStyle(source);
+      for (const name of ["fill", "stroke"]) copies[i].setAttribute(name, plain(style[name]));
+      for (const name of ["fill-opacity", "stroke-width", "stroke-dasharray"]) copies[i].setAttribute(name, style.getPropertyValue(name));
+      if (source.tagName === "text") ["font-size", "font-family"].forEach((name) => copies[i].setAttribute(name, style.getPropertyValue(name)));
+      for (const name of ["class", "tabindex", "role", "data-key"]) copies[i].removeAttribute(name);
+    });
+    const { width, height } = picture.viewBox.baseVal;
+    copy.setAttribute("width", width);
+    copy.setAttribute("height", height);
+    copy.prepend(make("rect", { width, height, fill: plain(getComputedStyle(picture.parentElement).backgroundColor) }));
+    const url = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
+    make("a", { href: url, download: "chart.svg" }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  };
+
   // ---- The chart of a sweep.
   const chart = (data, group, index, memory) => {
     const holder = document.querySelector(`#chart-${index}`);
@@ -122,7 +163,7 @@
     const details = make("div", { class: "details", "aria-live": "polite" });
     holder.replaceChildren(
       make("div", { class: "controls" }, select("x", "x", axes), select("y", "y", axes), select("colour", "colour", kinds), logX, logY,
-        button("+", () => zoomBy(0.6)), button("−", () => zoomBy(1 / 0.6)), button("reset", () => { state.zoom = null; draw(); }), filter, count),
+        button("+", () => zoomBy(0.6)), button("−", () => zoomBy(1 / 0.6)), button("reset", () => { state.zoom = null; draw(); }), button("save SVG", () => save(plot.querySelector("svg"))), filter, count),
       plot, details);
 
     const choose = (point) => {
@@ -192,14 +233,22 @@
 
       const picture = make("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img", "aria-label": `${columns[yi].label} against ${columns[xi].label}` });
       const axis = make("g", { class: "axis" });
-      for (const mark of ticks(x0, x1, xLog, width / 110)) {
-        axis.append(make("line", { x1: x(mark), x2: x(mark), y1: box.top, y2: box.bottom }), make("text", { x: x(mark), y: box.bottom + 18, "text-anchor": "middle" }, short(mark)));
+      const scaled = (i) => {
+        const { label, unit } = columns[i];
+        const [fits, factor] = fitting(unit, Math.max(...points.map((point) => Math.abs(point.values[i]))));
+        return [label.replace(`(${unit})`, `(${fits})`), factor];
+      };
+      const [[xLabel, byX], [yLabel, byY]] = [scaled(xi), scaled(yi)];
+      for (const mark of ticks(x0 * byX, x1 * byX, xLog, width / 110)) {
+        const at = x(mark / byX);
+        axis.append(make("line", { x1: at, x2: at, y1: box.top, y2: box.bottom }), make("text", { x: at, y: box.bottom + 18, "text-anchor": "middle" }, short(mark)));
       }
-      for (const mark of ticks(y0, y1, yLog, 7)) {
-        axis.append(make("line", { x1: box.left, x2: box.right, y1: y(mark), y2: y(mark) }), make("text", { x: box.left - 8, y: y(mark) + 4, "text-anchor": "end" }, short(mark)));
+      for (const mark of ticks(y0 * byY, y1 * byY, yLog, 7)) {
+        const at = y(mark / byY);
+        axis.append(make("line", { x1: box.left, x2: box.right, y1: at, y2: at }), make("text", { x: box.left - 8, y: at + 4, "text-anchor": "end" }, short(mark)));
       }
-      axis.append(make("text", { x: (box.left + box.right) / 2, y: height - 12, "text-anchor": "middle" }, columns[xi].label),
-        make("text", { x: 16, y: (box.top + box.bottom) / 2, transform: `rotate(-90 16 ${(box.top + box.bottom) / 2})`, "text-anchor": "middle" }, columns[yi].label));
+      axis.append(make("text", { x: (box.left + box.right) / 2, y: height - 12, "text-anchor": "middle" }, xLabel),
+        make("text", { x: 16, y: (box.top + box.bottom) / 2, transform: `rotate(-90 16 ${(box.top + box.bottom) / 2})`, "text-anchor": "middle" }, yLabel));
       picture.append(axis);
 
       // Colours: a palette for at most eight values, else a gradient between the first two colours.
@@ -254,21 +303,21 @@
       }
       // Names of points on the front, where there is room.
       for (const { point, px, py } of inside.filter(({ point }) => front.has(point.key) || front.size === 0 && inside.length <= 40)) {
-        const w = point.name.length * 6.6;
+        const label = point.label ?? point.name, w = label.length * 6.6;
         const places = [[px + 9, py - 5], [px + 9, py + 15], [px - 9 - w, py - 5], [px - 9 - w, py + 15],
           [px + 14, py + 4], [px - 14 - w, py + 4], [px - w / 2, py - 12], [px - w / 2, py + 22]];
         const free = places.find(([left, base]) => left >= box.left && left + w <= box.right && base - 12 >= box.top && base <= box.bottom
           && taken.every(([l, t, r, b]) => left > r || left + w < l || base - 11 > b || base + 3 < t));
         if (free) {
           taken.push([free[0], free[1] - 11, free[0] + w, free[1] + 3]);
-          picture.append(make("text", { x: free[0], y: free[1], class: "label" }, point.name));
+          picture.append(make("text", { x: free[0], y: free[1], class: "label" }, label));
         }
       }
       plot.replaceChildren(picture);
 
       const tip = make("div", { class: "tip", role: "status" });
       const tell = (point, px, py) => {
-        tip.textContent = `${point.name}\n${columns[xi].label}: ${short(point.values[xi])}\n${columns[yi].label}: ${short(point.values[yi])}` + (ci >= 0 ? `\n${columns[ci].label}: ${short(point.values[ci])}` : "");
+        tip.textContent = `${point.name}\n${xLabel}: ${short(point.values[xi] * byX)}\n${yLabel}: ${short(point.values[yi] * byY)}` + (ci >= 0 ? `\n${columns[ci].label}: ${short(point.values[ci])}` : "");
         plot.append(tip);
         tip.style.left = `${Math.min(px + 12, width - tip.offsetWidth - 4)}px`;
         tip.style.top = `${Math.max(py - tip.offsetHeight - 8, 2)}px`;
@@ -333,14 +382,17 @@
     const holder = document.querySelector("#timeline");
     // Rows of a kernel's run are the front end and the pipes. Without causes, all rows are intervals in ns.
     const { pipes, causes, instructions, cycles } = data.timeline;
-    const first = causes ? 1 : 0, unit = causes ? "cycles" : "ns";
+    const first = causes ? 1 : 0;
+    const [unit, factor] = causes ? ["cycles", 1] : fitting("ns", cycles);
     const ROW = 34, TOP = 26, LEFT = 92;
     const height = TOP + (pipes.length + first) * ROW + 6;
     const plot = make("div", { class: "plot", tabindex: 0, role: "img", "aria-label": "Pipeline timeline" });
     const canvas = make("canvas", { height });
     const told = make("output", {});
     let [from, to] = [0, cycles];
-    const time = (value) => value.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+    // Hundredths of a nanosecond, in the unit.
+    const digits = Math.max(0, 2 - Math.round(Math.log10(factor)));
+    const time = (value) => (value * factor).toLocaleString("en", { maximumFractionDigits: digits });
     const button = (text, action) => make("button", { type: "button", onclick: action }, text);
     holder.replaceChildren(make("div", { class: "controls" }, button("+", () => zoom(0.5)), button("−", () => zoom(2)),
       button("earlier", () => move(-0.5)), button("later", () => move(0.5)), button("reset", () => { [from, to] = [0, cycles]; draw(); }), told), plot);
@@ -381,12 +433,13 @@
         paper.lineTo(width - 8, TOP + row * ROW + ROW - 1);
         paper.stroke();
       });
-      for (const mark of ticks(from, to, false, width / 110)) {
+      const marks = ticks(from * factor, to * factor, false, width / 110);
+      marks.forEach((mark, i) => {
         paper.fillStyle = muted;
         paper.textAlign = "center";
-        const text = mark.toLocaleString("en");
-        paper.fillText(text, Math.min(x(mark), width - 4 - paper.measureText(text).width / 2), 14);
-      }
+        const text = mark.toLocaleString("en", { maximumFractionDigits: 9 }) + (i === 0 ? ` ${unit}` : "");
+        paper.fillText(text, Math.min(x(mark / factor), width - 4 - paper.measureText(text).width / 2), 14);
+      });
       paper.textAlign = "left";
       paper.save();
       paper.beginPath();
