@@ -3,7 +3,7 @@
 //! A block ` ```sh ` is run by `sh`; a block such as ` ```toml,file=first.toml ` is a file in the same
 //! folder. All blocks of a chapter share a folder and run in order. `BLESS=1` writes the figures.
 
-use crate::common::{names, repository};
+use crate::common::{names, repository, succeed};
 use rayon::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,6 +93,22 @@ fn the_chapters_link_to_what_exists() {
             assert!(target.starts_with("http") || path.is_file(), "{name}: {target}");
         }
     }
+}
+
+#[test]
+fn every_code_and_every_directive_is_in_the_book() {
+    let here = Path::new(".");
+    let list = succeed(here, &["explain"]);
+    let codes = list.lines().filter_map(|line| line.split_once(": "));
+    let pages: String =
+        codes.map(|(code, _)| format!("\n## {}", succeed(here, &["explain", code]))).collect();
+    let note = "<!-- Generated from the tables of codes: do not edit. See docs/generated.md. -->\n";
+    bless::fresh(repository("docs/errors.md"), note.to_owned() + &pages);
+    let chapter = fs::read_to_string(repository("docs/book/src/b512.md")).unwrap();
+    let directives = succeed(here, &["explain", "B007"]);
+    let directives = directives.split('`').skip(1).step_by(2);
+    let missing = |name: &&str| !chapter.contains(&format!("| `{name}"));
+    assert_eq!(directives.filter(missing).count(), 0);
 }
 
 /// The chapter of a specification: the documentation of source files, the first of which begins the chapter. The others
