@@ -1,10 +1,11 @@
 //! Comparison of two runs: the changes of the machine and their effect on the cycles.
 
-use crate::pipes::{label, vrf_ports_key};
+use crate::pipes::vrf_ports_key;
 use crate::table::{bar, grouped, title};
 use crate::{RunReport, SCHEMA};
 use b512_asm::Pipe;
 use diagnostic::Diagnostic;
+use pages::label;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Number, Value};

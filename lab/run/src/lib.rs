@@ -12,7 +12,6 @@ pub mod crosscheck;
 mod diff;
 mod execute;
 pub mod files;
-pub mod html;
 pub mod inputs;
 pub mod json;
 pub mod kernel;
@@ -35,7 +34,7 @@ pub use execute::{
 };
 pub use inputs::{InputError, draw};
 pub use page::page;
-pub use pipes::{Instructions, Utilisation, Waits, label};
+pub use pipes::{Instructions, Utilisation, Waits};
 pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, program_blake3, ring_blake3};
 pub use ring::{RingData, RingRun, idle_outputs};
 pub use ring_file::RingFile;

@@ -1,18 +1,13 @@
 //! The page of a run.
 
 use crate::RunReport;
-use crate::html::{Part, cause_label, key, names, part_label, shell, stack};
-use crate::pipes::label;
 use crate::table::{ghz, overrides, title};
 use b512_asm::Pipe;
 use maud::{Markup, html};
-use serde_json::{Value, json};
+use pages::{Part, causes, key, label, names, part_label, pipeline, row, shell, stack, timeline};
 use sim::Machine;
-use sim::timing::Cause;
-use sim::trace::{Interval, Trace};
+use sim::trace::Trace;
 
-/// The most instructions of a timeline: more make a page too large for a browser.
-const MAX_INSTRUCTIONS: usize = 30_000;
 /// Columns of the static chart of the pipes.
 pub(super) const BINS: usize = 300;
 /// The height of a row of this chart.
@@ -24,17 +19,15 @@ pub fn page(report: &RunReport, trace: Option<&Trace<'_>>) -> String {
     let body = html! {
         (heading(report))
         (facts(report))
-        (causes(report))
+        @if let Some((cycles, stalls)) = report.cycles.zip(report.stalls.as_ref()) {
+            (causes(cycles, |cause| stalls.get(cause.name()).copied().unwrap_or(0)))
+        }
         (pipes(report))
         @if let (Some(trace), Some(cycles)) = (trace, report.cycles) {
             h2 { "Pipeline" }
             p.static { "The busy share of each pipe over time." }
             figure.static { (busy(trace, cycles)) }
-            p.interactive {
-                "Bars are instructions in their pipes; the line below a bar is the latency of its result, the grey one its time in the queue. "
-                "In the row of the front end, grey is waiting. Wheel or + and − zoom, dragging moves."
-            }
-            div.interactive #timeline {}
+            (pipeline())
         }
         (costs(report))
         (footer(report))
@@ -85,32 +78,6 @@ fn facts(report: &RunReport) -> Markup {
                 (row("area", format!("{:.2} mm²", report.area_mm2)))
                 (row("energy", format!("{:.2} µJ", report.energy_uj)))
                 @if let Some(power_w) = report.power_w { (row("power", format!("{power_w:.2} W"))) }
-            }
-        }
-    }
-}
-
-fn causes(report: &RunReport) -> Markup {
-    let Some((cycles, stalls)) = report.cycles.zip(report.stalls.as_ref()) else { return html! {} };
-    let part = |cause: Cause| Part {
-        name: cause_label(cause),
-        size: stalls.get(cause.name()).map_or(0.0, |&cycles| cycles as f64),
-    };
-    let parts: Vec<Part> = Cause::all().map(part).collect();
-    let names = names(std::iter::once(&parts[..]));
-    html! {
-        h2 { "Where the cycles go" }
-        p { "Each cycle of the front end has one cause." }
-        (stack(&parts, &names, cycles as f64))
-        (key(&names))
-        table.sortable.narrow {
-            thead { tr { th { "cause" } th { "cycles" } th { "share" } } }
-            tbody {
-                @for name in &names {
-                    @for part in parts.iter().filter(|part| part.name == *name) {
-                        tr { td.name { (name) } td { (part.size) } td { (format!("{:.1} %", 100.0 * part.size / cycles.max(1) as f64)) } }
-                    }
-                }
             }
         }
     }
@@ -171,33 +138,6 @@ fn machine(machine: &Machine) -> Markup {
             }
         }
     }
-}
-
-/// The index of a pipe's row.
-fn row(pipe: Pipe) -> Option<usize> {
-    Pipe::VECTOR.iter().position(|known| *known == pipe)
-}
-
-/// The data of the timeline. Scalar instructions end at the front end; their row is that after the pipes.
-fn timeline(trace: &Trace<'_>) -> Value {
-    let causes: Vec<Cause> = Cause::all().collect();
-    let instruction = |interval: Interval<'_>| {
-        let wait = interval.longest_wait();
-        let Interval { index, pipe, arrival, dispatch, issue, pipe_free, complete, .. } = interval;
-        let wait = wait.and_then(|wait| causes.iter().position(|cause| *cause == wait));
-        let pipe = row(pipe).unwrap_or(Pipe::VECTOR.len());
-        json!([pipe, arrival.0, dispatch.0, issue.0, pipe_free.0, complete.0, wait, trace.text(index)])
-    };
-    let instructions: Vec<Value> = trace.intervals().take(MAX_INSTRUCTIONS).map(instruction).collect();
-    let end = trace.intervals().take(MAX_INSTRUCTIONS).map(|interval| interval.complete.0).max().unwrap_or(0);
-    let pipes = Pipe::VECTOR.iter().map(|&pipe| label(pipe)).chain(["scalar".to_owned()]);
-    json!({ "timeline": {
-        "pipes": pipes.collect::<Vec<_>>(),
-        "causes": causes.iter().map(|&cause| cause_label(cause)).collect::<Vec<_>>(),
-        "cycles": end.max(20),
-        "first": 0,
-        "instructions": instructions,
-    } })
 }
 
 /// The busy share of each pipe over time, as an SVG.

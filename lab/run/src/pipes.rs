@@ -37,11 +37,6 @@ pub struct Waits {
     pub bank_conflict_cycles: u64,
 }
 
-/// The name of a pipe for people.
-pub fn label(pipe: Pipe) -> String {
-    pipe.name().replace('_', "/")
-}
-
 /// The key of the wait of a pipe for ports of the register file.
 pub(super) fn vrf_ports_key(pipe: Pipe) -> String {
     format!("vrf_ports_{}_cycles", pipe.name())

@@ -1,10 +1,10 @@
 //! The page of a ring program's run.
 
-use crate::html::{Part, key, names, shell, stack};
 use crate::page::{BINS, add_busy, breakdown, busy_chart, costs, footer, heading};
 use crate::table::title;
 use crate::{OffChip, RunReport};
 use maud::{Markup, html};
+use pages::{Part, key, names, shell, stack};
 use runtime::{Runtime, TRACKS, Timeline, limit};
 use serde_json::{Value, json};
 use sim::trace::perfetto::Slice;

@@ -1,10 +1,9 @@
 //! A report as text: where the cycles go, at a glance.
 
-use crate::html::{cause_label, part_label};
-use crate::pipes::label;
 use crate::{Bottleneck, Claim, OffChip, RunReport, StreamReport};
 use b512_asm::Pipe;
 use diagnostic::counted;
+use pages::{cause_label, label, part_label};
 use runtime::limit;
 use runtime::report::{Cost, Hbm};
 use sim::timing::Cause;

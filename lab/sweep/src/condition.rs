@@ -9,7 +9,7 @@
 //! A column of numbers needs a number, in the unit of the column if it has one. A column of text has no order. A design
 //! without a value in a column meets no condition on it.
 //!
-//! Pages read the same grammar by a script, `lab/run/src/html/condition.js`. The cases in `tests/pages/conditions.json`
+//! Pages read the same grammar by a script, `lab/pages/src/html/condition.js`. The cases in `tests/pages/conditions.json`
 //! are for both.
 
 use crate::names::{UnknownName, find, typed};

@@ -2,7 +2,7 @@
 
 use crate::measure::Measure;
 use crate::names::without_units;
-use lab_run::html::{cause_label, part_label};
+use pages::{cause_label, part_label};
 use sim::timing::Cause;
 use sim::{Area, Energy};
 

@@ -1,13 +1,15 @@
 //! The parts of the pages of runs and sweeps: one file each, without a network, readable without its
 //! script.
 //!
-//! A short script draws the charts as SVG and the timeline on a canvas (`page/page.js`). A charting library
+//! A short script draws the charts as SVG and the timeline on a canvas (`html/page.js`). A charting library
 //! such as Vega-Lite would be many times as long, in every page, and brings neither the timeline nor the
 //! tables; uPlot is for series over time.
 
+use b512_asm::Pipe;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sim::timing::Cause;
+use sim::trace::{Interval, Trace};
 
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = concat!(include_str!("html/condition.js"), include_str!("html/page.js"));
@@ -94,12 +96,17 @@ pub fn key(names: &[&str]) -> Markup {
     }
 }
 
+/// The name of a pipe for people.
+pub fn label(pipe: Pipe) -> String {
+    pipe.name().replace('_', "/")
+}
+
 /// The name of a cause for people: what the front end does in its cycles.
 pub fn cause_label(cause: Cause) -> String {
     match cause {
         Cause::Issue => "dispatching".to_owned(),
-        Cause::Busy(pipe) => format!("waits for {}'s registers", crate::pipes::label(pipe)),
-        Cause::Queue(pipe) => format!("waits for {}'s full queue", crate::pipes::label(pipe)),
+        Cause::Busy(pipe) => format!("waits for {}'s registers", label(pipe)),
+        Cause::Queue(pipe) => format!("waits for {}'s full queue", label(pipe)),
         Cause::Scalar => "waits for scalar loads".to_owned(),
         Cause::Fetch => "first fetch and decode".to_owned(),
         Cause::Drain => "last results".to_owned(),
@@ -119,6 +126,70 @@ pub fn part_label(name: &str) -> String {
         "static" => "leakage and idle clocks".to_owned(),
         _ => name.replace('_', " "),
     }
+}
+
+/// Where the cycles of a kernel go: a stack and a table of the cycles of each cause.
+pub fn causes(cycles: u64, of: impl Fn(Cause) -> u64) -> Markup {
+    let part = |cause: Cause| Part { name: cause_label(cause), size: of(cause) as f64 };
+    let parts: Vec<Part> = Cause::all().map(part).collect();
+    let names = names(std::iter::once(&parts[..]));
+    html! {
+        h2 { "Where the cycles go" }
+        p { "Each cycle of the front end has one cause." }
+        (stack(&parts, &names, cycles as f64))
+        (key(&names))
+        table.sortable.narrow {
+            thead { tr { th { "cause" } th { "cycles" } th { "share" } } }
+            tbody {
+                @for name in &names {
+                    @for part in parts.iter().filter(|part| part.name == *name) {
+                        tr { td.name { (name) } td { (part.size) } td { (format!("{:.1} %", 100.0 * part.size / cycles.max(1) as f64)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The index of a pipe's row.
+pub fn row(pipe: Pipe) -> Option<usize> {
+    Pipe::VECTOR.iter().position(|known| *known == pipe)
+}
+
+/// The most instructions of a timeline: more make a page too large for a browser.
+const MAX_INSTRUCTIONS: usize = 30_000;
+
+/// The place of the timeline, and how to read it.
+pub fn pipeline() -> Markup {
+    html! {
+        p.interactive {
+            "Bars are instructions in their pipes; the line below a bar is the latency of its result, the grey one its time in the queue. "
+            "In the row of the front end, grey is waiting. Wheel or + and − zoom, dragging moves."
+        }
+        div.interactive #timeline {}
+    }
+}
+
+/// The data of the timeline. Scalar instructions end at the front end; their row is that after the pipes.
+pub fn timeline(trace: &Trace<'_>) -> Value {
+    let causes: Vec<Cause> = Cause::all().collect();
+    let instruction = |interval: Interval<'_>| {
+        let wait = interval.longest_wait();
+        let Interval { index, pipe, arrival, dispatch, issue, pipe_free, complete, .. } = interval;
+        let wait = wait.and_then(|wait| causes.iter().position(|cause| *cause == wait));
+        let pipe = row(pipe).unwrap_or(Pipe::VECTOR.len());
+        json!([pipe, arrival.0, dispatch.0, issue.0, pipe_free.0, complete.0, wait, trace.text(index)])
+    };
+    let instructions: Vec<Value> = trace.intervals().take(MAX_INSTRUCTIONS).map(instruction).collect();
+    let end = trace.intervals().take(MAX_INSTRUCTIONS).map(|interval| interval.complete.0).max().unwrap_or(0);
+    let pipes = Pipe::VECTOR.iter().map(|&pipe| label(pipe)).chain(["scalar".to_owned()]);
+    json!({ "timeline": {
+        "pipes": pipes.collect::<Vec<_>>(),
+        "causes": causes.iter().map(|&cause| cause_label(cause)).collect::<Vec<_>>(),
+        "cycles": end.max(20),
+        "first": 0,
+        "instructions": instructions,
+    } })
 }
 
 #[cfg(test)]
