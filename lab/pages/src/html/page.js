@@ -517,6 +517,8 @@
     if (data.timeline) timeline(data);
   };
   start();
+  // A page may get new data.
+  document.addEventListener("data", start);
   let width = window.innerWidth;
   window.addEventListener("resize", () => {
     if (window.innerWidth !== width) { width = window.innerWidth; chart.redraw.forEach((draw) => draw()); }
