@@ -581,12 +581,11 @@ fn degrees_have_units() {
     let folder = tempfile::tempdir().unwrap();
     let generated = |n: &str| rpu(folder.path(), &["gen", "add", &format!("--n={n}")]);
     assert_eq!(generated("1K").stdout, succeed(folder.path(), &["gen", "add", "--n", "1024"]).into_bytes());
+    assert_eq!(generated("0x400").stdout, generated("1K").stdout);
     assert_eq!(generated("64k").stdout, succeed(folder.path(), &["gen", "add", "--n", "65536"]).into_bytes());
     let refused = |n: &str| String::from_utf8(generated(n).stderr).unwrap();
     assert!(refused("2").starts_with("error: unsupported degree n = 2: "), "{}", refused("2"));
-    for text in
-        ["", "K", "1", "1000", "1KK", "-2", "0x400", "1M", "256K", "1099511627776", "99999999999999999999M"]
-    {
+    for text in ["", "K", "1", "1000", "1KK", "-2", "1M", "256K", "1099511627776", "99999999999999999999M"] {
         let message = format!("error: invalid value '{text}' for '--n <N>'");
         assert!(refused(text).starts_with(&message), "{text}: {}", refused(text));
     }
