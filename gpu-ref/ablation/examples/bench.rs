@@ -19,7 +19,7 @@
 
 use clap::Parser;
 use gpu_ablation::measure::{Work, time, time_copy};
-use gpu_ref::{Device, Direction, Feature, Modulus, Plan, Recipe, Strategy, Timing, Word, host};
+use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Timing, Word, host};
 use gpu_testing::{compare, model, products, random};
 use rayon::prelude::*;
 
@@ -48,7 +48,7 @@ struct Options {
     /// N is 2^L
     #[arg(long, value_name = "L", default_values_t = 12..=17)]
     log_n: Vec<u32>,
-    /// Leave out `Feature::Once`
+    /// Use a kernel for each pass
     #[arg(long)]
     in_passes: bool,
 }
@@ -66,11 +66,13 @@ struct Case {
 impl Case {
     fn recipe(&self, transforms: usize) -> Result<Recipe, gpu_ref::Error> {
         let Self { strategy, word_bits, log_n, largest, in_passes } = *self;
-        let recipe = match strategy {
+        match strategy {
+            Strategy::Best if in_passes => {
+                Recipe::for_batches_in_passes(word_bits, log_n, largest, transforms)
+            }
             Strategy::Best => Recipe::for_batches(word_bits, log_n, largest, transforms),
             _ => Recipe::for_moduli(strategy, word_bits, log_n, largest),
-        }?;
-        Ok(if in_passes { recipe.without(Feature::Once) } else { recipe })
+        }
     }
 }
 

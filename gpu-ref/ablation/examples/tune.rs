@@ -81,8 +81,7 @@ fn main() -> Outcome<()> {
     }
     let largest = u128::MAX >> (128 - modulus_bits);
     // Its passes are what the neighbours differ in.
-    let start =
-        Recipe::for_batches(options.bits, options.log_n, largest, options.batch)?.without(Feature::Once);
+    let start = Recipe::for_batches_in_passes(options.bits, options.log_n, largest, options.batch)?;
     match options.bits {
         32 => tune::<u32>(start, &options),
         64 => tune::<u64>(start, &options),

@@ -48,3 +48,6 @@ struct Arithmetic {
 using Field = SignedField<Arithmetic>;
 
 #include "pass.cuh"
+#ifdef CHAINED
+#include "chained.cuh"
+#endif

@@ -45,6 +45,10 @@ INLINE void wait_for_previous_kernel() {
 #else
 INLINE void wait_for_previous_kernel() {}
 #endif
+// As a value, for what waits in a way that its caller chooses.
+struct AfterPreviousKernel {
+    INLINE void operator()() const { wait_for_previous_kernel(); }
+};
 
 // Constants of one modulus, prepared by the host. Each field defines the meaning of `aux` and of
 // the product's factor.

@@ -31,6 +31,7 @@
 //     preceding kernel.
 //   ALTERNATING: every pass but the first goes through polynomials and limbs backwards, so that it finds in
 //     the L2 cache what the pass before has written last.
+//   CHAINED: all passes are one kernel; see chained.cuh.
 //   ON_THE_FLY: the last round of the last pass computes its roots from two short tables, which
 //     follow the table of a limb; see `RoundRoots`.
 //   EXCHANGE_IN_GLOBAL: exchanges between rounds use the data's own locations in global memory
@@ -52,6 +53,7 @@ struct Pass {
     static constexpr int LOG_COLUMNS = LOG_N - FIRST - STAGES;
     static constexpr int LOG_TEAM = STAGES - POINTS_LOG;  // threads of one sub-transform
     static constexpr int THREADS = 1 << (LANES_LOG + LOG_TEAM);
+    static constexpr u32 TILES = 1u << (LOG_N - STAGES - LANES_LOG);  // of a polynomial modulo a limb
     static constexpr int ROUNDS = (STAGES + POINTS_LOG - 1) / POINTS_LOG;
     static constexpr bool ROWS = LOG_COLUMNS == 0;
     static constexpr bool OPENS = FIRST == 0;               // the forward transform's first pass
@@ -65,13 +67,17 @@ struct Pass {
 #endif
     static_assert(POINTS_LOG <= STAGES && LOG_COLUMNS >= 0);
 
+    // A tile's number among those of its polynomial modulo a limb.
+    struct Tile {
+        u32 number, polynomial, limb;
+    };
+    // The tile of this block, in a kernel of one pass.
+    INLINE static Tile own_tile() {
 #ifdef ALTERNATING
-    static constexpr bool BACKWARDS = !OPENS;
-#else
-    static constexpr bool BACKWARDS = false;
+        if (!OPENS) return {blockIdx.x, gridDim.y - 1 - blockIdx.y, gridDim.z - 1 - blockIdx.z};
 #endif
-    INLINE static u32 limb() { return BACKWARDS ? gridDim.z - 1 - blockIdx.z : blockIdx.z; }
-    INLINE static u32 polynomial() { return BACKWARDS ? gridDim.y - 1 - blockIdx.y : blockIdx.y; }
+        return {blockIdx.x, blockIdx.y, blockIdx.z};
+    }
 
     // A column pass gives neighbouring threads neighbouring columns; a row pass gives them
     // neighbouring elements.
@@ -351,24 +357,26 @@ struct Pass {
         u32 row;
         size_t thread;  // first word of its sub-transform in the batch
         size_t block;   // first word of its block's rows (row passes only)
-        INLINE explicit Place(u32 limbs) {
-            const u32 number = blockIdx.x << LANES_LOG | lane();
+        INLINE Place(Tile tile, u32 limbs) {
+            const u32 number = tile.number << LANES_LOG | lane();
             const u32 column = number & ((1u << LOG_COLUMNS) - 1);
-            const size_t base = (size_t)(polynomial() * limbs + limb()) << LOG_N;
+            const size_t base = (size_t)(tile.polynomial * limbs + tile.limb) << LOG_N;
             row = OPENS ? 0 : number >> LOG_COLUMNS;  // a constant saves the first pass address arithmetic
             thread = base + ((size_t)row << (LOG_N - FIRST)) + column;
-            block = base + ((size_t)blockIdx.x << (LANES_LOG + STAGES));
+            block = base + ((size_t)tile.number << (LANES_LOG + STAGES));
         }
     };
 
-    static __device__ void forward(const Word* in, Word* out, const Twiddle* tables, const FieldConstants* constants,
-                                   u32 limbs) {
+    // `ready` returns when the block may read its data.
+    template <class Ready>
+    INLINE static void forward(const Word* in, Word* out, const Twiddle* tables, const FieldConstants* constants, u32 limbs,
+                               Tile tile, Ready ready) {
         SHARED_ARRAY(Reg, shared);
-        const Field field(constants[limb()]);
-        const Twiddle* table = tables + (size_t)limb() * TABLE;
-        const Place place(limbs);
+        const Field field(constants[tile.limb]);
+        const Twiddle* table = tables + (size_t)tile.limb * TABLE;
+        const Place place(tile, limbs);
         const FirstRoots<0> roots(field, table, place.row);
-        wait_for_previous_kernel();
+        ready();
         Reg x[POINTS];
         load(field, x, in + place.thread, 0, OPENS);
         forward_rounds(field, x, roots, table, place.row, exchange_memory(shared, out + place.thread));
@@ -379,18 +387,18 @@ struct Pass {
         }
     }
 
-    template <bool PRODUCT>
-    static __device__ void inverse(const Word* in, Word* out, const Twiddle* tables, const FieldConstants* constants,
-                                   u32 limbs) {
+    template <bool PRODUCT, class Ready>
+    INLINE static void inverse(const Word* in, Word* out, const Twiddle* tables, const FieldConstants* constants, u32 limbs,
+                               Tile tile, Ready ready) {
         SHARED_ARRAY(Reg, shared);
-        const FieldConstants& own = constants[limb()];
+        const FieldConstants& own = constants[tile.limb];
         const Field field(own);
-        const Twiddle* table = tables + (size_t)limb() * TABLE;
+        const Twiddle* table = tables + (size_t)tile.limb * TABLE;
         const Twiddle scale = PRODUCT ? own.product_scale : own.scale;
         const Twiddle scale_root = PRODUCT ? own.product_scale_root : own.scale_root;
-        const Place place(limbs);
+        const Place place(tile, limbs);
         const FirstRoots<ROUNDS - 1> roots(field, table, place.row);
-        wait_for_previous_kernel();
+        ready();
         Reg x[POINTS];
         if constexpr (STAGED) {
             load_staged(field, x, in + place.block, shared);
@@ -454,16 +462,18 @@ struct Pass {
     // The heart of a fused product: the last forward pass of both factors, the products, and the
     // first inverse pass. Intermediate results stay in registers. Both inputs come from the
     // preceding forward passes. The second factor is loaded while the first is computed.
-    static __device__ void product(const Word* left, const Word* right, Word* out, const Twiddle* forward_tables,
-                                   const Twiddle* inverse_tables, const FieldConstants* constants, u32 limbs) {
+    template <class Ready>
+    INLINE static void product(const Word* left, const Word* right, Word* out, const Twiddle* forward_tables,
+                               const Twiddle* inverse_tables, const FieldConstants* constants, u32 limbs, Tile tile,
+                               Ready ready) {
         static_assert(CLOSES);
         SHARED_ARRAY(Reg, shared);
-        const FieldConstants& own_constants = constants[limb()];
+        const FieldConstants& own_constants = constants[tile.limb];
         const Field field(own_constants);
-        forward_tables += (size_t)limb() * TABLE;
-        inverse_tables += (size_t)limb() * TABLE;
-        const Place place(limbs);
-        wait_for_previous_kernel();
+        forward_tables += (size_t)tile.limb * TABLE;
+        inverse_tables += (size_t)tile.limb * TABLE;
+        const Place place(tile, limbs);
+        ready();
         Reg* own = exchange_memory(shared, out + place.thread);
         Reg x[POINTS], y[POINTS];
         load(field, x, left + place.thread, 0, OPENS);
@@ -497,7 +507,8 @@ struct Pass {
                                                         RESIDENT<Pass<Field, __VA_ARGS__>::THREADS, BLOCKS>)           \
         NAME(const Field::Word* in, Field::Word* out, const Field::Twiddle* __restrict__ tables,                          \
              const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs) {           \
-        Pass<Field, __VA_ARGS__>::BODY(in, out, tables, constants, limbs);                                    \
+        using P = Pass<Field, __VA_ARGS__>;                                                                               \
+        P::BODY(in, out, tables, constants, limbs, P::own_tile(), AfterPreviousKernel());                                 \
     }                                                                                                                     \
     EXPORT_KERNEL(NAME)
 #define FORWARD_KERNEL(NAME, BLOCKS, ...) TRANSFORM_KERNEL(NAME, forward, BLOCKS, __VA_ARGS__)
@@ -517,6 +528,7 @@ struct Pass {
         NAME(const Field::Word* left, const Field::Word* right, Field::Word* out,                                         \
              const Field::Twiddle* __restrict__ forward_tables, const Field::Twiddle* __restrict__ inverse_tables,        \
              const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs) {           \
-        Pass<Field, __VA_ARGS__>::product(left, right, out, forward_tables, inverse_tables, constants, limbs); \
+        using P = Pass<Field, __VA_ARGS__>;                                                                               \
+        P::product(left, right, out, forward_tables, inverse_tables, constants, limbs, P::own_tile(), AfterPreviousKernel()); \
     }                                                                                                                     \
     EXPORT_KERNEL(NAME)

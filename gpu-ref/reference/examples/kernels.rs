@@ -100,9 +100,8 @@ fn default_kernels(folder: &str, text: impl Fn(&Recipe) -> Option<String>) -> Ou
         for log_n in 12..=17 {
             for transforms in [1, 64, 512] {
                 let recipe = Recipe::for_batches(word_bits, log_n, longest(bits), transforms)?;
-                // The second has the products of the first.
-                for recipe in [recipe.clone(), recipe.without(Feature::Once)] {
-                    let Some(text) = text(&recipe) else { continue };
+                for recipe in [&recipe].into_iter().chain(recipe.of_products()) {
+                    let Some(text) = text(recipe) else { continue };
                     if files.iter().all(|(_, known)| *known != text) {
                         let number = files.len();
                         files.push((format!("{folder}/{number}-{word_bits}-{log_n}-{transforms}"), text));

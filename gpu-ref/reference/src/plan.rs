@@ -1,5 +1,6 @@
 //! Plans: recipes compiled for a device, with the tables of their moduli.
 
+mod chained;
 mod product;
 
 use self::product::ProductKernels;
@@ -46,8 +47,8 @@ pub struct Plan<W> {
     cluster_blocks: u32,
     /// Compiled at the first product, because these kernels take longest to compile.
     product: OnceLock<ProductKernels>,
-    /// With [`Feature::Once`], the plan of the products: the same without it.
-    in_passes: OnceLock<Box<Self>>,
+    /// The plan of the products, where they have another recipe.
+    of_products: OnceLock<Box<Self>>,
     /// The roots of each direction, for each modulus.
     forward_tables: Batch<W>,
     inverse_tables: Batch<W>,
@@ -55,7 +56,12 @@ pub struct Plan<W> {
     /// For resident kernels: the maximum number of polynomials in one launch, and the
     /// synchronisation buffer, initially zero.
     residency: Option<(usize, Batch<W>)>,
+    /// With [`Feature::Chained`], the progress of [`UNITS`] polynomials and limbs, initially zero.
+    progress: Option<Batch<W>>,
 }
+
+/// Most polynomials and limbs of a launch with [`Feature::Chained`].
+const UNITS: usize = 1 << 16;
 
 /// Threads per block of the kernels of [`Feature::Once`].
 const ONCE_THREADS: u32 = 1024;
@@ -84,7 +90,8 @@ impl<W: Word> Plan<W> {
     pub fn with_recipe(device: &Device, recipe: Recipe, moduli: &[Modulus<W>]) -> Result<Self, Error> {
         Self::check(&recipe, moduli)?;
         let cluster_blocks = if recipe.has(Feature::Once) { device.cluster_blocks()? } else { 0 };
-        let recipe = if cluster_blocks == 0 { recipe.without(Feature::Once) } else { recipe };
+        let lacks_clusters = recipe.has(Feature::Once) && cluster_blocks == 0;
+        let recipe = if lacks_clusters { recipe.without(Feature::Once) } else { recipe };
         let (n, field) = (1usize << recipe.log_n(), Field::new(&recipe));
         let places = table_places(&recipe);
         let table = |exponent: u128| -> Vec<W> {
@@ -109,7 +116,11 @@ impl<W: Word> Plan<W> {
             if cluster_blocks > 0 {
                 return Ok(vec![module.kernel(&format!("{name}_0"), BLOCK_BYTES)?]);
             }
-            let passes = recipe.passes().iter().enumerate();
+            let passes = recipe.passes().iter().enumerate().take(if recipe.has(Feature::Chained) {
+                1
+            } else {
+                usize::MAX
+            });
             passes.map(|(i, pass)| module.kernel(&format!("{name}_{i}"), recipe.shared_bytes(pass))).collect()
         };
 
@@ -122,7 +133,11 @@ impl<W: Word> Plan<W> {
             inverse: numbered("inverse")?,
             cluster_blocks,
             product: OnceLock::new(),
-            in_passes: OnceLock::new(),
+            of_products: OnceLock::new(),
+            progress: recipe
+                .has(Feature::Chained)
+                .then(|| Batch::zeroed(device, (UNITS * 4).div_ceil(size_of::<W>())))
+                .transpose()?,
             forward_tables: Batch::upload(device, &forward_table)?,
             inverse_tables: Batch::upload(device, &inverse_table)?,
             constants: Batch::upload(device, &constants)?,
@@ -278,6 +293,9 @@ impl<W: Word> Plan<W> {
         batch: &Batch<W>,
         part: Layout,
     ) -> Launch<'a> {
+        if let Some(progress) = &self.progress {
+            return self.chained_launch(kernel, progress, [batch, batch], &[self.tables(direction)], part);
+        }
         let region = self.region(batch, part);
         let data = Argument::address(region.start);
         let mut arguments =
@@ -347,6 +365,7 @@ impl<W: Word> Plan<W> {
             // Resident kernels find a polynomial behind the one before.
             Some(_) if layout.stride != self.polynomial_words() => 1,
             Some((most, _)) => *most,
+            None if self.progress.is_some() => UNITS / self.moduli.len(),
             None => GRID_LIMIT,
         };
         let part = |start| Layout {

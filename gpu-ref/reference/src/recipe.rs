@@ -6,6 +6,7 @@ mod feature;
 mod pass;
 mod strategy;
 
+pub(crate) use best::CHAIN_BYTES;
 pub use feature::Feature;
 pub use pass::{Pass, Product};
 pub(crate) use strategy::DOUBLE_BITS;
@@ -32,6 +33,8 @@ pub struct Recipe {
     product: Product,
     features: BTreeSet<Feature>,
     shared_roots: u32,
+    /// The recipe of products, where it is another.
+    of_products: Option<Box<Self>>,
 }
 
 impl Recipe {
@@ -63,6 +66,7 @@ impl Recipe {
             product: Product::default(),
             features: BTreeSet::new(),
             shared_roots: 0,
+            of_products: None,
         };
         Ok(if strategy == Strategy::Best { own.fastest() } else { own })
     }
@@ -110,11 +114,44 @@ impl Recipe {
 
     /// [`Recipe::for_moduli`] of [`Strategy::Best`] for batches of `transforms` transforms, counting
     /// each polynomial and limb: one transform spreads over the
-    /// whole device, and a few have more blocks each than many.
+    /// whole device, a few have more blocks each than many, and many cross memory once where that is faster.
     ///
     /// # Errors
     /// Returns the errors of [`Recipe::new`].
     pub fn for_batches(word_bits: u32, log_n: u32, largest: u128, transforms: usize) -> Result<Self, Error> {
+        let in_passes = Self::for_batches_in_passes(word_bits, log_n, largest, transforms)?;
+        if transforms < best::MANY {
+            return Ok(in_passes);
+        }
+        let chained = |passes| -> Result<Self, Error> {
+            let own = in_passes.clone().without(Feature::Alternating).with_passes(passes)?;
+            own.with_shared_roots(in_passes.shared_roots)?
+                .with_product(best::CHAINED_PRODUCT)?
+                .with(Feature::Chained)
+        };
+        let own = if Feature::Once.suits(&in_passes) && transforms >= best::pipelined(log_n) {
+            in_passes.clone().with(Feature::Once)?
+        } else if let Some(passes) = best::chained(word_bits, in_passes.modulus_bits, log_n) {
+            chained(passes)?
+        } else {
+            in_passes.clone()
+        };
+        Ok(match best::chained_products(word_bits, in_passes.modulus_bits, log_n) {
+            Some(passes) => Self { of_products: Some(Box::new(chained(passes)?)), ..own },
+            None => own,
+        })
+    }
+
+    /// [`Recipe::for_batches`] without kernels that cross memory once: a kernel for each pass.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Recipe::new`].
+    pub fn for_batches_in_passes(
+        word_bits: u32,
+        log_n: u32,
+        largest: u128,
+        transforms: usize,
+    ) -> Result<Self, Error> {
         let mut own = Self::for_moduli(Strategy::Best, word_bits, log_n, largest)?;
         if transforms == 1 {
             return Ok(own.spread());
@@ -125,9 +162,6 @@ impl Recipe {
         }
         if let Some(passes) = best::few(word_bits, log_n).filter(|_| transforms < best::FEW) {
             (own.passes, own.shared_roots) = (passes, 0);
-        }
-        if Feature::Once.suits(&own) && transforms >= best::pipelined(log_n) {
-            own.features.insert(Feature::Once);
         }
         Ok(own)
     }
@@ -162,7 +196,7 @@ impl Recipe {
                     .into(),
             });
         }
-        Ok(Self { passes, product: Product::default(), shared_roots: 0, ..self })
+        Ok(Self { passes, product: Product::default(), shared_roots: 0, ..self }.settled())
     }
 
     /// The same transforms with another product.
@@ -178,7 +212,7 @@ impl Recipe {
                 instead: "truncate products of `shivdikar`, if its last pass has two stages".into(),
             });
         }
-        Ok(Self { product, ..self })
+        Ok(Self { product, ..self }.settled())
     }
 
     /// The same recipe with a feature.
@@ -196,13 +230,26 @@ impl Recipe {
             });
         }
         self.features.insert(feature);
-        Ok(self)
+        Ok(self.settled())
     }
 
     /// The same recipe without a feature.
     #[must_use]
     pub fn without(mut self, feature: Feature) -> Self {
         self.features.remove(&feature);
+        self.settled()
+    }
+
+    /// After a change: without the features that the recipe no longer has kernels for, and with products of its own.
+    fn settled(mut self) -> Self {
+        let unsuited: Vec<_> = self.features().filter(|feature| !feature.suits(&self)).collect();
+        for feature in unsuited {
+            self.features.remove(&feature);
+        }
+        self.of_products = None;
+        if self.has(Feature::Once) {
+            self.of_products = Some(Box::new(self.clone().without(Feature::Once)));
+        }
         self
     }
 
@@ -222,7 +269,7 @@ impl Recipe {
                     .into(),
             });
         }
-        Ok(Self { shared_roots, ..self })
+        Ok(Self { shared_roots, ..self }.settled())
     }
 
     /// Origin and arithmetic.
@@ -264,6 +311,20 @@ impl Recipe {
         &self.passes[self.passes.len() - 1]
     }
 
+    /// The recipe of products, if it is another.
+    pub fn of_products(&self) -> Option<&Self> {
+        self.of_products.as_deref()
+    }
+
+    /// Returns true if both passes fit one kernel; see [`Feature::Chained`].
+    fn can_chain(&self) -> bool {
+        let [columns, rows] = &self.passes[..] else { return false };
+        let [column_tiles, row_tiles] = [columns, rows].map(|pass| pass.blocks_each(self.log_n));
+        columns.threads() == rows.threads()
+            && row_tiles.is_multiple_of(column_tiles)
+            && !self.product.separate
+    }
+
     /// The kernels of a product.
     pub fn product(&self) -> Product {
         self.product
@@ -284,12 +345,17 @@ impl Recipe {
         self.shared_roots
     }
 
-    /// Bytes of shared memory per block of a pass.
+    /// Bytes of shared memory per block of a pass, or of all with [`Feature::Chained`].
     pub(crate) fn shared_bytes(&self, pass: &Pass) -> u32 {
         if self.resident() || self.has(Feature::GlobalExchange) {
             return 0;
         }
-        pass.shared_bytes(self.word_bits / 8)
+        let bytes = |pass: &Pass| pass.shared_bytes(self.word_bits / 8);
+        if self.has(Feature::Chained) {
+            self.passes.iter().map(bytes).max().unwrap_or(0)
+        } else {
+            bytes(pass)
+        }
     }
 
     /// See [`Strategy::resident`].
@@ -327,7 +393,8 @@ mod tests {
         let sound = |recipe: Recipe| {
             let passes = recipe.clone().with_passes(recipe.passes.clone());
             let same = passes.and_then(|passes| passes.with_product(recipe.product));
-            assert_eq!(same.and_then(|same| same.with_shared_roots(recipe.shared_roots)), Ok(recipe));
+            let same = same.and_then(|same| same.with_shared_roots(recipe.shared_roots)).unwrap();
+            assert_eq!(Recipe { of_products: recipe.of_products.clone(), ..same }, recipe);
         };
         for strategy in Strategy::ALL {
             for &bits in strategy.word_bits() {
@@ -345,9 +412,10 @@ mod tests {
         for (bits, longest) in [(32, 30), (64, 50), (64, 60), (64, 61), (64, 62), (128, 124), (128, 126)] {
             for log_n in LOG_N {
                 for transforms in [1, 64, 512] {
-                    sound(
-                        Recipe::for_batches(bits, log_n, u128::MAX >> (128 - longest), transforms).unwrap(),
-                    );
+                    let recipe =
+                        Recipe::for_batches(bits, log_n, u128::MAX >> (128 - longest), transforms).unwrap();
+                    recipe.of_products().into_iter().cloned().for_each(sound);
+                    sound(recipe);
                 }
             }
         }

@@ -6,7 +6,7 @@ use crate::field::Field;
 use crate::recipe::{Barrett, Feature, Pass, Product, Recipe, Strategy, Sync};
 use std::fmt::Write;
 
-const FILES: [(&str, &str); 19] = [
+const FILES: [(&str, &str); 20] = [
     ("common.cuh", include_str!("../cuda/common.cuh")),
     ("wide_integer.cuh", include_str!("../cuda/wide_integer.cuh")),
     ("butterflies.cuh", include_str!("../cuda/butterflies.cuh")),
@@ -14,6 +14,7 @@ const FILES: [(&str, &str); 19] = [
     ("barrett.cuh", include_str!("../cuda/barrett.cuh")),
     ("shoup.cuh", include_str!("../cuda/shoup.cuh")),
     ("pass.cuh", include_str!("../cuda/pass.cuh")),
+    ("chained.cuh", include_str!("../cuda/chained.cuh")),
     ("cluster.cuh", include_str!("../cuda/cluster.cuh")),
     ("once.cuh", include_str!("../cuda/once.cuh")),
     ("wide.cu", include_str!("../cuda/wide.cu")),
@@ -121,16 +122,18 @@ impl Instance {
     /// The line. `truncated` transforms omit their innermost stage.
     fn line(&self, recipe: &Recipe, truncated: bool) -> String {
         let Self { kind, name, pass } = self;
-        let (blocks, log_n) = (self.blocks(recipe), recipe.log_n());
-        let first = recipe.first_stage(*pass);
-        let Pass { stages, points_log, lanes_log, .. } = recipe.passes()[*pass];
         // A fused product reads its tables while it computes, so it gains nothing from shared roots.
         let shared_roots = if name.contains("product") { 0 } else { recipe.shared_roots() };
-        format!(
-            "{kind}({name}, {blocks}, {log_n}, {first}, {stages}, {points_log}, {lanes_log}, {truncated}, \
-             {shared_roots})\n"
-        )
+        let arguments = pass_arguments(recipe, *pass, truncated, shared_roots);
+        format!("{kind}({name}, {}, {arguments})\n", self.blocks(recipe))
     }
+}
+
+/// The arguments of `Pass` in `cuda/pass.cuh` behind the field.
+fn pass_arguments(recipe: &Recipe, pass: usize, truncated: bool, shared_roots: u32) -> String {
+    let (log_n, first) = (recipe.log_n(), recipe.first_stage(pass));
+    let Pass { stages, points_log, lanes_log, .. } = recipe.passes()[pass];
+    format!("{log_n}, {first}, {stages}, {points_log}, {lanes_log}, {truncated}, {shared_roots}")
 }
 
 /// Returns true if a resident kernel synchronises locally, and `None` if the recipe has passes.
@@ -172,6 +175,17 @@ fn transform_instances(recipe: &Recipe) -> String {
         let kernel = |name| format!("ONCE_KERNEL({name}_0, {name}, {})\n", recipe.log_n());
         return kernel("forward") + &kernel("inverse");
     }
+    if recipe.has(Feature::Chained) {
+        let kernel = |name| {
+            let passes = [0, 1].map(|pass| pass_arguments(recipe, pass, false, recipe.shared_roots()));
+            let [columns, rows] = passes;
+            format!(
+                "CHAINED_KERNEL({name}_0, {name}, {}, ({columns}), ({rows}))\n",
+                recipe.passes()[0].blocks
+            )
+        };
+        return kernel("forward") + &kernel("inverse");
+    }
     if let Some(local) = resident_sync(recipe) {
         let kernel = |name, forward| {
             format!("RESIDENT_KERNEL({name}, {}, {local}, {forward}, false)\n", recipe.log_n())
@@ -188,26 +202,34 @@ fn product_instances(recipe: &Recipe) -> String {
             log_n = recipe.log_n()
         );
     }
+    if recipe.has(Feature::Chained) {
+        let [columns, rows] = [0, 1].map(|pass| pass_arguments(recipe, pass, false, 0));
+        return format!(
+            "CHAINED_PRODUCT_KERNEL(product, {}, ({columns}), ({rows}))\n",
+            recipe.product().blocks
+        );
+    }
     product_kernels(recipe).iter().map(|kernel| kernel.line(recipe, recipe.product().truncated)).collect()
 }
 
 /// The kernels of a recipe's transforms as one self-contained CUDA file: `forward_P` and
-/// `inverse_P` for each pass P.
+/// `inverse_P` for each pass P, or for P = 0 alone if they are in one kernel.
 pub fn transforms(recipe: &Recipe) -> String {
     strategy(recipe) + &transform_instances(recipe)
 }
 
-/// The kernels that only a product needs, of a recipe without [`Feature::Once`]. `product` is the heart: fused, it covers the last forward
+/// The kernels that only a product needs, of a recipe whose products have no other. `product` is the heart: fused, it covers the last forward
 /// pass, the products and the first inverse pass; separate or resident, only the products.
 /// `inverse_product_0` is the last inverse pass, unless `product` contains it. Separate truncated
-/// products add `forward_truncated`, and `inverse_truncated` if there is more than one pass.
+/// products add `forward_truncated`, and `inverse_truncated` if there is more than one pass. Chained, `product` is all of a product.
 pub fn product(recipe: &Recipe) -> String {
     strategy(recipe) + &product_instances(recipe)
 }
 
-/// The kernels of [`transforms`] and of [`product`] in one file, without the second for [`Feature::Once`].
+/// The kernels of [`transforms`] in one file, with those of [`product`] unless products have another recipe.
 pub fn everything(recipe: &Recipe) -> String {
-    transforms(recipe) + &if recipe.has(Feature::Once) { String::new() } else { product_instances(recipe) }
+    transforms(recipe)
+        + &if recipe.of_products().is_some() { String::new() } else { product_instances(recipe) }
 }
 
 /// Those kernels of [`everything`] that could spill registers: the limits on resident threads leave a
@@ -217,8 +239,8 @@ pub fn tight(recipe: &Recipe) -> Option<String> {
     if recipe.resident() {
         return None;
     }
-    if recipe.has(Feature::Once) {
-        return Some(transforms(recipe));
+    if recipe.has(Feature::Once) || recipe.has(Feature::Chained) {
+        return Some(everything(recipe));
     }
     let of = |kernels: Vec<Instance>, truncated| -> String {
         let tight = kernels.iter().filter(|kernel| kernel.is_tight(recipe));

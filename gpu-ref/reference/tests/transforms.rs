@@ -1,6 +1,7 @@
 //! Every strategy's kernels compared with the host model: on the CPU through the emulation, and on
 //! a GPU if there is one.
 
+use gpu_ref::recipe::Pass;
 use gpu_ref::{
     Barrett, Batch, Device, Direction, Error, Feature, Layout, Modulus, Plan, Product, Recipe, Strategy,
     Sync, Word, host, number,
@@ -140,6 +141,35 @@ fn crosses_memory_once(device: &Device) {
     assert!(Recipe::new(Strategy::Best, 32, 14).unwrap().with(Feature::Once).is_err());
 }
 
+/// Both passes, and products, in one kernel: a small transform with several tiles, fewer of columns than of rows.
+fn crosses_memory_in_a_chain(device: &Device) {
+    let pass = |points_log, lanes_log| Pass { stages: 5, points_log, lanes_log, blocks: 1 };
+    for (bits, most) in [(32, 30), (64, 50), (64, 60)] {
+        let recipe = Recipe::for_moduli(Strategy::Best, bits, 10, u128::MAX >> (128 - most)).unwrap();
+        let recipe = recipe.with_passes(vec![pass(3, 3), pass(2, 2)]).unwrap();
+        assert!(
+            recipe
+                .clone()
+                .with_product(Product { separate: true, ..Product::default() })
+                .unwrap()
+                .with(Feature::Chained)
+                .is_err()
+        );
+        let chained = recipe.with(Feature::Chained).unwrap();
+        assert!(!chained.clone().with_passes(vec![pass(3, 3), pass(3, 2)]).unwrap().has(Feature::Chained));
+        check_recipe(device, &chained, 2, 3);
+    }
+}
+
+/// The default recipes of whole batches.
+fn best_chains(device: &Device) {
+    for most in [50, 60] {
+        let recipe = Recipe::for_batches(64, 16, u128::MAX >> (128 - most), 512).unwrap();
+        assert!(recipe.has(Feature::Chained));
+        check_recipe(device, &recipe, 3, 20);
+    }
+}
+
 /// The kernels of a plan whose roots do not allow short quotients.
 fn full_quotients(device: &Device) {
     let recipe = Recipe::for_moduli(Strategy::Best, 128, 10, (1 << 126) - 1).unwrap();
@@ -247,10 +277,23 @@ fn low_latency_at_all_sizes(device: &Device) {
 }
 
 fn main() -> ExitCode {
-    let each = named![check_hard_product, recipes_for_batches, crosses_memory_once, full_quotients, layouts];
+    let each = named![
+        check_hard_product,
+        recipes_for_batches,
+        crosses_memory_once,
+        crosses_memory_in_a_chain,
+        full_quotients,
+        layouts
+    ];
     let emulated: [Test; 3] = named![bad_input_is_refused, emulated_lengths, low_latency];
-    let gpu: [Test; 5] =
-        named![all_lengths, more_than_fit_at_once, small_lengths, foreign_streams, low_latency_at_all_sizes];
+    let gpu: [Test; 6] = named![
+        all_lengths,
+        more_than_fit_at_once,
+        small_lengths,
+        foreign_streams,
+        low_latency_at_all_sizes,
+        best_chains
+    ];
     let mut trials: Vec<_> = on_each(&each).collect();
     trials.extend(emulated.map(|(name, test)| on(ON_EMULATED, name, test)));
     trials.extend(gpu.map(|(name, test)| on(ON_GPU, name, test)));

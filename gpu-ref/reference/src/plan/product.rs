@@ -12,7 +12,7 @@ const POINTWISE_THREADS: u32 = 256;
 /// The kernels of products.
 pub(super) struct ProductKernels {
     pub(super) heart: Kernel,
-    /// The last inverse pass, unless it is part of the heart.
+    /// The last inverse pass, unless it is part of the heart. With [`Feature::Chained`], the heart is all of a product.
     pub(super) inverse: Option<Kernel>,
     /// The truncated last forward pass and first inverse pass, unless the heart contains them. The
     /// first inverse pass is omitted if it is also the last.
@@ -57,10 +57,13 @@ impl<W: Word> Plan<W> {
     /// # Errors
     /// Returns the errors of [`Self::spilled_bytes`].
     pub fn spilled_bytes_of_product(&self) -> Result<usize, Error> {
-        if let Some(plan) = self.in_passes()? {
+        if let Some(plan) = self.of_products()? {
             return plan.spilled_bytes_of_product();
         }
         let product = self.product_kernels()?;
+        if self.progress.is_some() {
+            return self.device.local_bytes(&product.heart);
+        }
         let others = [&product.inverse, &product.forward_truncated, &product.inverse_truncated];
         let beside = self.passes_beside_heart() - usize::from(product.forward_truncated.is_some());
         let passes = self.forward[..beside].iter().chain([&product.heart]);
@@ -81,10 +84,15 @@ impl<W: Word> Plan<W> {
     fn products(&self, left: &Batch<W>, right: &Batch<W>, layout: Layout) -> Result<Vec<Launch<'_>>, Error> {
         self.device.require(left.device())?;
         self.device.require(right.device())?;
-        if let Some(plan) = self.in_passes()? {
+        if let Some(plan) = self.of_products()? {
             return plan.products(left, right, layout);
         }
         let product = self.product_kernels()?;
+        if let Some(progress) = &self.progress {
+            let tables = [Direction::Forward, Direction::Inverse].map(|direction| self.tables(direction));
+            let launch = |part| self.chained_launch(&product.heart, progress, [left, right], &tables, part);
+            return Ok(self.chunks(layout).into_iter().map(launch).collect());
+        }
         let last = self.recipe.passes().len() - 1;
         let beside = self.passes_beside_heart();
         let mut launches = Vec::new();
@@ -127,16 +135,14 @@ impl<W: Word> Plan<W> {
         Ok(launches)
     }
 
-    /// With [`Feature::Once`], the plan of the products.
-    fn in_passes(&self) -> Result<Option<&Self>, Error> {
-        if !self.recipe.has(Feature::Once) {
-            return Ok(None);
-        }
-        if let Some(plan) = self.in_passes.get() {
+    /// The plan of the products, where they have another recipe.
+    fn of_products(&self) -> Result<Option<&Self>, Error> {
+        let Some(recipe) = self.recipe.of_products() else { return Ok(None) };
+        if let Some(plan) = self.of_products.get() {
             return Ok(Some(plan));
         }
-        let plan = Self::with_recipe(&self.device, self.recipe.clone().without(Feature::Once), &self.moduli)?;
-        Ok(Some(self.in_passes.get_or_init(|| Box::new(plan))))
+        let plan = Self::with_recipe(&self.device, recipe.clone(), &self.moduli)?;
+        Ok(Some(self.of_products.get_or_init(|| Box::new(plan))))
     }
 
     /// Returns true if the product's heart contains no pass.
@@ -174,9 +180,10 @@ impl<W: Word> Plan<W> {
         let Product { separate, truncated, .. } = self.recipe.product();
         let kernels = ProductKernels {
             heart: kernel("product", last)?,
-            inverse: (passes.len() > 1 || self.heart_is_products_alone())
-                .then(|| kernel("inverse_product_0", &passes[0]))
-                .transpose()?,
+            inverse: (!self.recipe.has(Feature::Chained)
+                && (passes.len() > 1 || self.heart_is_products_alone()))
+            .then(|| kernel("inverse_product_0", &passes[0]))
+            .transpose()?,
             forward_truncated: (separate && truncated)
                 .then(|| kernel("forward_truncated", last))
                 .transpose()?,

@@ -38,6 +38,34 @@ pub(super) fn pipelined(log_n: u32) -> usize {
     128 << (16 - log_n)
 }
 
+/// From this many transforms on, [`Feature::Chained`] is faster where [`chained`] has passes for it.
+pub(super) const MANY: usize = 64;
+
+/// Passes of [`Feature::Chained`], where it is faster.
+pub(super) fn chained(word_bits: u32, modulus_bits: u32, log_n: u32) -> Option<Vec<Pass>> {
+    match (word_bits, modulus_bits, log_n) {
+        (64, 50, 16) => Some(pair(log_n, 8, (4, 4, 4), (3, 3, 4))),
+        (64, 60 | 61, 16) => Some(pair(log_n, 8, (4, 3, 5), (4, 3, 5))),
+        _ => None,
+    }
+}
+
+/// Passes of chained products, where transforms have others. The heart waits for instructions if it has 16 points a
+/// thread.
+pub(super) fn chained_products(word_bits: u32, modulus_bits: u32, log_n: u32) -> Option<Vec<Pass>> {
+    match (word_bits, modulus_bits, log_n) {
+        (64, 60 | 61, 16) => Some(pair(log_n, 8, (4, 4, 3), (3, 3, 3))),
+        _ => None,
+    }
+}
+
+/// Of [`chained`].
+pub(super) const CHAINED_PRODUCT: Product = Product { separate: false, truncated: false, blocks: 3 };
+
+/// Bytes between two steps of a chain, by the order of its blocks. With fewer, blocks wait; much more does not
+/// stay in the L2 cache.
+pub(crate) const CHAIN_BYTES: usize = 8 << 20;
+
 /// Passes of [`Strategy::Best`] for fewer than [`FEW`] transforms, where they differ.
 pub(super) fn few(word_bits: u32, log_n: u32) -> Option<Vec<Pass>> {
     match (word_bits, log_n) {

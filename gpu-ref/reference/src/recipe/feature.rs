@@ -10,6 +10,10 @@ pub enum Feature {
     /// A thread loads its first roots before it waits. This shortens a single transform and costs a batch
     /// registers.
     EarlyRoots,
+    /// [`Strategy::Best`] with two passes of as many threads each, the second with as many blocks or a multiple: both passes, or
+    /// all of a product, are one kernel. Its blocks wait for each other, and a few polynomials at a time are
+    /// between two passes, in the L2 cache.
+    Chained,
     /// Every pass but the first goes through the polynomials and limbs of a batch backwards, so that
     /// it finds in the L2 cache what the pass before has written last.
     Alternating,
@@ -40,6 +44,7 @@ impl Feature {
         match self {
             Self::Overlap => None,
             Self::EarlyRoots => Some("EARLY_ROOTS"),
+            Self::Chained => Some("CHAINED"),
             Self::Alternating => Some("ALTERNATING"),
             Self::GlobalExchange => Some("EXCHANGE_IN_GLOBAL"),
             Self::Streaming => Some("STREAMING"),
@@ -57,6 +62,7 @@ impl Feature {
             Self::Overlap | Self::EarlyRoots | Self::Alternating | Self::GlobalExchange | Self::Streaming => {
                 !strategy.resident()
             }
+            Self::Chained => strategy == Strategy::Best && recipe.can_chain(),
             Self::Casts => strategy == Strategy::Caramel,
             Self::OnTheFly => strategy == Strategy::Cheddar,
             Self::Once => matches!((strategy, word_bits, log_n), (Strategy::Best, 32, 15 | 16)),
