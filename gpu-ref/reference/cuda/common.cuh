@@ -45,6 +45,13 @@ INLINE void wait_for_previous_kernel() {
 #else
 INLINE void wait_for_previous_kernel() {}
 #endif
+// Brings what is at an address to the L2 cache, also before `wait_for_previous_kernel`: every later load sees all stores, because that
+// cache has the only copy.
+#ifndef EMULATED
+INLINE void fetch(const void* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
+#else
+INLINE void fetch(const void*) {}
+#endif
 // As a value, for what waits in a way that its caller chooses.
 struct AfterPreviousKernel {
     INLINE void operator()() const { wait_for_previous_kernel(); }

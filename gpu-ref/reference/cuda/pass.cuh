@@ -28,7 +28,7 @@
 //
 // Variants, selected by macros that the host defines before this file:
 //   EARLY_ROOTS: a thread loads the roots of its first round into registers before it waits for the
-//     preceding kernel.
+//     preceding kernel. The first pass also brings its data to the L2 cache.
 //   ALTERNATING: every pass but the first goes through polynomials and limbs backwards, so that it finds in
 //     the L2 cache what the pass before has written last.
 //   CHAINED: all passes are one kernel; see chained.cuh.
@@ -234,9 +234,11 @@ struct Pass {
     }
 
 #ifdef EARLY_ROOTS
+    static constexpr bool FETCHES = true;
     template <int ROUND>
     using FirstRoots = HeldRoots<ROUND>;
 #else
+    static constexpr bool FETCHES = false;
     template <int ROUND>
     using FirstRoots = RoundRoots<ROUND>;
 #endif
@@ -318,6 +320,20 @@ struct Pass {
             x[r] = fresh ? field.enter(word) : field.unpack(word);
         }
     }
+    // Fetches what the block will load. Threads whose words are in one sector of the cache divide its rows, or the block its words.
+    INLINE static void fetch_words(const Word* in, size_t thread, size_t block) {
+        constexpr u32 SECTOR = 32 / sizeof(Word);
+        if constexpr (ROWS) {
+            for (u32 word = threadIdx.x * SECTOR; word < (u32)(THREADS * POINTS); word += THREADS * SECTOR) fetch(in + block + word);
+        } else {
+            const Word* from = in + thread + ((size_t)base(0) << LOG_COLUMNS);
+#pragma unroll
+            for (u32 r = 0; r < POINTS; r += SECTOR) {
+                const u32 own = r + (lane() & (SECTOR - 1));
+                if (own < POINTS) fetch(from + ((size_t)own << (window(0) + LOG_COLUMNS)));
+            }
+        }
+    }
     template <int BOUND>
     INLINE static void store(const Field& field, const Reg (&x)[POINTS], Word* to, int round, bool finished) {
         to += (size_t)base(round) << LOG_COLUMNS;
@@ -376,6 +392,7 @@ struct Pass {
         const Twiddle* table = tables + (size_t)tile.limb * TABLE;
         const Place place(tile, limbs);
         const FirstRoots<0> roots(field, table, place.row);
+        if constexpr (FETCHES && OPENS) fetch_words(in, place.thread, place.block);
         ready();
         Reg x[POINTS];
         load(field, x, in + place.thread, 0, OPENS);
@@ -398,6 +415,7 @@ struct Pass {
         const Twiddle scale_root = PRODUCT ? own.product_scale_root : own.scale_root;
         const Place place(tile, limbs);
         const FirstRoots<ROUNDS - 1> roots(field, table, place.row);
+        if constexpr (FETCHES && CLOSES) fetch_words(in, place.thread, place.block);
         ready();
         Reg x[POINTS];
         if constexpr (STAGED) {
