@@ -265,6 +265,17 @@ struct Once {
         INLINE void copy_late(Block& block, Word* to) const { copy(block, to, EARLY, POINTS); }
     };
 
+    // Copies what the first polynomial needs. The caller waits for the other warps.
+    template <bool FORWARD>
+    INLINE static void copy_all(Block& block, const Order& order, const Word* in, Tile tile, Word* late) {
+        const Source<FORWARD> source(block, in, tile);
+        copy_first(block, order, tile, 0);
+        copy_middle(block, order.table(tile));
+        source.copy_early(block);
+        source.copy_late(block, late);
+        wait_for_copies();
+    }
+
     static __device__ void forward(const Word* in, Word* out, Order order, u32 count) {
         SHARED_ARRAY(Memory, memory);
         Block block = begin(memory);
@@ -274,14 +285,7 @@ struct Once {
         Word *own = region(block), *late = own + 512;
         // Free until the copies of the next polynomial.
         uint4* received = reinterpret_cast<uint4*>(memory->early);
-        if (number < count) {
-            const Source<true> source(block, in, tile);
-            copy_first(block, order, tile, 0);
-            source.copy_early(block);
-            copy_middle(block, order.table(tile));
-            source.copy_late(block, late);
-            wait_for_copies();
-        }
+        if (number < count) copy_all<true>(block, order, in, tile, late);
         __syncthreads();
 #pragma unroll 1
         for (Tile next; number < count; tile = next, parity ^= 1) {
@@ -383,14 +387,7 @@ struct Once {
         uint4* received = reinterpret_cast<uint4*>(memory->exchange);
         // The words that wait for the exchange memory, behind those that the other block sends.
         Word* late = memory->exchange + 16 * THREADS + block.warp * (LATE * 32);
-        if (number < count) {
-            const Source<false> source(block, in, tile);
-            copy_first(block, order, tile, 0);
-            copy_middle(block, order.table(tile));
-            source.copy_early(block);
-            source.copy_late(block, late);
-            wait_for_copies();
-        }
+        if (number < count) copy_all<false>(block, order, in, tile, late);
         __syncthreads();
 #pragma unroll 1
         for (Tile next; number < count; tile = next, parity ^= 1) {
