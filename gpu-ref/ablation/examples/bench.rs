@@ -11,8 +11,8 @@
 //! * `row-warm`, `row-cold`: many single transforms in a row on one polynomial, or on 512 MiB of them
 //!   if those are at most 4096.
 //!
-//! `copy` is the driver's copy of as many bytes as a batch of 512 at N = 2^16, per transform: the floor
-//! of one pass.
+//! `copy` is the driver's copy of as many bytes as a batch of 512 or 64 at N = 2^16, per transform: the
+//! floor of one pass.
 //!
 //! Before timing, every recipe is compared with the host model on new random inputs, word for word.
 //! A difference is an error.
@@ -102,14 +102,16 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Copies to compare with transforms of 2^16 words, once for each word size.
+/// Copies to compare with batches of transforms of 2^16 words, for each word size.
 fn copies(device: &Device, cases: &[Case]) -> Outcome<()> {
-    let (log_n, batch) = (16, 512);
+    let log_n = 16;
     for bits in [32, 64, 128] {
         if cases.iter().any(|case| (case.word_bits, case.log_n) == (bits, log_n)) {
-            let bytes = (batch << log_n) * bits as usize / 8;
-            let Timing { median, low, high } = time_copy(device, bytes)?.divided_by(batch);
-            println!("copy,copy,{log_n},{bits},{bits},1,{batch},cold,{median:.4},{low:.4},{high:.4}");
+            for batch in [512, 64] {
+                let bytes = (batch << log_n) * bits as usize / 8;
+                let Timing { median, low, high } = time_copy(device, bytes)?.divided_by(batch);
+                println!("copy,copy,{log_n},{bits},{bits},1,{batch},cold,{median:.4},{low:.4},{high:.4}");
+            }
         }
     }
     Ok(())

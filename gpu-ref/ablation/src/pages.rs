@@ -46,6 +46,7 @@ pub fn pages() -> Result<Vec<(PathBuf, String)>> {
         ("beside sizes", times::beside_sizes()?),
         ("beside floors", times::beside_floors()?),
         ("once", times::once()?),
+        ("small batches", times::small_batches()?),
         ("floors", times::floors()?),
         ("spills", spills::spills()?),
         ("strategies", times::strategies()?),

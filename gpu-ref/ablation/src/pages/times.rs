@@ -1,6 +1,7 @@
 //! Times of transforms and products, compared with public codes.
 
 use super::{folder, lines, table};
+use gpu_ref::Recipe;
 use std::io::{Error, Result};
 
 /// Number of moduli, transforms per batch, and mode.
@@ -265,24 +266,91 @@ pub(super) fn floors() -> Result<String> {
     Ok(table(&["code", "word", "modulus", "two copies, us", "of forward", "of inverse"], rows))
 }
 
-/// Transforms in batches of 512 that cross memory once and in two passes, from one call on an H100, beside one copy.
+/// The copy of a batch of that size of 2^16 words, from the output of one call.
+fn copy_of(times: &[Time], word: &str, batch: &str) -> Result<f64> {
+    let copy =
+        times.iter().find(|time| time.code[0] == "copy" && time.code[1] == word && time.setting[3] == batch);
+    Ok(copy.ok_or_else(|| Error::other(format!("no copy of {batch} transforms in {word}-bit words")))?.us())
+}
+
+/// Returns true if the default kernels of a time cross memory once, and not in passes.
+fn crosses_once(time: &Time) -> bool {
+    let [_, word, modulus] = &time.code;
+    let [work, log_n, _, batch, _] = &time.setting;
+    let numbers = [word, modulus, log_n, batch].map(|field| field.parse().ok());
+    let [Some(word), Some(modulus), Some(log_n), Some(batch)] = numbers else { return false };
+    let of = |recipe: fn(u32, u32, u128, usize) -> std::result::Result<Recipe, gpu_ref::Error>| {
+        let recipe = recipe(word, log_n, u128::MAX >> (128 - modulus), batch as usize).ok()?;
+        Some(if work == "product" { recipe.of_products().cloned().unwrap_or(recipe) } else { recipe })
+    };
+    time.code[0] != "copy" && of(Recipe::for_batches) != of(Recipe::for_batches_in_passes)
+}
+
+/// Batches on an H100 in kernels that cross memory once and in passes, from one call, beside the fewest copies.
 pub(super) fn once() -> Result<String> {
     let [once, passes] = [own("h100-once.csv", true)?, own("h100-passes.csv", false)?];
-    let copy = once.iter().find(|time| time.code[0] == "copy");
-    let copy = copy.ok_or_else(|| Error::other("h100-once.csv: no copy"))?.us();
-    // Smaller batches have the same kernels in both files.
-    let rows = once.iter().filter(|time| time.setting[3] == "512" && time.setting[0] != "product");
-    let rows = rows.filter_map(|time| {
-        let in_passes =
-            passes.iter().find(|other| other.code == time.code && other.setting == time.setting)?;
-        let [work, log_n, moduli, _, mode] = &time.setting;
-        // The copy has 2^16 words.
-        let copy = if log_n == "15" { copy / 2.0 } else { copy };
-        let ratios = [in_passes.us() / time.us(), time.us() / copy].map(|ratio| format!("{ratio:.2}"));
+    let mut rows = Vec::new();
+    for time in once.iter().filter(|time| crosses_once(time)) {
+        let [work, log_n, moduli, batch, mode] = &time.setting;
+        let Some(in_passes) =
+            passes.iter().find(|other| other.code == time.code && other.setting == time.setting)
+        else {
+            continue;
+        };
+        // The copy has 2^16 words. A product reads two factors and writes one.
+        let copies = copy_of(&once, &time.code[1], batch)? * if log_n == "15" { 0.5 } else { 1.0 };
+        let copies = if work == "product" { 1.5 * copies } else { copies };
+        let ratios = [in_passes.us() / time.us(), time.us() / copies].map(|ratio| format!("{ratio:.2}"));
         let us = [in_passes, time].map(|time| time.us.clone());
-        Some([&[format!("2^{log_n}"), work.clone(), moduli.clone(), mode.clone()][..], &us, &ratios].concat())
-    });
-    let head = ["N", "work", "moduli", "mode", "two passes, us", "once, us", "gain", "over one copy"];
+        let head = [format!("2^{log_n}"), work.clone(), time.code[1].clone(), time.code[2].clone()];
+        rows.push([&head[..], &[moduli, batch, mode].map(Clone::clone), &us, &ratios].concat());
+    }
+    let head = [
+        "N",
+        "work",
+        "word",
+        "modulus",
+        "moduli",
+        "batch",
+        "mode",
+        "passes, us",
+        "once, us",
+        "gain",
+        "over copies",
+    ];
+    Ok(table(&head, rows))
+}
+
+/// Batches of 64 in 32-bit words at N = 2^16 on an H100 beside two copies of such a batch, and the fastest public code.
+pub(super) fn small_batches() -> Result<String> {
+    let passes = own("h100-passes.csv", true)?;
+    let copies = 2.0 * copy_of(&passes, "32", "64")?;
+    let mut rows = Vec::new();
+    for line in lines::<Beside>("h100-beside.csv")? {
+        let [work, word, modulus, moduli, batch, mode, log_n, _, public, name] = &line;
+        if (&word[..], &batch[..], &mode[..], &log_n[..]) != ("32", "64", "cold", "16") || work == "product" {
+            continue;
+        }
+        let setting = [work, log_n, moduli, batch, mode].map(Clone::clone);
+        let own = passes
+            .iter()
+            .find(|time| time.code[1..] == [word.clone(), modulus.clone()] && time.setting == setting);
+        let us = own.ok_or_else(|| Error::other("h100-passes.csv: no batch of 64"))?;
+        let ratios = [us.us() / copies, public.parse().unwrap_or(f64::NAN) / copies]
+            .map(|ratio| format!("{ratio:.2}"));
+        let head = [work, moduli, &us.us].map(Clone::clone);
+        rows.push([&head[..], &[format!("{copies:.4}"), public.clone(), name.clone()], &ratios].concat());
+    }
+    let head = [
+        "work",
+        "moduli",
+        "us",
+        "two copies, us",
+        "public, us",
+        "public code",
+        "us / copies",
+        "public / copies",
+    ];
     Ok(table(&head, rows))
 }
 
