@@ -151,6 +151,18 @@ mod tests {
     }
 
     #[test]
+    fn files_are_read_up_to_their_limit() {
+        let own = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+        assert!(read_text(own, Content::Document).unwrap().starts_with("[package]"));
+        assert!(open_stored(own).is_ok());
+        let limit = Content::Document.limit();
+        let longest = read_all(io::repeat(b'a').take(limit), Content::Document).unwrap();
+        assert_eq!(longest.len() as u64, limit);
+        let limits = [Content::Document, Content::Program, Content::Data].map(Content::limit);
+        assert_eq!(limits, [1 << 26, 1 << 30, 1 << 34]);
+    }
+
+    #[test]
     fn byte_order_marks_are_no_part_of_a_text() {
         assert_eq!(text("\u{feff}a\u{feff}".into()), Ok("a\u{feff}".to_owned()));
         assert_eq!(without_mark("\u{feff}a".as_bytes()), b"a");
