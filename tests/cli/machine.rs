@@ -179,3 +179,29 @@ fn a_plan_fits_its_schema() {
     let schema = schema_of("plan");
     assert_eq!(validate(&schema, &document), Ok(()));
 }
+
+/// Measurements of an earlier search are input: the winner is timed again, and without a cache the search goes on.
+#[test]
+fn a_changed_cache_gives_no_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let tune =
+        || rpu(folder, &["tune", "ntt", "--n", "1K", "--effort", "1", "--cache", "c", "-o", "plan.toml"]);
+    assert!(tune().status.success());
+    fs::remove_file(folder.join("plan.toml")).unwrap();
+    let cache = fs::read_dir(folder.join("c")).unwrap().next().unwrap().unwrap().path();
+    let changed = |line: &str| format!("{} 5.\n", line.split(' ').next().unwrap());
+    let text: String = fs::read_to_string(&cache).unwrap().lines().map(changed).collect();
+    fs::write(&cache, text).unwrap();
+    let output = tune();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("the cache of measurements has wrong cycles for the best plan"), "{errors}");
+    assert!(!folder.join("plan.toml").exists());
+
+    fs::remove_dir_all(folder.join("c")).unwrap();
+    fs::write(folder.join("c"), "").unwrap();
+    let output = tune();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && errors.starts_with("warning: no cache of measurements"), "{errors}");
+}
