@@ -20,6 +20,8 @@ pub struct Report {
     pub n: u64,
     /// The origin of keys.
     pub keys: Keys,
+    /// The bytes of the keys that a memory holds: the limbs that the program reads, once each, without what comes from a seed.
+    pub key_bytes: u64,
     /// What the choice of its kernels minimises.
     pub optimise: Merit,
     /// The parameter set, if the program's generator or manifest says it.
@@ -90,14 +92,14 @@ pub struct Compute {
 }
 
 impl Report {
-    /// The report of a timeline: with its work, the origin of keys, and what its kernels minimise.
+    /// The report of a timeline: with its work, the bytes and the origin of keys, and what its kernels minimise.
     pub(crate) fn new(
         program: &RingProgram,
         machine: &Machine,
         launches: &Launches,
         (renamed, unused): (u64, u64),
         timeline: &Timeline,
-        (work, (keys, optimise)): (&Work<'_>, (Keys, Merit)),
+        (work, key_bytes, (keys, optimise)): (&Work<'_>, u64, (Keys, Merit)),
     ) -> Self {
         let share = |part: f64| if timeline.total_ns > 0.0 { part / timeline.total_ns } else { 0.0 };
         let mut binds: BTreeMap<String, f64> = BTreeMap::new();
@@ -117,6 +119,7 @@ impl Report {
         Self {
             n: program.degree().get(),
             keys,
+            key_bytes,
             optimise,
             parameters: program.parameters().cloned(),
             time_us: work.time_us,

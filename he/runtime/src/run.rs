@@ -125,7 +125,7 @@ impl<'p> Runtime<'p> {
             let plan = Plan { program, flow, launches, kernels, machine, keys, record: false };
             plan.timeline().map_or((f64::INFINITY, None), |timeline| {
                 let events = events(launches, kernels);
-                let work = timeline.work(&events, key_bytes);
+                let work = timeline.work(&events, keys.on_chip(key_bytes));
                 (merit.value(&RunEnergy::of(machine, &work), work.time_us), Some(timeline))
             })
         });
@@ -229,9 +229,9 @@ impl<'p> Runtime<'p> {
         let Lifted { program, flow, launches, .. } = &*self.lifted;
         let key_bytes = key_bytes(program, flow, self.machine, self.keys);
         let (events, choice) = (self.events(), (self.keys, self.merit));
-        let work = timeline.work(&events, key_bytes);
+        let work = timeline.work(&events, self.keys.on_chip(key_bytes));
         let without_launch = (flow.renamed, flow.unused);
-        Report::new(program, self.machine, launches, without_launch, timeline, (&work, choice))
+        Report::new(program, self.machine, launches, without_launch, timeline, (&work, key_bytes, choice))
     }
 
     /// Runs the program on data. The result has the words of each output, in the order of
@@ -337,10 +337,10 @@ fn events(launches: &Launches, kernels: &Kernels) -> Events {
     events
 }
 
-/// The bytes of the keys in a memory of their own.
+/// The bytes of the keys that a memory holds.
 fn key_bytes(program: &RingProgram, flow: &Flow, machine: &Machine, keys: Keys) -> u64 {
     let limb_bytes = machine.instruction_set().bytes(program.degree().get());
-    Sources::of(program, flow, keys).resident_limbs() * limb_bytes
+    Sources::of(program, flow, keys).key_halves() * limb_bytes / 2
 }
 
 /// The reason why a program cannot run.

@@ -25,6 +25,14 @@ impl Keys {
     /// All origins.
     pub const ALL: [Self; 3] = [Self::Streamed, Self::Seeded, Self::Resident];
 
+    /// How many bytes of keys lie in a memory of their own.
+    pub(crate) const fn on_chip(self, bytes: u64) -> u64 {
+        match self {
+            Self::Streamed | Self::Seeded => 0,
+            Self::Resident => bytes,
+        }
+    }
+
     /// The name in options, definitions and results.
     pub const fn name(self) -> &'static str {
         match self {
@@ -158,10 +166,9 @@ impl Sources {
         self.keys == Keys::Resident && self.key_halves[value.index()].is_some()
     }
 
-    /// The number of values in a memory of their own.
-    pub(crate) fn resident_limbs(&self) -> u64 {
-        let keys = self.key_halves.iter().flatten().count() as u64;
-        if self.keys == Keys::Resident { keys } else { 0 }
+    /// The halves of limbs of keys that a memory holds, each limb once.
+    pub(crate) fn key_halves(&self) -> u64 {
+        self.key_halves.iter().flatten().map(|&halves| u64::from(halves)).sum()
     }
 
     /// The kind of a load, and the halves of the bytes that it transfers.

@@ -79,6 +79,9 @@ pub struct RunReport {
     /// The origin of its keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys: Option<Keys>,
+    /// The keys that a memory holds: the limbs that the program reads, once each, without what comes from a seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_mib: Option<f64>,
     /// Of a bootstrap, the time over the slots of the message and the levels that the program leaves it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_level_ns: Option<f64>,
@@ -271,6 +274,7 @@ impl RunReport {
             n: None,
             parameters: None,
             keys: None,
+            key_mib: None,
             slot_level_ns: None,
             optimise: None,
             operations: None,
@@ -376,6 +380,7 @@ impl RunReport {
             n,
             parameters,
             keys,
+            key_bytes,
             optimise,
             time_us,
             operations,
@@ -398,6 +403,7 @@ impl RunReport {
                 .map(|slot_levels| 1e3 * time_us / slot_levels as f64),
             parameters,
             keys: Some(keys),
+            key_mib: Some(key_bytes as f64 / f64::from(1 << 20)),
             optimise: Some(optimise),
             operations: Some(operations),
             operations_by_name: Some(operations_by_name),

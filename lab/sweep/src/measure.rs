@@ -93,6 +93,8 @@ measures! {
     EnergyStaticUj "energy_static_uj" "static energy" = |run| Some(run.energy_static_uj);
     /// Energy of one run by its time.
     PowerW "power_w" "power" = |run| run.power_w;
+    /// The keys of a ring program that a memory holds.
+    KeyMib "key_mib" "size of the keys" = |run| run.key_mib;
     products
     /// Area by time.
     AreaDelay "area_delay_mm2_us" "area × delay" = AreaMm2 * TimeUs;

@@ -188,9 +188,9 @@ fn goals(definition: &Definition, exploration: &Exploration) -> Result<Goals, Di
     let objectives = exploration.objectives.clone().unwrap_or_else(|| vec![time, Measure::AreaMm2]);
     let limited = constraints.iter().map(|constraint| constraint.measure);
     let wanted: Vec<Measure> = objectives.iter().copied().chain(limited).collect();
-    // A program of a file may be a bootstrap.
-    let has_bootstrap = match definition.common("kernel") {
-        Some(kernel) => kernel.text() == "bootstrap",
+    // A program of a file may be any.
+    let is_of = |wanted: &dyn Fn(&str) -> bool| match definition.common("kernel") {
+        Some(kernel) => wanted(&kernel.text()),
         None => definition.common("program").is_some(),
     };
     let of_some_tasks = [
@@ -202,9 +202,15 @@ fn goals(definition: &Definition, exploration: &Exploration) -> Result<Goals, Di
         ),
         (
             Measure::SlotLevelNs,
-            has_bootstrap,
+            is_of(&|kernel| kernel == "bootstrap"),
             "`slot_level_ns` is of bootstraps, but the program of the designs is another",
             "set `kernel = \"bootstrap\"`, or take `time_us`",
+        ),
+        (
+            Measure::KeyMib,
+            is_of(&|kernel| programs::find_program(kernel).is_some()),
+            "`key_mib` is of ring programs, but the designs run a kernel",
+            "set `kernel` to a name of `rpu gen program`",
         ),
     ];
     if let Some((.., message, help)) = of_some_tasks.iter().find(|(of, has, ..)| !has && wanted.contains(of))
