@@ -1,7 +1,8 @@
 //! Recorded programs on machines. The environment variable `RING_PROGRAM_TRACES` names the folder of the recordings:
 //! `NAME.fhetch.xz` beside its manifest, `NAME.json.xz`.
 
-use crate::operations::{binding, machine, machines};
+use crate::applications::OFF_CHIP;
+use crate::operations::{binding, changed_machine, machine, machines};
 use crate::page::{Fault, Files, fill, lines, text};
 use ring::Degree;
 use ring::prime::largest_primes;
@@ -39,7 +40,7 @@ pub(crate) fn files() -> Files {
     for (name, degree) in LARGE {
         let program = at_degree(&folder, name, degree)?;
         for machine_name in MACHINES {
-            let cells = cells(&program, &machine(machine_name)?);
+            let cells = cells(&program, &changed_machine(machine_name, &[OFF_CHIP])?);
             large.push(format!("| {name} | {degree} | {machine_name} |{cells}"));
         }
     }
