@@ -153,7 +153,7 @@ fn stage_row(name: &str, stage: &Stage, (generated, inputs): (&Generated, &Input
 }
 
 /// The time of transforms among the kernels of a run, and their number.
-fn transforms(report: &Report) -> (f64, u64) {
+pub(crate) fn transforms(report: &Report) -> (f64, u64) {
     let costs = report.costs.iter().filter(|(name, _)| name.contains("ntt"));
     costs.fold((0.0, 0), |(time, count), (_, cost)| (time + cost.time_us, count + cost.operations))
 }
@@ -164,7 +164,7 @@ fn report(program: &ring_program::RingProgram, machine: &Machine) -> Result<Repo
 }
 
 /// The time of a transform of one limb, from a rescale.
-fn transform_us(set: &ParameterSet, machine: &Machine) -> Result<f64, Fault> {
+pub(crate) fn transform_us(set: &ParameterSet, machine: &Machine) -> Result<f64, Fault> {
     let program = generate(&find_program("rescale").expect("a program"), set, &Options::default())?;
     let (time, count) = transforms(&report(&program, machine)?);
     Ok(time / count as f64)
