@@ -1,0 +1,239 @@
+//! What the fusion of transforms with elementwise work can gain at most: `reports/fusion.md`.
+
+use crate::operations::machine;
+use crate::page::{Fault, Files, fill, lines, text};
+use b512_asm::Pipe;
+use codegen::{PlanChoice, Request, generate};
+use golden::Operation;
+use programs::{Options, ParameterSet, find_dataflow, find_program, generate as generate_program};
+use rayon::prelude::*;
+use ring::Degree;
+use runtime::{Keys, Runtime};
+use sim::timing::simulate;
+use sim::{Clock, Machine};
+
+/// Products of ciphertexts: the set, its degree if it is another, and the machine.
+const PRODUCTS: [(&str, Option<u64>, &str); 8] = [
+    ("ark", None, "narrow"),
+    ("ark", None, "paper"),
+    ("dprive", None, "paper"),
+    ("bts2", None, "narrow"),
+    ("ark", Some(8192), "narrow"),
+    ("ark", Some(4096), "narrow"),
+    ("ark", Some(2048), "narrow"),
+    ("ark", Some(1024), "narrow"),
+];
+
+/// Targets of a conversion in one kernel, which share its loads.
+const TARGETS: f64 = 8.0;
+
+/// Words of the rings that a launch has if limbs are short.
+const SHARED: u64 = 16384;
+
+/// The shape of a key switch.
+#[derive(Clone, Copy)]
+struct Shape {
+    levels: f64,
+    special: f64,
+    digits: f64,
+    /// Moduli of a digit.
+    digit: f64,
+}
+
+/// What a limb of elementwise work takes: limbs that are loaded or stored, and instructions for each of its vectors.
+#[derive(Clone, Copy)]
+struct Work {
+    accesses: f64,
+    operations: f64,
+}
+
+/// The elementwise work on one side of a transform.
+#[derive(Clone, Copy)]
+struct Side {
+    name: &'static str,
+    /// In a kernel of its own.
+    apart: fn(Shape) -> Work,
+    /// Within the kernel of the transform, without the access of the transform that is saved.
+    fused: fn(Shape) -> Work,
+}
+
+/// Transforms with the same work before and behind them.
+struct Group {
+    operation: Operation,
+    /// The transforms of a product.
+    count: fn(Shape) -> f64,
+    before: Side,
+    behind: Side,
+}
+
+/// The base conversion of a digit.
+const OF_DIGIT: Side = Side {
+    name: "conversion",
+    apart: |s| Work { accesses: s.digit / TARGETS + 1.0, operations: s.digit },
+    fused: |s| Work { accesses: s.digit - 1.0, operations: s.digit },
+};
+
+/// The base conversion of a mod-down that is merged with a rescale.
+const OF_SPECIAL: Side = Side {
+    name: "conversion",
+    apart: |s| Work { accesses: (s.special + 1.0) / TARGETS + 1.0, operations: s.special + 1.0 },
+    fused: |s| Work { accesses: s.special, operations: s.special + 1.0 },
+};
+
+/// Sums over digits stay in registers apart, and go through the memory if fused: two limbs in, two limbs out.
+const TO_SUM: Side = Side {
+    name: "inner product",
+    apart: |s| Work { accesses: 3.0 + 2.0 / s.digits, operations: 2.0 },
+    fused: |s| Work { accesses: 2.0 + 2.0 * (s.digits - 1.0) / s.digits + 2.0 - 1.0, operations: 2.0 },
+};
+
+/// Both results read the same limbs, if fused each in a kernel of its own.
+const FROM_SUM: Side = Side {
+    name: "inner product",
+    apart: |s| Work { accesses: 1.5 * s.digits + 1.0, operations: s.digits },
+    fused: |s| Work { accesses: 2.0 * s.digits - 1.0, operations: s.digits },
+};
+
+const SUBTRACT: Side = Side {
+    name: "subtract and scale",
+    apart: |_| Work { accesses: 3.0, operations: 2.0 },
+    fused: |_| Work { accesses: 2.0 - 1.0, operations: 2.0 },
+};
+
+const PRODUCT: Side = Side {
+    name: "product",
+    apart: |_| Work { accesses: 3.0, operations: 1.0 },
+    fused: |_| Work { accesses: 2.0 - 1.0, operations: 1.0 },
+};
+
+const SCALE: Side = Side {
+    name: "scale",
+    apart: |_| Work { accesses: 2.0, operations: 1.0 },
+    fused: |_| Work { accesses: 0.0, operations: 1.0 },
+};
+
+/// All transforms of a product of ciphertexts.
+const GROUPS: [Group; 4] = [
+    Group {
+        operation: golden::NTT,
+        count: |s| s.digits * (s.levels + s.special) - s.levels,
+        before: OF_DIGIT,
+        behind: TO_SUM,
+    },
+    Group { operation: golden::NTT, count: |s| 2.0 * (s.levels - 1.0), before: OF_SPECIAL, behind: SUBTRACT },
+    Group { operation: golden::INTT, count: |s| 2.0 * (s.special + 1.0), before: FROM_SUM, behind: SCALE },
+    Group { operation: golden::INTT, count: |s| s.levels, before: PRODUCT, behind: SCALE },
+];
+
+/// The resources of a machine: the front end, and the pipes.
+type Resources = [f64; 4];
+
+/// The cycles of a transform of a limb, and those in which it takes each resource.
+fn transform(operation: Operation, degree: Degree, machine: &Machine) -> Result<(f64, Resources), Fault> {
+    let rings = (SHARED / degree.get()).max(1) as usize;
+    let request = Request::with_primes(operation, degree, 60, rings)?;
+    let program = generate(&request, machine, &PlanChoice::Best)?.program;
+    let timing = simulate(machine, &program);
+    let of_limb = |cycles: u64| cycles as f64 / rings as f64;
+    let [load_store, compute, shuffle] = Pipe::VECTOR.map(|pipe| of_limb(timing.busy[pipe]));
+    let resources = [of_limb(program.instructions.len() as u64), load_store, compute, shuffle];
+    Ok((of_limb(timing.cycles.0), resources))
+}
+
+/// The cycles in which elementwise work takes each resource.
+fn resources(work: Work, degree: Degree, machine: &Machine) -> Resources {
+    let length = f64::from(machine.instruction_set().vector_length());
+    let vectors = degree.len() as f64 / length;
+    let beats = length / f64::from(machine.hple.count);
+    let Work { accesses, operations } = work;
+    [
+        vectors * (accesses + operations) / f64::from(machine.frontend.width),
+        vectors * beats * accesses,
+        vectors * beats * operations,
+        0.0,
+    ]
+}
+
+fn most(resources: Resources) -> f64 {
+    resources.into_iter().fold(0.0, f64::max)
+}
+
+/// The rows of the transforms of a group: with the work before them, behind them, and both. Then the most that is saved, as a
+/// part of the kernels' time: if fused kernels reach their bounds, and if they exceed them as the transform does.
+fn group_rows(
+    label: &str,
+    group: &Group,
+    shape: Shape,
+    (degree, machine): (Degree, &Machine),
+    (kernels_us, ratio): (f64, f64),
+) -> Result<(Vec<String>, [f64; 2]), Fault> {
+    let (cycles, of_transform) = transform(group.operation, degree, machine)?;
+    let count = (group.count)(shape);
+    let cycles_of_all = kernels_us * 1e3 * Clock::of(machine).ghz();
+    let (mut rows, mut most_saved) = (Vec::new(), [0.0_f64; 2]);
+    for sides in [&[group.before][..], &[group.behind], &[group.before, group.behind]] {
+        let apart = sides.iter().map(|side| most(resources((side.apart)(shape), degree, machine)));
+        let apart = cycles + ratio * apart.sum::<f64>();
+        let fused = sides.iter().fold(of_transform, |sum, side| {
+            let more = resources((side.fused)(shape), degree, machine);
+            std::array::from_fn(|resource| sum[resource] + more[resource])
+        });
+        let fused = most(fused);
+        let saved =
+            [fused, fused * cycles / most(of_transform)].map(|fused| count * (apart - fused) / cycles_of_all);
+        most_saved = std::array::from_fn(|kind| most_saved[kind].max(saved[kind]));
+        let names: Vec<&str> = sides.iter().map(|side| side.name).collect();
+        rows.push(format!(
+            "| {label} | {} | {} | {count} | {apart:.0} | {fused:.0} | {:.1}% |",
+            group.operation,
+            names.join("; "),
+            100.0 * saved[0],
+        ));
+    }
+    Ok((rows, most_saved))
+}
+
+/// The rows of a product, and its row of the table of all.
+fn rows((set, n, machine_name): (&str, Option<u64>, &str)) -> Result<[String; 2], Fault> {
+    let machine = machine(machine_name)?;
+    let set = ParameterSet::built_in(set, n).ok_or("a built-in set")??;
+    let dataflow = find_dataflow("oct").ok_or("a dataflow")?;
+    let options = Options { dataflow, ..Options::default() };
+    let program = generate_program(&find_program("hmult").ok_or("a program")?, &set, &options)?;
+    let runtime = Runtime::new(&program, &machine, Keys::Streamed)?;
+    let report = runtime.report(&runtime.time(false)?);
+    let is_transform = |name: &str| name.contains("ntt");
+    let kernels_us: f64 = report.costs.values().map(|cost| cost.time_us).sum();
+    let transforms = report.costs.iter().filter(|(name, _)| is_transform(name));
+    let transforms: u64 = transforms.map(|(_, cost)| cost.operations).sum();
+    let others = report.costs.iter().filter(|(name, _)| !is_transform(name));
+    let (time, bound) =
+        others.fold((0.0, 0.0), |(time, bound), (_, cost)| (time + cost.time_us, bound + cost.bound_us));
+    let levels = set.levels() as f64;
+    let digits = set.digits() as f64;
+    let digit = (levels / digits).ceil();
+    let shape = Shape { levels, special: set.p().len() as f64, digits, digit };
+    let label = format!("{} | {} | {machine_name}", set.name(), set.degree().get());
+    let (mut rows, mut all, mut counted) = (Vec::new(), [0.0; 2], 0.0);
+    for group in &GROUPS {
+        let (of_group, saved) =
+            group_rows(&label, group, shape, (set.degree(), &machine), (kernels_us, time / bound))?;
+        rows.extend(of_group);
+        all = [all[0] + saved[0], all[1] + saved[1]];
+        counted += (group.count)(shape);
+    }
+    let of_all = format!(
+        "| {label} | {transforms} | {counted} | {kernels_us:.1} | {:.0}% | {:.2} | {:.2} |",
+        100.0 * time / kernels_us,
+        1.0 - all[0],
+        1.0 - all[1],
+    );
+    Ok([lines(rows), of_all])
+}
+
+pub(crate) fn files() -> Files {
+    let rows = PRODUCTS.par_iter().map(|&product| rows(product)).collect::<Result<Vec<_>, Fault>>()?;
+    let column = |index: usize| lines(rows.iter().map(|rows| rows[index].clone()));
+    let page = fill(include_str!("fusion.md"), &[("forms", &column(0)), ("all", &column(1))]);
+    Ok(vec![text("reports/fusion.md", page)])
+}
