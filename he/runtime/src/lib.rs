@@ -29,6 +29,8 @@ pub mod report;
 mod run;
 pub mod schedule;
 pub mod stream;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod time;
 mod trace;
 pub mod traffic;

@@ -1,9 +1,9 @@
 //! Programs with calls give the results of their expansions, from functions that are lifted once.
 
-use crate::generate::{Calls, Choices, LIMBS, program_with_calls};
 use crate::measures::cases;
 use proptest::prelude::*;
 use ring_program::Inputs;
+use runtime::testing::{Calls, Choices, LIMBS, program_with_calls};
 use runtime::{Keys, Runtime};
 use sim::Machine;
 

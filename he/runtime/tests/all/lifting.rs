@@ -3,7 +3,6 @@
 
 mod calls;
 
-use crate::generate::random_program;
 use crate::measures::cases;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
@@ -13,6 +12,7 @@ use ring_program::{Limb, ModulusIndex, Operation, RingProgram, Shape};
 use runtime::flow::ValueId;
 use runtime::lift::{self, Executed, Launches, Work};
 use runtime::operation::RingOperation;
+use runtime::testing::random_program;
 use runtime::{Flow, Limits};
 use sim::Machine;
 use std::collections::HashMap;

@@ -1,7 +1,6 @@
 //! The runtime on random programs and on real traces.
 
 mod calls;
-mod generate;
 mod lifting;
 mod measures;
 mod monotony;

@@ -1,11 +1,11 @@
 //! Random programs give the results of the executor on big integers.
 
-use crate::generate::program;
 use crate::measures::cases;
 use proptest::prelude::*;
 use ring_program::shape::{Binary, Duplicate, Galois, Scalar, Transform};
 use ring_program::{Builder, Inputs, Interface, LimbId, Manifest, Operation, RingProgram};
 use runtime::kernels::Tables;
+use runtime::testing::program;
 use runtime::traffic::Kind;
 use runtime::{Keys, Limits, Merit, Runtime};
 use sim::Machine;

@@ -1,15 +1,12 @@
 //! Both models on the launches of random ring programs, with calls and without. `LIFTED_CASES` is the number of programs.
 
-#[path = "../../../tests/all/generate.rs"]
-mod generate;
-
 use super::{Launch, Program, model};
 use crate::kernels::Timed;
 use crate::lift::Work;
 use crate::place::Item;
 use crate::schedule::{LAUNCH_WORD_BYTES, Plan};
 use crate::traffic::{Keys, Kind};
-use crate::{Limits, Runtime};
+use crate::{Limits, Runtime, testing};
 use codegen::Merit;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
@@ -79,7 +76,7 @@ fn both_models_agree_on_programs_with_calls() {
     let (mut fitting, mut spilling) = (0, 0);
     for case in 0..cases {
         let ring_program =
-            if case % 4 == 0 { generate::random_program(&mut rng) } else { generate::random_calls(&mut rng) };
+            if case % 4 == 0 { testing::random_program(&mut rng) } else { testing::random_calls(&mut rng) };
         let mut machine = Machine::rpu_128x128();
         machine
             .edit(|values| {

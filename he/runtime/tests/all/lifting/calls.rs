@@ -1,12 +1,12 @@
 //! The second model of lifting, for programs with calls. `LIFTED_CALL_CASES` is the number of random programs.
 
 use super::{Described, ZERO, described, model, random_limits};
-use crate::generate::random_calls;
 use crate::measures::cases;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use ring_program::{Call, Limb, RingProgram, Step};
 use runtime::lift::Executed;
+use runtime::testing::random_calls;
 use runtime::{Limits, lift_program};
 use std::collections::{BTreeMap, HashMap};
 

@@ -8,13 +8,15 @@ use ring_program::{Builder, Call, FunctionIndex, Limb, LimbId, ModulusIndex, Ope
 use std::num::NonZeroU32;
 
 /// The choices for one operation; each is reduced to what the operation needs.
-pub(crate) type Choice = (u8, [u8; 3], u8, u128, u32);
+pub type Choice = (u8, [u8; 3], u8, u128, u32);
 
-pub(crate) const LIMBS: u64 = 10;
+/// The limbs of a program.
+pub const LIMBS: u64 = 10;
 
 /// A program under construction, in which operations get the residues that they need.
-pub(crate) struct Random {
-    pub(crate) builder: Builder,
+pub struct Random {
+    /// The program so far.
+    pub builder: Builder,
     moduli: Vec<ModulusIndex>,
     /// The modulus of each limb.
     of: Vec<ModulusIndex>,
@@ -22,7 +24,7 @@ pub(crate) struct Random {
 
 impl Random {
     /// With `reduces`, it begins with a reduction of each limb, so that inputs may have any words.
-    pub(crate) fn new(log2: u32, reduces: bool) -> Self {
+    pub fn new(log2: u32, reduces: bool) -> Self {
         let mut builder = Builder::new(1 << log2).unwrap();
         let degree = builder.program().degree();
         let primes = [128, 60, 100, 32].map(|bits| ring::prime::largest_prime(bits, degree).unwrap());
@@ -59,7 +61,8 @@ impl Random {
         a
     }
 
-    pub(crate) fn add(&mut self, (kind, ids, modulus, constant, small): Choice) {
+    /// Appends an operation, and the products that give its operands their residues.
+    pub fn add(&mut self, (kind, ids, modulus, constant, small): Choice) {
         let m = self.moduli[modulus as usize % self.moduli.len()];
         let degree = self.builder.program().degree();
         let [id, id_a, id_b] = ids.map(|id| u64::from(id) % LIMBS);
@@ -117,27 +120,29 @@ impl Random {
     }
 }
 
-pub(crate) fn program(log2: u32, choices: Vec<Choice>) -> RingProgram {
+/// The program of some operations, of degree 2^`log2`. It accepts any words.
+pub fn program(log2: u32, choices: Vec<Choice>) -> RingProgram {
     let mut random = Random::new(log2, true);
     choices.into_iter().for_each(|choice| random.add(choice));
     random.builder.finish(None).unwrap()
 }
 
 /// A random program of fewer than 120 operations.
-pub(crate) fn random_program(rng: &mut impl rand::Rng) -> RingProgram {
+pub fn random_program(rng: &mut impl rand::Rng) -> RingProgram {
     let choices = (0..rng.random_range(0..120)).map(|_| rng.random()).collect();
     program(rng.random_range(10..13), choices)
 }
 
 /// A program of the calls of random functions, each of ten limbs.
-pub(crate) struct Calls {
-    pub(crate) main: Builder,
+pub struct Calls {
+    /// The program so far.
+    pub main: Builder,
     functions: Vec<FunctionIndex>,
 }
 
 impl Calls {
     /// With `reduces`, functions begin with reductions, so that their arguments may have any words.
-    pub(crate) fn new(log2: u32, bodies: &[Vec<Choice>], reduces: bool) -> Self {
+    pub fn new(log2: u32, bodies: &[Vec<Choice>], reduces: bool) -> Self {
         let mut main = Builder::new(1 << log2).unwrap();
         for (_, modulus) in Random::new(log2, reduces).builder.program().moduli().iter() {
             main.add_modulus(modulus).unwrap();
@@ -154,7 +159,9 @@ impl Calls {
         Self { main, functions }
     }
 
-    pub(crate) fn call(&mut self, function: usize, limbs: &[u8]) {
+    /// Appends a call of a function, by its index modulo their number. The arguments, then the first result, are taken from
+    /// `limbs` in turn.
+    pub fn call(&mut self, function: usize, limbs: &[u8]) {
         let builder = &mut self.main;
         let function = self.functions[function % self.functions.len()];
         let mut limbs = limbs.iter().cycle().map(|&limb| u64::from(limb));
@@ -166,9 +173,10 @@ impl Calls {
 }
 
 /// The operations of each function; and of each call, whether and how often it repeats, its function, and its limbs.
-pub(crate) type Choices = (Vec<Vec<Choice>>, Vec<(u8, usize, Vec<u8>)>);
+pub type Choices = (Vec<Vec<Choice>>, Vec<(u8, usize, Vec<u8>)>);
 
-pub(crate) fn program_with_calls(log2: u32, (bodies, calls): &Choices, reduces: bool) -> RingProgram {
+/// The program of some functions and calls; `reduces` is as in [`Calls::new`].
+pub fn program_with_calls(log2: u32, (bodies, calls): &Choices, reduces: bool) -> RingProgram {
     let mut program = Calls::new(log2, bodies, reduces);
     for (kind, function, limbs) in calls {
         let is_repeated = kind % 3 == 0;
@@ -185,7 +193,7 @@ pub(crate) fn program_with_calls(log2: u32, (bodies, calls): &Choices, reduces: 
 }
 
 /// A random program of three functions and up to five calls, some in repeats. Its data may not suit it.
-pub(crate) fn random_calls(rng: &mut impl rand::Rng) -> RingProgram {
+pub fn random_calls(rng: &mut impl rand::Rng) -> RingProgram {
     let bodies = (0..3).map(|_| (0..rng.random_range(1..40)).map(|_| rng.random()).collect()).collect();
     let calls = (0..rng.random_range(1..6)).map(|_| {
         let limbs = (0..rng.random_range(1..14)).map(|_| rng.random()).collect();
