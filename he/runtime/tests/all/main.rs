@@ -1,5 +1,6 @@
 //! The runtime on random programs and on real traces.
 
+mod bounds;
 mod calls;
 mod lifting;
 mod measures;
