@@ -1,13 +1,14 @@
 //! The choice of kernels: those with which the program takes the least time, or the least by another objective.
 //!
 //! A kernel moves its table. The fastest kernel of an operation may have a table that takes longer to load than
-//! the kernel saves. And the kernels that take the least time may leave transfers too little of it. So there are up to four
+//! the kernel saves. And the kernels that take the least time may leave transfers too little of it. So there are up to six
 //! variants of a program's kernels: operations with large or with small tables, elementwise kernels in their fastest
-//! order or in the program's order. The program is scheduled with each, with the origin of keys that is asked for, and the
-//! fastest one is right; of equals, the first in this order: large tables, small ones, then both in the order of the program.
+//! order, in the program's order, or in their fastest order with short slices. The program is scheduled with each, with the
+//! origin of keys that is asked for, and the fastest one is right; of equals, the first in this order: large tables, small
+//! ones, then both in the order of the program, then both with short slices.
 //!
 //! `optimise` names another objective than cycles: the energy of the program, off-chip transfers and static energy included, or the
-//! product of energy and time. Then there are two more variants, with the *thrifty* recipes of operations. They come
+//! product of energy and time. Then there are three more variants, with the *thrifty* recipes of operations. They come
 //! behind those with small tables. The variant with the least value is right.
 //!
 //! An operation has one recipe for all numbers of rings and all exponents: that for the number of rings, and the exponent,
@@ -22,7 +23,8 @@
 //!   work with. There are no such variants if no table becomes smaller.
 //!
 //! An elementwise kernel works on a slice of so many vectors that it has about 512 instructions, a power of two, and at most 16 and a limb. Two
-//! slices of each operand take at most a quarter of the VDM.
+//! slices of each operand take at most a quarter of the VDM; short ones take at most 128 vectors too, whatever its size. The
+//! fastest order is that of the kernel with long slices.
 
 use crate::kernels::{Kernels, Recipes, Tables, Timed, compile_small, request};
 use crate::lift::Launches;
@@ -161,8 +163,10 @@ impl Candidates {
             }
         };
         let tables: Vec<Kernels> = std::iter::once(large.clone()).chain(small).chain(thrifty).collect();
-        let in_order: Vec<Kernels> = tables.iter().filter_map(Kernels::in_program_order).collect();
-        Ok(tables.into_iter().chain(in_order).collect())
+        let (in_order, with_short_slices): (Vec<_>, Vec<_>) =
+            tables.iter().map(|kernels| kernels.others().into()).unzip();
+        let others = in_order.into_iter().chain(with_short_slices).flatten();
+        Ok(tables.iter().cloned().chain(others).collect())
     }
 
     /// The kernels of the recipes that are least by themselves; none if these are the fastest, or do not fit the machine.

@@ -32,14 +32,21 @@ const SLICE_VECTORS: u32 = 16;
 /// The slices of a launch, two of each operand, take at most this part of the VDM.
 const SLICE_SHARE: u32 = 4;
 
-/// The words of the slices of an elementwise kernel.
-fn slice(shape: &Elementwise, n: u32, machine: &Machine) -> u32 {
+/// The most vectors of the slices of a launch with short slices. Runs on them wait for fewer transfers, and more of the VDM is
+/// for whole limbs.
+const SHORT_SLICES_VECTORS: u32 = 128;
+
+/// The words of the long and of the short slices of an elementwise kernel.
+fn slices(shape: &Elementwise, n: u32, machine: &Machine) -> [u32; 2] {
     let length = machine.isa.vector_length;
     let operands = u32::from(shape.inputs) + shape.outputs.len() as u32;
     let by_instructions = (SLICE_INSTRUCTIONS / shape.instructions().max(1)) as u32;
-    let by_space = machine.vdm_words() / (SLICE_SHARE * 2 * operands.max(1) * length);
-    let vectors = by_instructions.max(LONGEST_BLOCK).min(by_space).min(SLICE_VECTORS);
-    n.min(length << vectors.max(1).ilog2())
+    let space = machine.vdm_words() / (SLICE_SHARE * length);
+    [space, space.min(SHORT_SLICES_VECTORS)].map(|space| {
+        let by_space = space / (2 * operands.max(1));
+        let vectors = by_instructions.max(LONGEST_BLOCK).min(by_space).min(SLICE_VECTORS);
+        n.min(length << vectors.max(1).ilog2())
+    })
 }
 
 /// The timing of a kernel, and what its launches need.
@@ -201,8 +208,8 @@ pub struct Kernels {
     tables: Tables,
     /// By shape, each in its fastest order of steps.
     elementwise: Vec<Arc<ElementwiseKernel>>,
-    /// By shape, each in the order of the program; empty if all are.
-    in_program_order: Vec<Arc<ElementwiseKernel>>,
+    /// By shape, each in the order of the program, and each with short slices; empty if they are the same.
+    others: [Vec<Arc<ElementwiseKernel>>; 2],
     operations: Arc<FxHashMap<Batch, OperationKernel>>,
     /// The origin of the recipe whose search tried the most; `None` without operations.
     pub(crate) origin: Option<Origin>,
@@ -216,24 +223,34 @@ struct ElementwiseKernel {
 }
 
 impl ElementwiseKernel {
-    fn new(shape: &Elementwise, order: StepOrder, n: u32, machine: &Machine) -> Result<Self, Error> {
-        let (name, slice) = (name_of(shape), slice(shape, n, machine));
+    fn new(
+        shape: &Elementwise,
+        order: StepOrder,
+        [slice, n]: [u32; 2],
+        machine: &Machine,
+    ) -> Result<Self, Error> {
+        let name = name_of(shape);
         let kernel = shape.compile(format!("{name}{slice}"), slice, PLACEHOLDER, order, machine)?;
         let timed = Timed::new(name, &kernel, [slice, n / slice], shape.scalars(), machine);
         Ok(Self { timed, program: kernel.program })
     }
 
-    /// The kernel in its fastest order, and in the order of the program.
-    fn both(shape: &Elementwise, n: u32, machine: &Machine) -> Result<[Arc<Self>; 2], Error> {
-        let in_order = Arc::new(Self::new(shape, StepOrder::Program, n, machine)?);
-        let mut fastest = Arc::clone(&in_order);
-        for order in shape.orders().into_iter().filter(|&order| order != StepOrder::Program) {
-            let other = Self::new(shape, order, n, machine)?;
-            if other.timed.timing.cycles < fastest.timed.timing.cycles {
-                fastest = Arc::new(other);
+    /// The kernel in its fastest order; in the order of the program; and in its fastest order with short slices.
+    fn all(shape: &Elementwise, n: u32, machine: &Machine) -> Result<[Arc<Self>; 3], Error> {
+        let [long, short] = slices(shape, n, machine);
+        let in_order = Arc::new(Self::new(shape, StepOrder::Program, [long, n], machine)?);
+        let (mut fastest, mut order) = (Arc::clone(&in_order), StepOrder::Program);
+        for other in shape.orders().into_iter().filter(|&order| order != StepOrder::Program) {
+            let kernel = Self::new(shape, other, [long, n], machine)?;
+            if kernel.timed.timing.cycles < fastest.timed.timing.cycles {
+                (fastest, order) = (Arc::new(kernel), other);
             }
         }
-        Ok([fastest, in_order])
+        let with_short_slices = match short == long {
+            true => Arc::clone(&fastest),
+            false => Arc::new(Self::new(shape, order, [short, n], machine)?),
+        };
+        Ok([fastest, in_order, with_short_slices])
     }
 }
 
@@ -260,16 +277,16 @@ impl Kernels {
     ) -> Result<Self, Error> {
         let degree = program.degree();
         let n = degree.get() as u32;
-        let shapes = launches.shapes.par_iter().map(|shape| ElementwiseKernel::both(shape, n, machine));
+        let shapes = launches.shapes.par_iter().map(|shape| ElementwiseKernel::all(shape, n, machine));
         let shapes = shapes.collect::<Result<Vec<_>, Error>>()?;
-        let is_tiled = shapes.iter().any(|[fastest, in_order]| !Arc::ptr_eq(fastest, in_order));
-        let (elementwise, mut in_program_order): (_, Vec<_>) =
-            shapes.into_iter().map(|[fastest, in_order]| (fastest, in_order)).unzip();
-        if !is_tiled {
-            in_program_order = Vec::new();
-        }
+        let [elementwise, others @ ..] =
+            [0, 1, 2].map(|choice| shapes.iter().map(|kernels| Arc::clone(&kernels[choice])).collect());
+        let others = others.map(|other: Vec<_>| {
+            let is_same = std::iter::zip(&other, &elementwise).all(|(one, other)| Arc::ptr_eq(one, other));
+            if is_same { Vec::new() } else { other }
+        });
         let operations = Arc::new(operations(program, launches, machine, (recipes, tables))?);
-        Ok(Self { degree, tables, elementwise, in_program_order, operations, origin: None })
+        Ok(Self { degree, tables, elementwise, others, operations, origin: None })
     }
 
     /// These kernels with operations by other recipes; `None` if one does not fit the machine.
@@ -285,7 +302,7 @@ impl Kernels {
             degree: self.degree,
             tables,
             elementwise: self.elementwise.clone(),
-            in_program_order: self.in_program_order.clone(),
+            others: self.others.clone(),
             operations: Arc::new(operations),
             origin: self.origin,
         })
@@ -297,16 +314,17 @@ impl Kernels {
         self.operations.keys().any(|&batch| words(self, batch) < words(others, batch))
     }
 
-    /// These kernels with elementwise kernels in the order of the program; `None` if they are the same.
-    pub(crate) fn in_program_order(&self) -> Option<Self> {
-        let Self { degree, tables, in_program_order, operations, origin, .. } = self;
-        (!in_program_order.is_empty()).then(|| Self {
-            degree: *degree,
-            tables: *tables,
-            elementwise: in_program_order.clone(),
-            in_program_order: Vec::new(),
-            operations: Arc::clone(operations),
-            origin: *origin,
+    /// These kernels with other elementwise kernels where those are not the same: in the order of the program, with short slices.
+    pub(crate) fn others(&self) -> [Option<Self>; 2] {
+        self.others.each_ref().map(|other| {
+            (!other.is_empty()).then(|| Self {
+                degree: self.degree,
+                tables: self.tables,
+                elementwise: other.clone(),
+                others: [Vec::new(), Vec::new()],
+                operations: Arc::clone(&self.operations),
+                origin: self.origin,
+            })
         })
     }
 
