@@ -27,7 +27,7 @@
 // group, thread part of the group).
 //
 // Variants, selected by macros that the host defines before this file:
-//   EARLY_ROOTS: a thread loads the roots of its first round into registers before it waits for the
+//   EARLY_ROOTS: a thread loads all its roots into registers before it waits for the
 //     preceding kernel. The first pass also brings its data to the L2 cache.
 //   ALTERNATING: every pass but the first goes through polynomials and limbs backwards, so that it finds in
 //     the L2 cache what the pass before has written last.
@@ -164,25 +164,6 @@ struct Pass {
             return load_entry(own + ((1u << (FIRST + STAGE)) + (row << STAGE)) + (part << hidden(ROUND)));
         }
     };
-    // The same roots in registers: `tree[2^d + p]` is that of part p in the stage with 2^d parts.
-    template <int ROUND>
-    struct HeldRoots {
-        Twiddle tree[2 << depth(ROUND, end_stage(ROUND) - 1)];
-        INLINE HeldRoots(const Field& field, const Twiddle* table, u32 row) {
-            hold<first_stage(ROUND)>(RoundRoots<ROUND>(field, table, row));
-        }
-        template <int STAGE>
-        INLINE void hold(const RoundRoots<ROUND>& roots) {
-            if constexpr (STAGE < end_stage(ROUND)) {
-                constexpr int PARTS = 1 << depth(ROUND, STAGE);
-#pragma unroll
-                for (int part = 0; part < PARTS; ++part) tree[PARTS | part] = roots.template at<STAGE>(part);
-                hold<STAGE + 1>(roots);
-            }
-        }
-        template <int STAGE>
-        INLINE Twiddle at(int part) const { return tree[1 << depth(ROUND, STAGE) | part]; }
-    };
     // On the fly (Cheddar, Section 4.1): psi^bitrev(j) is the product of two entries of a short
     // table, one for the high bits of j and one for its SPLIT low bits, since the reversal of a sum
     // of disjoint bits is the sum of the reversals. This gives the roots of the last stage. Those of
@@ -233,14 +214,47 @@ struct Pass {
         }
     }
 
+    // Roots of this thread for every round: `of<ROUND>()` reads those of a round.
+    struct TableRoots {
+        const Field& field;
+        const Twiddle* table;
+        u32 row;
+        INLINE TableRoots(const Field& field, const Twiddle* table, u32 row) : field(field), table(table), row(row) {}
+        template <int ROUND>
+        INLINE RoundRoots<ROUND> of() const { return {field, table, row}; }
+    };
+    // The same in registers.
+    struct HeldRoots {
+        // `trees[round][2^d + p]` is the root of part p in the round's stage with 2^d parts.
+        Twiddle trees[ROUNDS][POINTS];
+        INLINE HeldRoots(const Field& field, const Twiddle* table, u32 row) { hold<0, 0>(TableRoots(field, table, row)); }
+        template <int ROUND, int STAGE>
+        INLINE void hold(const TableRoots& roots) {
+            if constexpr (STAGE < end_stage(ROUND)) {
+                constexpr int PARTS = 1 << depth(ROUND, STAGE);
+                const auto own = roots.template of<ROUND>();
+#pragma unroll
+                for (int part = 0; part < PARTS; ++part) trees[ROUND][PARTS | part] = own.template at<STAGE>(part);
+                hold<ROUND, STAGE + 1>(roots);
+            } else if constexpr (ROUND + 1 < ROUNDS) {
+                hold<ROUND + 1, first_stage(ROUND + 1)>(roots);
+            }
+        }
+        template <int ROUND>
+        struct Of {
+            const Twiddle (&tree)[POINTS];
+            template <int STAGE>
+            INLINE Twiddle at(int part) const { return tree[1 << depth(ROUND, STAGE) | part]; }
+        };
+        template <int ROUND>
+        INLINE Of<ROUND> of() const { return {trees[ROUND]}; }
+    };
 #ifdef EARLY_ROOTS
     static constexpr bool FETCHES = true;
-    template <int ROUND>
-    using FirstRoots = HeldRoots<ROUND>;
+    using Roots = HeldRoots;
 #else
     static constexpr bool FETCHES = false;
-    template <int ROUND>
-    using FirstRoots = RoundRoots<ROUND>;
+    using Roots = TableRoots;
 #endif
 
     // The stages of one pass on registers: x holds window(0) before forward and window(ROUNDS-1)
@@ -248,12 +262,12 @@ struct Pass {
     // loops over rounds and stages keeps every index into x constant; otherwise x would not be in
     // registers.
     template <int ROUND = 0, class Roots>
-    INLINE static void forward_rounds(const Field& field, Reg (&x)[POINTS], const Roots& roots, const Twiddle* table, u32 row,
+    INLINE static void forward_rounds(const Field& field, Reg (&x)[POINTS], const Roots& roots, const Twiddle* table,
                                       Reg* shared) {
-        forward_stages<ROUND, first_stage(ROUND)>(field, x, roots, table);
+        forward_stages<ROUND, first_stage(ROUND)>(field, x, roots.template of<ROUND>(), table);
         if constexpr (ROUND + 1 < ROUNDS) {
             exchange<ROUND, ROUND + 1>(x, shared);
-            forward_rounds<ROUND + 1>(field, x, RoundRoots<ROUND + 1>(field, table, row), table, row, shared);
+            forward_rounds<ROUND + 1>(field, x, roots, table, shared);
         }
     }
     template <int ROUND, int STAGE, class Roots>
@@ -275,13 +289,12 @@ struct Pass {
     }
 
     template <int ROUND = ROUNDS - 1, class Roots>
-    INLINE static void inverse_rounds(const Field& field, Reg (&x)[POINTS], const Roots& roots, const Twiddle* table, u32 row,
+    INLINE static void inverse_rounds(const Field& field, Reg (&x)[POINTS], const Roots& roots, const Twiddle* table,
                                       Reg* shared, const Twiddle& scale, const Twiddle& scale_root) {
-        inverse_stages<ROUND, end_stage(ROUND) - 1>(field, x, roots, table, scale, scale_root);
+        inverse_stages<ROUND, end_stage(ROUND) - 1>(field, x, roots.template of<ROUND>(), table, scale, scale_root);
         if constexpr (ROUND > 0) {
             exchange<ROUND, ROUND - 1>(x, shared);
-            const RoundRoots<ROUND - 1> next(field, table, row);
-            inverse_rounds<ROUND - 1>(field, x, next, table, row, shared, scale, scale_root);
+            inverse_rounds<ROUND - 1>(field, x, roots, table, shared, scale, scale_root);
         }
     }
     template <int ROUND, int STAGE, class Roots>
@@ -391,12 +404,12 @@ struct Pass {
         const Field field(constants[tile.limb]);
         const Twiddle* table = tables + (size_t)tile.limb * TABLE;
         const Place place(tile, limbs);
-        const FirstRoots<0> roots(field, table, place.row);
+        const Roots roots(field, table, place.row);
         if constexpr (FETCHES && OPENS) fetch_words(in, place.thread, place.block);
         ready();
         Reg x[POINTS];
         load(field, x, in + place.thread, 0, OPENS);
-        forward_rounds(field, x, roots, table, place.row, exchange_memory(shared, out + place.thread));
+        forward_rounds(field, x, roots, table, exchange_memory(shared, out + place.thread));
         if constexpr (STAGED) {
             store_staged(field, x, out + place.block, shared);
         } else {
@@ -414,7 +427,7 @@ struct Pass {
         const Twiddle scale = PRODUCT ? own.product_scale : own.scale;
         const Twiddle scale_root = PRODUCT ? own.product_scale_root : own.scale_root;
         const Place place(tile, limbs);
-        const FirstRoots<ROUNDS - 1> roots(field, table, place.row);
+        const Roots roots(field, table, place.row);
         if constexpr (FETCHES && CLOSES) fetch_words(in, place.thread, place.block);
         ready();
         Reg x[POINTS];
@@ -425,7 +438,7 @@ struct Pass {
             load(field, x, in + place.thread, ROUNDS - 1, CLOSES);
         }
         Word* to = out + place.thread;
-        inverse_rounds(field, x, roots, table, place.row, exchange_memory(shared, to), scale, scale_root);
+        inverse_rounds(field, x, roots, table, exchange_memory(shared, to), scale, scale_root);
         store<Field::TIMES>(field, x, to, 0, OPENS);
     }
 
@@ -496,9 +509,10 @@ struct Pass {
         Reg x[POINTS], y[POINTS];
         load(field, x, left + place.thread, 0, OPENS);
         load(field, y, right + place.thread, 0, OPENS);
-        forward_rounds(field, x, RoundRoots<0>(field, forward_tables, place.row), forward_tables, place.row, own);
+        const TableRoots roots(field, forward_tables, place.row);
+        forward_rounds(field, x, roots, forward_tables, own);
         __syncthreads();
-        forward_rounds(field, y, RoundRoots<0>(field, forward_tables, place.row), forward_tables, place.row, own);
+        forward_rounds(field, y, roots, forward_tables, own);
         if constexpr (TRUNCATED) {
             const u32 first = place.row << STAGES | base(ROUNDS - 1);
 #pragma unroll
@@ -511,8 +525,7 @@ struct Pass {
             for (int r = 0; r < POINTS; ++r) x[r] = field.template product<OUTPUT_BOUND>(x[r], y[r]);
         }
         // No barrier: the first exchange back writes only words that this thread read last.
-        const RoundRoots<ROUNDS - 1> roots(field, inverse_tables, place.row);
-        inverse_rounds(field, x, roots, inverse_tables, place.row, own, own_constants.product_scale,
+        inverse_rounds(field, x, TableRoots(field, inverse_tables, place.row), inverse_tables, own, own_constants.product_scale,
                        own_constants.product_scale_root);
         store<Field::TIMES>(field, x, out + place.thread, 0, OPENS);
     }
