@@ -42,8 +42,16 @@ INLINE void wait_for_previous_kernel() {
     asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
+// The next kernel may start before this block has waited. At most every second kernel calls this, so that only
+// two wait at a time.
+INLINE void let_next_kernel_start() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
 #else
 INLINE void wait_for_previous_kernel() {}
+INLINE void let_next_kernel_start() {}
 #endif
 // Brings what is at an address to the L2 cache, also before `wait_for_previous_kernel`: every later load sees all stores, because that
 // cache has the only copy.

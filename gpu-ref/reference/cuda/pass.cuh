@@ -29,6 +29,7 @@
 // Variants, selected by macros that the host defines before this file:
 //   EARLY_ROOTS: a thread loads all its roots into registers before it waits for the
 //     preceding kernel. The first pass also brings its data to the L2 cache.
+//   EARLY_START: the last of several passes lets the next kernel start before it waits.
 //   ALTERNATING: every pass but the first goes through polynomials and limbs backwards, so that it finds in
 //     the L2 cache what the pass before has written last.
 //   CHAINED: all passes are one kernel; see chained.cuh.
@@ -256,6 +257,11 @@ struct Pass {
     static constexpr bool FETCHES = false;
     using Roots = TableRoots;
 #endif
+#ifdef EARLY_START
+    static constexpr bool STARTS_NEXT = true;
+#else
+    static constexpr bool STARTS_NEXT = false;
+#endif
 
     // The stages of one pass on registers: x holds window(0) before forward and window(ROUNDS-1)
     // after, and vice versa for inverse. Shared memory must be free on entry. Recursion instead of
@@ -406,6 +412,7 @@ struct Pass {
         const Place place(tile, limbs);
         const Roots roots(field, table, place.row);
         if constexpr (FETCHES && OPENS) fetch_words(in, place.thread, place.block);
+        if constexpr (STARTS_NEXT && CLOSES && !OPENS) let_next_kernel_start();
         ready();
         Reg x[POINTS];
         load(field, x, in + place.thread, 0, OPENS);
@@ -429,6 +436,7 @@ struct Pass {
         const Place place(tile, limbs);
         const Roots roots(field, table, place.row);
         if constexpr (FETCHES && CLOSES) fetch_words(in, place.thread, place.block);
+        if constexpr (STARTS_NEXT && OPENS && !CLOSES) let_next_kernel_start();
         ready();
         Reg x[POINTS];
         if constexpr (STAGED) {

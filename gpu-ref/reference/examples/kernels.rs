@@ -72,7 +72,7 @@ fn all_kernels() -> Outcome<Vec<(String, String)>> {
         ("best-124", best(128, longest(124))?),
         ("best-125", best(128, longest(125))?),
         ("best-full-quotients", best(128, longest(126))?.without(Feature::ShortQuotients)),
-        ("best-latency", Recipe::for_batches(64, LOG_N, longest(62), 1)?),
+        ("best-latency", Recipe::for_batches(64, LOG_N, longest(50), 1)?),
         ("wide-streaming", streaming(Recipe::new(Strategy::Wide, 128, 10)?)?),
         ("shivdikar-truncated", shivdikar(LOG_N)?.with_product(truncated(true))?),
         ("shivdikar-fused", shivdikar(LOG_N)?.with_product(truncated(false))?),
@@ -83,10 +83,10 @@ fn all_kernels() -> Outcome<Vec<(String, String)>> {
     Ok(recipes.into_iter().map(compacted).chain(source::operations()).collect())
 }
 
-/// Kernels for another architecture. Architectures differ in two definitions of `common.cuh` only, the
-/// resident threads and the wait for the kernel before: passes use both, and resident kernels a barrier
+/// Kernels for another architecture. Architectures differ in a few definitions of `common.cuh` only, the
+/// resident threads and the waits between kernels: passes use both, and resident kernels a barrier
 /// across the grid.
-const SAMPLE: [&str; 3] = ["best-32", "caramel-64", "he-booster-barrier-64"];
+const SAMPLE: [&str; 4] = ["best-32", "best-latency", "caramel-64", "he-booster-barrier-64"];
 
 /// The largest number of a length in bits.
 fn longest(bits: u32) -> u128 {

@@ -176,6 +176,9 @@ impl Recipe {
         (self.product, self.shared_roots) = (Product::default(), 0);
         self.features.remove(&Feature::Alternating);
         self.features.insert(Feature::EarlyRoots);
+        if best::starts_early(self.word_bits, self.modulus_bits, self.log_n) {
+            self.features.insert(Feature::EarlyStart);
+        }
         self
     }
 

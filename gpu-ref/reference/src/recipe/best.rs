@@ -1,6 +1,7 @@
 //! The measured parameters of [`Strategy::Best`]: which passes and products are fastest for a word size
 //! and a ring dimension.
 
+use super::DOUBLE_BITS;
 use super::pass::{Pass, Product, pair, single};
 #[cfg(doc)]
 use super::{Feature, Recipe, Strategy};
@@ -73,6 +74,15 @@ pub(super) fn few(word_bits: u32, log_n: u32) -> Option<Vec<Pass>> {
         (64, 12) => Some(pair(log_n, 6, (3, 3, 2), (3, 3, 2))),
         (64, 13) => Some(pair(log_n, 7, (3, 2, 2), (3, 2, 2))),
         _ => None,
+    }
+}
+
+/// [`Feature::EarlyStart`] of single transforms, where a row of them is faster with it on an H100.
+pub(super) fn starts_early(word_bits: u32, modulus_bits: u32, log_n: u32) -> bool {
+    match word_bits {
+        32 => true,
+        64 => log_n <= if modulus_bits == DOUBLE_BITS { 16 } else { 12 },
+        _ => log_n <= 14,
     }
 }
 

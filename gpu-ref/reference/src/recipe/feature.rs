@@ -7,9 +7,13 @@ use super::{Recipe, Strategy};
 pub enum Feature {
     /// The blocks of a pass may start, and wait, before the preceding pass has finished.
     Overlap,
-    /// A thread loads its first roots before it waits. This shortens a single transform and costs a batch
+    /// A thread loads its roots before it waits. This shortens a single transform and costs a batch
     /// registers.
     EarlyRoots,
+    /// The last of several passes lets the next kernel start before it waits itself. In a row of small
+    /// transforms the launch of a kernel takes longer than the kernel before; blocks of large ones would wait where
+    /// others should run.
+    EarlyStart,
     /// [`Strategy::Best`] with two passes of as many threads each, the second with as many blocks or a multiple: both passes, or
     /// all of a product, are one kernel. Its blocks wait for each other, and a few polynomials at a time are
     /// between two passes, in the L2 cache.
@@ -44,6 +48,7 @@ impl Feature {
         match self {
             Self::Overlap => None,
             Self::EarlyRoots => Some("EARLY_ROOTS"),
+            Self::EarlyStart => Some("EARLY_START"),
             Self::Chained => Some("CHAINED"),
             Self::Alternating => Some("ALTERNATING"),
             Self::GlobalExchange => Some("EXCHANGE_IN_GLOBAL"),
@@ -59,9 +64,12 @@ impl Feature {
     pub(super) fn suits(self, recipe: &Recipe) -> bool {
         let Recipe { strategy, word_bits, log_n, modulus_bits, .. } = *recipe;
         match self {
-            Self::Overlap | Self::EarlyRoots | Self::Alternating | Self::GlobalExchange | Self::Streaming => {
-                !strategy.resident()
-            }
+            Self::Overlap
+            | Self::EarlyRoots
+            | Self::EarlyStart
+            | Self::Alternating
+            | Self::GlobalExchange
+            | Self::Streaming => !strategy.resident(),
             Self::Chained => strategy == Strategy::Best && recipe.can_chain(),
             Self::Casts => strategy == Strategy::Caramel,
             Self::OnTheFly => strategy == Strategy::Cheddar,
