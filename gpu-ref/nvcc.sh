@@ -47,7 +47,7 @@ fi
 kernels=$(mktemp -d)
 trap 'rm -rf "$kernels"' EXIT
 # Of the workspace: with `-p`, all dependencies would be built again, since their features differ.
-cargo test --quiet --workspace --locked --no-run --example kernels --example multi_kernels
+cargo build --quiet --workspace --locked --example kernels --example multi_kernels
 examples=${CARGO_TARGET_DIR:-target}/debug/examples
 "$examples/kernels" all "$kernels"
 "$examples/multi_kernels" "$kernels"
