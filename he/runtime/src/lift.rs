@@ -44,7 +44,7 @@
 //! | moduli, and scalars in registers | 62 | 62 |
 //! | lines of a group, with products that are parts of others | 256 vectors, at most 128 lines | 512 |
 //! | reach, in lines | the window | 4 |
-//! | transforms or automorphisms of a launch | 32 vectors, at most 16 and a quarter of the VDM's limbs | 1 |
+//! | transforms or automorphisms of a launch | 32 vectors, at most 16 and an eighth of the VDM's limbs | 1 |
 
 mod calls;
 mod group;
@@ -249,7 +249,7 @@ impl Limits {
         Self {
             operands: (limbs / 4).max(limbs.min(32)).clamp(3, Self::REGISTERS as u64) as usize,
             steps: lines.min(128),
-            rings: (BATCH_VECTORS / vectors).min(limbs / 4).clamp(1, 16) as usize,
+            rings: (BATCH_VECTORS / vectors).min(limbs / 8).clamp(1, 16) as usize,
             window,
             reach: window,
             unrelated: true,

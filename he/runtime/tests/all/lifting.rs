@@ -479,7 +479,7 @@ fn limits(n: u64, machine: &Machine) -> Limits {
         true => Limits {
             operands: (limbs / 4).clamp(32, 62).min(limbs).max(3) as usize,
             steps: 128.min(256 / vectors) as usize,
-            rings: (32 / vectors).min(16).min(limbs / 4).max(1) as usize,
+            rings: (32 / vectors).min(16).min(limbs / 8).max(1) as usize,
             window,
             reach: window,
             unrelated: true,
