@@ -226,7 +226,7 @@ pub fn product(recipe: &Recipe) -> String {
     strategy(recipe) + &product_instances(recipe)
 }
 
-/// The kernels of [`transforms`] in one file, with those of [`product`] unless products have another recipe.
+/// The kernels of [`transforms`] in one file, and the kernels of [`product`] unless products have another recipe.
 pub fn everything(recipe: &Recipe) -> String {
     transforms(recipe)
         + &if recipe.of_products().is_some() { String::new() } else { product_instances(recipe) }

@@ -23,8 +23,8 @@
 //!   work with. There are no such variants if no table becomes smaller.
 //!
 //! An elementwise kernel works on a slice of so many vectors that it has about 512 instructions, a power of two, and at most 16 and a limb. Two
-//! slices of each operand take at most a quarter of the VDM; short ones take at most 128 vectors too, whatever its size. The
-//! fastest order is that of the kernel with long slices.
+//! slices of each operand take at most a quarter of the VDM; short ones take at most 128 vectors too, whatever its size. Both
+//! have the order that is fastest with long slices.
 
 use crate::kernels::{Kernels, Recipes, Tables, Timed, compile_small, request};
 use crate::lift::Launches;

@@ -205,7 +205,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     entries(canvas, chart, has_short_names).iter().try_for_each(|entry| legend.draw(entry))
 }
 
-/// The size of a star less that of a marker, in points: its notches are outside of the marker.
+/// How much larger a star is than a marker, in points: its notches are outside of the marker.
 const STAR: f64 = 4.8;
 
 /// The style of names next to points.

@@ -104,7 +104,7 @@ pub enum JournalError {
         folder: PathBuf,
         /// The name of its sweep.
         name: String,
-        /// Whether the folder is that of an exploration.
+        /// Whether the folder holds an exploration.
         explored: bool,
     },
     /// The caller asked to stop. All results so far are in the journal.

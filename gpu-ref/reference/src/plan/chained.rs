@@ -9,7 +9,7 @@ use crate::{Batch, Layout, Word};
 
 impl<W: Word> Plan<W> {
     /// A launch on some polynomials in place: of `data` and itself with one table, or of both factors of a product
-    /// with both tables. `progress` is that of the plan.
+    /// with both tables. `progress` counts the plan's steps.
     pub(super) fn chained_launch<'a>(
         &'a self,
         kernel: &'a Kernel,

@@ -80,7 +80,7 @@ pub(crate) fn least_ns(program: &RingProgram, machine: &Machine, runtime: &Runti
         }
         let before = loaded;
         for run in 1..=job.runs() {
-            // The words that are there may be those of the first runs.
+            // The words in the VDM may serve the first runs.
             let needed = operands
                 .iter()
                 .zip(&missing)
@@ -243,7 +243,7 @@ fn cut_anywhere(mut jobs: Vec<Cut>) -> f64 {
 /// What launches read: limbs, by the indices of their values, and tables.
 type Item = usize;
 
-/// A VDM that keeps any words, those of the nearest next use. Nothing loads fewer words up to any launch.
+/// A VDM that keeps any words, the ones of nearest next use. Nothing loads fewer words up to any launch.
 struct Vdm {
     capacity: u64,
     /// The launches that read each item, the last one first.

@@ -136,7 +136,7 @@ fn percentile(values: &[f64], percent: usize) -> f64 {
 
 #[test]
 fn time_is_near_that_of_the_busier_side() {
-    // The time over that of the busier side, or over that and the least for the order of the launches; and the least for any order
+    // The time over the busier side's time, or over that and the least for the order of the launches; and the least for any order
     // over the busier side.
     let mut ratios: Vec<([f64; 3], String)> = Vec::new();
     for Case { name, timeline, least_ns, in_any_order_ns } in timelines(cases("RUNTIME_CASES", 5)) {

@@ -148,7 +148,7 @@ fn replaced(part: &str, rng: &mut impl Rng) -> String {
     }
 }
 
-/// A changed ring program is refused, or its words on edges are those of the interpreter. The first byte selects the program,
+/// A changed ring program is refused, or its words on edges equal the interpreter's. The first byte selects the program,
 /// the others the change.
 pub fn ring_variants(data: &[u8]) {
     judge_ring(data);
