@@ -23,7 +23,7 @@ pub extern "C" fn text(bytes: usize) -> *mut u8 {
     buffer.as_mut_ptr()
 }
 
-/// Replaces the text by the [answer](answer::answer) for the first `instructions` instructions, and returns its length.
+/// Replaces the text by the answer for the first `instructions` instructions, and returns its length.
 #[unsafe(no_mangle)]
 pub extern "C" fn run(instructions: usize) -> usize {
     let mut buffer = buffer();
