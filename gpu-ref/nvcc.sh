@@ -90,7 +90,7 @@ quick='-Xcicc -O1 -Xptxas -O1'
 # and are the fastest all the same: reports/gpu/h200-tune.csv has them beside their neighbours without spills.
 limit=16
 known='32-14-512 product 56
-64-16-64 product 32
+64-16-64 product 48
 128-16-64 forward_0 20
 128-17-64 forward_0 20'
 spills=$(awk -v limit=$limit -v known="$known" '
