@@ -128,7 +128,7 @@ pub fn part_label(name: &str) -> String {
     }
 }
 
-/// Where the cycles of a kernel go: a stack and a table of the cycles of each cause.
+/// The stall breakdown of a kernel, as a stack and as a table.
 pub fn causes(cycles: u64, of: impl Fn(Cause) -> u64) -> Markup {
     let part = |cause: Cause| Part { name: cause_label(cause), size: of(cause) as f64 };
     let parts: Vec<Part> = Cause::all().map(part).collect();

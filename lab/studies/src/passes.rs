@@ -1,4 +1,4 @@
-//! Where the cycles of the 64K transform go, pass by pass: `reports/passes.md`.
+//! The stall breakdown of the 64K transform by pass: `reports/passes.md`.
 
 use crate::operations::changed_machine;
 use crate::page::{Fault, Files, fill, lines, text};

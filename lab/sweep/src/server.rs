@@ -1,6 +1,6 @@
 //! The server of a sweep's page, on the loopback interface.
 //!
-//! It answers two paths and reads no body, so it is a loop over connections and no library: `tiny_http` ends on a
+//! It answers two paths and reads no body. A loop over connections suffices, without a library: `tiny_http` ends on a
 //! length that it cannot allocate, and asynchronous servers are many times as large as the program.
 
 use crate::journal::{JournalError, is_sweep, journal_state};

@@ -154,7 +154,7 @@ pub fn ring_variants(data: &[u8]) {
     judge_ring(data);
 }
 
-/// Whether the check accepts a variant; `None` if it is no program, or unchanged. As [`ring_variants`].
+/// Whether the check accepts a variant; `None` for an invalid or an unchanged program. As [`ring_variants`].
 pub fn judge_ring(data: &[u8]) -> Option<bool> {
     let (&first, seed) = data.split_first()?;
     let seed = std::array::from_fn(|at| seed.get(at).copied().unwrap_or(0));

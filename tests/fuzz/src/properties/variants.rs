@@ -61,7 +61,7 @@ pub fn variants(data: &[u8]) {
     judge(data);
 }
 
-/// Whether the check accepts a variant; `None` if it is no program, or unchanged. As [`variants`].
+/// Whether the check accepts a variant; `None` for an invalid or an unchanged program. As [`variants`].
 pub fn judge(data: &[u8]) -> Option<bool> {
     let (&first, seed) = data.split_first()?;
     let seed = std::array::from_fn(|at| seed.get(at).copied().unwrap_or(0));
