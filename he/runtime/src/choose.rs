@@ -3,9 +3,15 @@
 //! A kernel moves its table. The fastest kernel of an operation may have a table that takes longer to load than
 //! the kernel saves. And the kernels that take the least time may leave transfers too little of it. So there are up to six
 //! variants of a program's kernels: operations with large or with small tables, elementwise kernels in their fastest
-//! order, in the program's order, or in their fastest order with short slices. The program is scheduled with each, with the
-//! origin of keys that is asked for, and the fastest one is right; of equals, the first in this order: large tables, small
-//! ones, then both in the order of the program, then both with short slices.
+//! order, in the program's order, or in their fastest order with short slices. Large launches of short limbs wait for many
+//! transfers, and their kernels have long programs. So there are *finer* launches too, each with up to six variants of its
+//! kernels. The program is scheduled with each, with the origin of keys that is asked for, and the fastest one is right; of equals,
+//! the first in this order: large tables, small ones, then both in the order of the program, then both with short slices; then those
+//! of finer launches, in the same order. Variants that the machine has no room for are not taken.
+//!
+//! Groups of finer launches have at most 32 operands. The first finer launches are those if groups may have more; then come those
+//! with at most a half, a quarter and an eighth of the transforms or automorphisms of a launch, rounded down, while these are
+//! one or more. Long limbs have no finer launches, nor have programs of more than 4,096 launches.
 //!
 //! `optimise` names another objective than cycles: the energy of the program, off-chip transfers and static energy included, or the
 //! product of energy and time. Then there are three more variants, with the *thrifty* recipes of operations. They come
@@ -13,7 +19,7 @@
 //!
 //! An operation has one recipe for all numbers of rings and all exponents: that for the number of rings, and the exponent,
 //! which most launches have; of equals, the first in the program. A number of rings that this recipe's method does not suit has
-//! its own.
+//! its own. Finer launches have the same recipes.
 //!
 //! * *Large tables*: the recipe with the fewest cycles. A kernel of more than 1/16 of the VDM does without scratch words if it can.
 //! * *Thrifty*: the recipe whose kernel has the least value by itself, of those that a search for the fastest one tries.
@@ -28,7 +34,7 @@
 
 use crate::kernels::{Kernels, Recipes, Tables, Timed, compile_small, request};
 use crate::lift::Launches;
-use crate::operation::{Batch, Kind, RingParameters};
+use crate::operation::{Batch, RingOperation, RingParameters};
 use codegen::library::{BUILT_IN, Target};
 use codegen::search::Effort;
 use codegen::{Choice, Error, Merit, PlanChoice, Recipe, Request, compile, least_words};
@@ -37,6 +43,7 @@ use ring_program::RingProgram;
 use rustc_hash::FxHashMap;
 use sim::Machine;
 use std::cmp::Reverse;
+use std::mem::Discriminant;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Chooses the recipe of an operation for a machine.
@@ -59,13 +66,18 @@ pub struct Candidates {
     fastest: Recipes,
     /// The kernels of these recipes.
     large: Kernels,
-    /// The recipes with small tables, by kind.
-    small_recipes: Known<Kind, Arc<Vec<SmallRecipe>>>,
+    /// The recipes with small tables.
+    small_recipes: Arc<Known<OfRecipe, Arc<Vec<SmallRecipe>>>>,
     /// The kernels with small tables, by their recipes; none if no table becomes smaller.
     small: Known<Recipes, Option<Kernels>>,
-    /// The kernels of recipes that are least by themselves, by objective; none if these are the fastest.
+    /// The recipes that are least by themselves, by objective.
+    thrifty_recipes: Arc<Known<(Merit, OfRecipe), Arc<Recipe>>>,
+    /// The kernels of these recipes; none if these are the fastest.
     thrifty: Known<Merit, Option<Kernels>>,
 }
+
+/// An operation, and its fastest recipe. What is known of it suits all launches of a program.
+type OfRecipe = (Discriminant<RingOperation>, Arc<Recipe>);
 
 /// What machines share, computed once for each of few keys. Two threads may both compute it: no lock is held meanwhile.
 #[derive(Debug)]
@@ -116,19 +128,52 @@ impl Candidates {
         machine: &Machine,
         choose: &Choose<'_>,
     ) -> Result<Self, Error> {
+        Self::build((program, launches, machine), choose, None)
+    }
+
+    /// The kernels that `launches` need in place of the launches `own`, by the same recipes where these suit their numbers of
+    /// rings.
+    ///
+    /// # Errors
+    /// The same.
+    pub(crate) fn with_launches(
+        &self,
+        (program, launches, machine): (&RingProgram, &Launches, &Machine),
+        own: &Launches,
+        choose: &Choose<'_>,
+    ) -> Result<Self, Error> {
+        Self::build((program, launches, machine), choose, Some((own, self)))
+    }
+
+    /// With what is known of other launches of the program.
+    fn build(
+        (program, launches, machine): (&RingProgram, &Launches, &Machine),
+        choose: &Choose<'_>,
+        known: Option<(&Launches, &Self)>,
+    ) -> Result<Self, Error> {
+        let of = known.map(|(_, of)| of);
         let samples = samples(program, launches);
         let requests = samples.iter().map(|(batch, rings)| request(batch.operation, program.degree(), rings));
         let requests: Vec<Request> = requests.collect::<Result<_, Error>>()?;
-        let mut origins = Vec::new();
-        let fastest = recipes(&samples, &requests, machine, |_, request| {
+        let mut origins = Vec::from_iter(of.and_then(|of| of.large.origin));
+        let fastest = recipes(&samples, &requests, machine, |batch, request| {
+            let recipe = of.and_then(|of| of.fastest.get(&first_of(&of.samples, batch)?.kind()));
+            if let Some(recipe) = recipe.filter(|recipe| compile(request, recipe, machine).is_ok()) {
+                return Ok(Arc::clone(recipe));
+            }
             let Choice { recipe, origin } = choose(request, machine)?;
             origins.push(origin);
             Ok(Arc::new(recipe))
         })?;
-        let mut large = Kernels::build(program, launches, machine, (&fastest, Tables::Large))?;
+        let known = known.map(|(own, of)| (own, &of.large));
+        let mut large = Kernels::build(program, launches, machine, (&fastest, Tables::Large), known)?;
         large.origin = origins.into_iter().max_by_key(|origin| origin.tried());
-        let (small_recipes, small, thrifty) = (Known::new(), Known::new(), Known::new());
-        Ok(Self { samples, requests, fastest, large, small_recipes, small, thrifty })
+        let (small_recipes, thrifty_recipes) = match of {
+            Some(of) => (Arc::clone(&of.small_recipes), Arc::clone(&of.thrifty_recipes)),
+            None => (Arc::new(Known::new()), Arc::new(Known::new())),
+        };
+        let (small, thrifty) = (Known::new(), Known::new());
+        Ok(Self { samples, requests, fastest, large, small_recipes, small, thrifty_recipes, thrifty })
     }
 
     /// The variants of the kernels for a choice by `merit`, on a machine that differs from the one of [`new`](Self::new) in its
@@ -145,8 +190,9 @@ impl Candidates {
     ) -> Result<Vec<Kernels>, Error> {
         let small = recipes(&self.samples, &self.requests, machine, |batch, request| {
             let fastest = &self.fastest[&batch.kind()];
+            let of_recipe = (batch.kind().0, Arc::clone(fastest));
             let known =
-                self.small_recipes.get(batch.kind(), |_| Arc::new(small_recipes(request, fastest, machine)));
+                self.small_recipes.get(of_recipe, |_| Arc::new(small_recipes(request, fastest, machine)));
             let cost = |small: &SmallRecipe| small.launch_ns + machine.hbm.occupancy_ns(small.bytes);
             let least = known.iter().min_by(|one, other| cost(one).total_cmp(&cost(other)));
             Ok(Arc::clone(least.map_or(fastest, |least| &least.recipe)))
@@ -178,8 +224,12 @@ impl Candidates {
         merit: Merit,
     ) -> Option<Kernels> {
         let plan = PlanChoice::Least(merit, Some(Effort::QUICK));
-        let thrifty = recipes(&self.samples, &self.requests, machine, |_, request| {
-            Ok(Arc::new(codegen::choose(request, machine, &plan)?.recipe))
+        let thrifty = recipes(&self.samples, &self.requests, machine, |batch, request| {
+            let fastest = &self.fastest[&batch.kind()];
+            Ok(self.thrifty_recipes.get((merit, (batch.kind().0, Arc::clone(fastest))), |_| {
+                let choice = codegen::choose(request, machine, &plan);
+                choice.map_or_else(|_| Arc::clone(fastest), |choice| Arc::new(choice.recipe))
+            }))
         });
         let thrifty = thrifty.ok().filter(|thrifty| *thrifty != self.fastest)?;
         self.large.with_recipes(program, launches, machine, (&thrifty, Tables::Large))
@@ -196,14 +246,18 @@ fn recipes(
 ) -> Result<Recipes, Error> {
     let mut recipes = Recipes::default();
     for ((batch, _), request) in samples.iter().zip(requests) {
-        let first = samples.iter().find(|(other, _)| other.kind().0 == batch.kind().0);
-        let known = first.and_then(|(first, _)| recipes.get(&first.kind()));
+        let known = first_of(samples, *batch).and_then(|first| recipes.get(&first.kind()));
         let suits =
             |recipe: &&Arc<Recipe>| recipe.method.is_none() || compile(request, recipe, machine).is_ok();
         let recipe = known.filter(suits).map(Arc::clone).map_or_else(|| choose(*batch, request), Ok)?;
         recipes.insert(batch.kind(), recipe);
     }
     Ok(recipes)
+}
+
+/// The first sample of an operation with any exponent and number of rings.
+fn first_of(samples: &[(Batch, Vec<RingParameters>)], batch: Batch) -> Option<Batch> {
+    samples.iter().map(|&(other, _)| other).find(|other| other.kind().0 == batch.kind().0)
 }
 
 /// Of each kind, the exponent that most launches have, with the rings of the first of them; the kinds of the most launches
@@ -258,15 +312,12 @@ fn small_recipes(request: &Request, fastest: &Arc<Recipe>, machine: &Machine) ->
 
 /// The variant with the least value, and what else `value` computed for it; of equals, the first. Without a choice, no value is
 /// computed.
-pub(crate) fn least<T>(
-    mut variants: Vec<Kernels>,
-    value: impl Fn(&Kernels) -> (f64, Option<T>),
-) -> (Kernels, Option<T>) {
+pub(crate) fn least<V, T>(mut variants: Vec<V>, value: impl Fn(&V) -> (f64, Option<T>)) -> (V, Option<T>) {
     let mut best = (0, f64::INFINITY, None);
     if variants.len() > 1 {
-        for (variant, kernels) in variants.iter().enumerate() {
-            let (value, computed) = value(kernels);
-            best = if value < best.1 { (variant, value, computed) } else { best };
+        for (index, variant) in variants.iter().enumerate() {
+            let (value, computed) = value(variant);
+            best = if value < best.1 { (index, value, computed) } else { best };
         }
     }
     (variants.swap_remove(best.0), best.2)

@@ -265,7 +265,7 @@ struct OperationKernel {
 }
 
 impl Kernels {
-    /// Generates and times the kernels that `launches` need.
+    /// Generates and times the kernels that `launches` need. Of the elementwise ones, those of `known` launches are known.
     ///
     /// # Errors
     /// Returns an error if a kernel does not fit the machine, or if its vectors are longer than a limb.
@@ -274,10 +274,19 @@ impl Kernels {
         launches: &Launches,
         machine: &Machine,
         (recipes, tables): (&Recipes, Tables),
+        known: Option<(&Launches, &Self)>,
     ) -> Result<Self, Error> {
         let degree = program.degree();
         let n = degree.get() as u32;
-        let shapes = launches.shapes.par_iter().map(|shape| ElementwiseKernel::all(shape, n, machine));
+        let known = known.into_iter().flat_map(|(launches, kernels)| {
+            let shapes = launches.shapes.iter().enumerate();
+            shapes.map(move |(index, shape)| (shape, kernels.all_of(index)))
+        });
+        let known: FxHashMap<_, _> = known.collect();
+        let shapes = launches.shapes.par_iter().map(|shape| match known.get(shape) {
+            Some(kernels) => Ok(kernels.clone()),
+            None => ElementwiseKernel::all(shape, n, machine),
+        });
         let shapes = shapes.collect::<Result<Vec<_>, Error>>()?;
         let [elementwise, others @ ..] =
             [0, 1, 2].map(|choice| shapes.iter().map(|kernels| Arc::clone(&kernels[choice])).collect());
@@ -287,6 +296,14 @@ impl Kernels {
         });
         let operations = Arc::new(operations(program, launches, machine, (recipes, tables))?);
         Ok(Self { degree, tables, elementwise, others, operations, origin: None })
+    }
+
+    /// The elementwise kernels of a shape: see [`ElementwiseKernel::all`].
+    fn all_of(&self, shape: usize) -> [Arc<ElementwiseKernel>; 3] {
+        let fastest = &self.elementwise[shape];
+        let [in_order, with_short_slices] =
+            self.others.each_ref().map(|others| Arc::clone(others.get(shape).unwrap_or(fastest)));
+        [Arc::clone(fastest), in_order, with_short_slices]
     }
 
     /// These kernels with operations by other recipes; `None` if one does not fit the machine.

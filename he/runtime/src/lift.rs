@@ -257,6 +257,14 @@ impl Limits {
         }
     }
 
+    /// Limits of finer launches, to choose among by the time of the program.
+    pub fn finer(self) -> impl Iterator<Item = Self> {
+        let operands = self.operands.min(FINER_OPERANDS);
+        let halvings = 0..if self.unrelated { MOST_HALVINGS + 1 } else { 0 };
+        let limits = halvings.map(move |halvings| Self { rings: self.rings >> halvings, operands, ..self });
+        limits.filter(move |&finer| finer.rings > 0 && finer != self)
+    }
+
     /// As many operands, moduli and scalars as the register files hold, with two address registers
     /// for the table and the spilled vectors.
     const REGISTERS: usize = 62;
@@ -274,6 +282,12 @@ const WINDOW_VECTORS: u64 = 256;
 
 /// The vectors of all limbs of a launch of transforms that keep the pipes busy.
 const BATCH_VECTORS: u64 = 32;
+
+/// The operands of a group of finer launches.
+const FINER_OPERANDS: usize = 32;
+
+/// The halvings of the limbs of a launch of transforms in finer launches.
+const MOST_HALVINGS: u32 = 3;
 
 /// The vectors of a limb from which on a load of a constant saves more than it costs.
 const VECTORS_PER_CONSTANT: u64 = 4;

@@ -21,6 +21,13 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Lifted<'p> {
     program: &'p RingProgram,
+    /// With each of the limits to choose among: at least one.
+    liftings: Vec<Lifting>,
+}
+
+/// The launches of a program within some limits.
+#[derive(Debug)]
+struct Lifting {
     flow: Flow,
     launches: Launches,
     candidates: Candidates,
@@ -45,7 +52,19 @@ impl<'p> Lifted<'p> {
         choose: &Choose<'_>,
     ) -> Result<Self, RunError> {
         let limits = Limits::for_degree(program.degree().get(), machine);
-        Self::with_limits(program, machine, limits, choose)
+        let mut lifted = Self::with_limits(program, machine, limits, choose)?;
+        let Lifting { launches, candidates, .. } = &lifted.liftings[0];
+        if launches.launches.len() > MOST_LAUNCHES {
+            return Ok(lifted);
+        }
+        let finer = limits.finer().filter_map(|limits| {
+            let (flow, finer) = lift_program(program, limits);
+            let candidates = candidates.with_launches((program, &finer, machine), launches, choose).ok()?;
+            Some(Lifting { flow, launches: finer, candidates })
+        });
+        let finer: Vec<Lifting> = finer.collect();
+        lifted.liftings.extend(finer);
+        Ok(lifted)
     }
 
     fn with_limits(
@@ -57,14 +76,19 @@ impl<'p> Lifted<'p> {
         let (flow, launches) = lift_program(program, limits);
         let candidates =
             Candidates::with_recipes(program, &launches, machine, choose).map_err(RunError::Kernel)?;
-        Ok(Self { program, flow, launches, candidates })
+        Ok(Self { program, liftings: vec![Lifting { flow, launches, candidates }] })
     }
 }
+
+/// A program with more launches has one lifting. Its launches hide how long each waits, and each lifting takes time.
+const MOST_LAUNCHES: usize = 4096;
 
 /// A program, lifted to kernels of a machine.
 #[derive(Debug)]
 pub struct Runtime<'p> {
     lifted: Arc<Lifted<'p>>,
+    /// The index of the lifting.
+    lifting: usize,
     machine: &'p Machine,
     keys: Keys,
     merit: Merit,
@@ -91,8 +115,7 @@ impl<'p> Runtime<'p> {
         machine: &'p Machine,
         choice: (Keys, Merit),
     ) -> Result<Self, RunError> {
-        let limits = Limits::for_degree(program.degree().get(), machine);
-        Self::with_limits(program, machine, choice, limits)
+        Self::of(Arc::new(Lifted::new(program, machine)?), machine, choice)
     }
 
     /// As [`optimised`](Self::optimised), with groups of at most this size.
@@ -118,10 +141,15 @@ impl<'p> Runtime<'p> {
         machine: &'p Machine,
         (keys, merit): (Keys, Merit),
     ) -> Result<Self, RunError> {
-        let Lifted { program, flow, launches, candidates } = &*lifted;
-        let variants = candidates.variants(program, launches, machine, merit).map_err(RunError::Kernel)?;
-        let key_bytes = key_bytes(program, flow, machine, keys);
-        let (kernels, timeline) = choose::least(variants, |kernels| {
+        let Lifted { program, liftings } = &*lifted;
+        let mut variants = Vec::new();
+        for (index, Lifting { launches, candidates, .. }) in liftings.iter().enumerate() {
+            let kernels = candidates.variants(program, launches, machine, merit).map_err(RunError::Kernel)?;
+            variants.extend(kernels.into_iter().map(|kernels| (index, kernels)));
+        }
+        let ((lifting, kernels), timeline) = choose::least(variants, |(index, kernels)| {
+            let Lifting { flow, launches, .. } = &liftings[*index];
+            let key_bytes = key_bytes(program, flow, machine, keys);
             let plan = Plan { program, flow, launches, kernels, machine, keys, record: false };
             plan.timeline().map_or((f64::INFINITY, None), |timeline| {
                 let events = events(launches, kernels);
@@ -129,13 +157,17 @@ impl<'p> Runtime<'p> {
                 (merit.value(&RunEnergy::of(machine, &work), work.time_us), Some(timeline))
             })
         });
-        Ok(Self { lifted, machine, keys, merit, kernels, timeline })
+        Ok(Self { lifted, lifting, machine, keys, merit, kernels, timeline })
+    }
+
+    fn lifting(&self) -> &Lifting {
+        &self.lifted.liftings[self.lifting]
     }
 
     pub(crate) fn plan(&self, record: bool) -> Plan<'_> {
         let Self { lifted, machine, keys, kernels, .. } = self;
-        let Lifted { program, flow, launches, .. } = &**lifted;
-        Plan { program, flow, launches, kernels, machine, keys: *keys, record }
+        let Lifting { flow, launches, .. } = self.lifting();
+        Plan { program: lifted.program, flow, launches, kernels, machine, keys: *keys, record }
     }
 
     /// The machine.
@@ -148,7 +180,7 @@ impl<'p> Runtime<'p> {
         match launch.work {
             Work::Elementwise(shape) => Some(self.kernels.elementwise(shape).name),
             Work::Operation(_) => {
-                self.lifted.launches.batch(launch).map(|batch| self.kernels.operation(batch).name)
+                self.lifting().launches.batch(launch).map(|batch| self.kernels.operation(batch).name)
             }
             Work::Permute(_) => None,
         }
@@ -161,7 +193,7 @@ impl<'p> Runtime<'p> {
 
     /// The launches.
     pub fn launches(&self) -> &Launches {
-        &self.lifted.launches
+        &self.lifting().launches
     }
 
     /// The kernels.
@@ -198,7 +230,7 @@ impl<'p> Runtime<'p> {
             Some(Home::Tables) => "the tables of factors end".to_owned(),
             Some(Home::Programs) => "the programs of the kernels end".to_owned(),
             None => {
-                let first = self.lifted.launches.launches[hbm.launch as usize].first;
+                let first = self.lifting().launches.launches[hbm.launch as usize].first;
                 format!("{}`{}` saves a limb", self.line_prefix(first), self.opcode(first))
             }
         }
@@ -221,12 +253,12 @@ impl<'p> Runtime<'p> {
 
     /// The events of all kernels.
     pub fn events(&self) -> Events {
-        events(&self.lifted.launches, &self.kernels)
+        events(&self.lifting().launches, &self.kernels)
     }
 
     /// The report of a timeline.
     pub fn report(&self, timeline: &Timeline) -> Report {
-        let Lifted { program, flow, launches, .. } = &*self.lifted;
+        let (program, Lifting { flow, launches, .. }) = (self.lifted.program, self.lifting());
         let key_bytes = key_bytes(program, flow, self.machine, self.keys);
         let (events, choice) = (self.events(), (self.keys, self.merit));
         let work = timeline.work(&events, self.keys.on_chip(key_bytes));
@@ -244,8 +276,8 @@ impl<'p> Runtime<'p> {
             return Err(RunError::MissingInput { name: group.name.clone() });
         }
         let Self { lifted, machine, kernels, .. } = self;
-        let Lifted { program, flow, launches, .. } = &**lifted;
-        let execution = Execution { program, flow, launches, kernels, machine };
+        let Lifting { flow, launches, .. } = self.lifting();
+        let execution = Execution { program: lifted.program, flow, launches, kernels, machine };
         execution.run(inputs).map_err(|(launch, error)| {
             let launch = &launches.launches[launch];
             let (operation, lines) = match &error {

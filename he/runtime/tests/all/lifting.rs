@@ -491,6 +491,21 @@ fn limits(n: u64, machine: &Machine) -> Limits {
     }
 }
 
+/// The limits of finer launches, by the text on the choice of kernels.
+fn finer(limits: Limits) -> Vec<Limits> {
+    let mut finer = Vec::new();
+    if limits.window > 1 {
+        let operands = limits.operands.min(32);
+        if limits.operands > 32 {
+            finer.push(Limits { operands, ..limits });
+        }
+        for parts in [2, 4, 8].into_iter().filter(|&parts| parts <= limits.rings) {
+            finer.push(Limits { operands, rings: limits.rings / parts, ..limits });
+        }
+    }
+    finer
+}
+
 /// The limits of a degree and a machine, or any.
 fn random_limits(rng: &mut Random, program: &RingProgram) -> Limits {
     let mut machine = Machine::rpu_128x128();
@@ -498,9 +513,11 @@ fn random_limits(rng: &mut Random, program: &RingProgram) -> Limits {
     let n = program.degree().get() << rng.random_range(0..5);
     let limits = limits(n, &machine);
     assert_eq!(limits, Limits::for_degree(n, &machine), "n = {n}");
-    match rng.random() {
-        true => limits,
-        false => Limits {
+    assert_eq!(finer(limits), limits.finer().collect::<Vec<_>>(), "n = {n}");
+    match rng.random_range(0..3) {
+        0 => limits,
+        1 => finer(limits).pop().unwrap_or(limits),
+        _ => Limits {
             operands: rng.random_range(3..40),
             steps: rng.random_range(1..80),
             rings: rng.random_range(1..5),

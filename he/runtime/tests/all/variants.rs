@@ -35,6 +35,27 @@ fn the_runtime_takes_the_variant_with_which_the_program_is_fastest() {
     assert_eq!(runtime.time(false).unwrap().total_ns, best.total_ns);
 }
 
+/// Large launches wait for many transfers, and their programs are transfers too: on a slow channel, launches of fewer
+/// transforms take less time, and on a fast one more.
+#[test]
+fn the_runtime_takes_finer_launches_if_the_program_is_faster() {
+    let set = ParameterSet::built_in("ark", Some(2048)).unwrap().unwrap();
+    let options = Options { level: Some(3), ..Options::default() };
+    let program = generate(&find_program("keyswitch").unwrap(), &set, &options).unwrap();
+    for (gb_per_s, is_finer) in [("16", true), ("4096", false)] {
+        let bandwidth = Override::parse(&format!("hbm.gb_per_s={gb_per_s}")).unwrap();
+        let machine = MachineBase::built_in("rpu-128x128").unwrap().machine(&[bandwidth]).unwrap();
+        let choice = (Keys::Streamed, Merit::Cycles);
+        let limits = Limits::for_degree(program.degree().get(), &machine);
+        let coarse = Runtime::with_limits(&program, &machine, choice, limits).unwrap();
+        let chosen = Runtime::optimised(&program, &machine, choice).unwrap();
+        let [coarse, chosen] = [coarse, chosen]
+            .map(|runtime| (runtime.time(false).unwrap().total_ns, runtime.launches().launches.len()));
+        assert_eq!(chosen.1 > coarse.1, is_finer, "{gb_per_s} GB/s: {chosen:?} and {coarse:?}");
+        assert_eq!(chosen.0 < coarse.0, is_finer, "{gb_per_s} GB/s: {chosen:?} and {coarse:?}");
+    }
+}
+
 /// The fastest kernels of few limbs take more energy than others. The choice by energy has all variants of the choice by cycles.
 #[test]
 fn the_kernels_have_the_least_value_of_the_objective() {
