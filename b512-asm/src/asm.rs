@@ -53,7 +53,7 @@ use crate::source_map::SourceMap;
 use crate::space::Space;
 use diagnostic::{Diagnostics, Span, nearest};
 use num_bigint::BigInt;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Assembles a `.b512` source.
 ///
@@ -146,8 +146,11 @@ fn run<'a>(
         free: [0; 2],
         source_map: SourceMap { source, ..SourceMap::default() },
         has_isa: false,
-        lost,
+        faults: 0,
+        lost: Vec::new(),
+        followers: HashSet::new(),
     };
+    lost.into_iter().for_each(|line| assembler.lose(line));
     assembler.statements(statements);
     check(&mut assembler);
     let Assembler { diagnostics, program, source_map, .. } = assembler;
@@ -174,15 +177,20 @@ struct Assembler<'a> {
     source_map: SourceMap<'a>,
     /// Whether an `.isa` directive has been read.
     has_isa: bool,
+    /// The faults so far, also those that follow from others.
+    faults: usize,
     /// The lines with errors, which are missing from the program.
     lost: Vec<&'a str>,
+    /// What is missing because of an error that is reported: words of lost directives, unknown names, and `halt` and
+    /// `.repeat` of lines that may mean them.
+    followers: HashSet<&'a str>,
 }
 
 impl<'a> Assembler<'a> {
     /// Assembles the statements.
     fn statements(&mut self, mut statements: Vec<Statement<'a>>) {
         for statement in &statements {
-            let errors = self.diagnostics.len();
+            let faults = self.faults;
             match &statement.kind {
                 Kind::Symbol { .. } => self.take(|this| this.symbol(statement)),
                 Kind::Constant { name, value } => self.take(|this| this.constant(name, value)),
@@ -196,8 +204,8 @@ impl<'a> Assembler<'a> {
                 | Kind::Repeat { .. }
                 | Kind::End => {}
             }
-            if self.diagnostics.len() > errors {
-                self.lost.push(statement.text);
+            if self.faults > faults {
+                self.lose(statement.text);
             }
         }
         let mut segments = [Vec::new(), Vec::new()];
@@ -220,7 +228,12 @@ impl<'a> Assembler<'a> {
         }
     }
 
+    /// Reports a fault, unless it follows from another.
     fn report(&mut self, mut fault: Fault<'a>) {
+        self.faults += 1;
+        if fault.code == Code::UnknownSymbol && !self.followers.insert(fault.at) {
+            return;
+        }
         let counters: Vec<String> =
             self.counters.iter().map(|(name, round)| format!("{name} = {round}")).collect();
         if !counters.is_empty() {
@@ -367,8 +380,9 @@ impl<'a> Assembler<'a> {
                 diagnostic.span = self.last_line().or(diagnostic.span);
             }
             let name = diagnostic.span.clone().and_then(|span| self.source.get(span));
-            let no_halt = code == Code::Halt && (!complete || self.lost.iter().any(|line| may_be_halt(line)));
-            let no_symbol = code == Code::UnknownSymbol && name.is_some_and(|name| self.is_lost(name));
+            let no_halt = code == Code::Halt && (!complete || self.followers.contains("halt"));
+            let no_symbol =
+                code == Code::UnknownSymbol && name.is_some_and(|name| !self.followers.insert(name));
             let consequence = no_halt || no_symbol;
             if !consequence {
                 self.diagnostics.push(diagnostic);
@@ -390,19 +404,16 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Whether a line with an error may declare the symbol `name`.
-    fn is_lost(&self, name: &str) -> bool {
-        let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-        self.lost
-            .iter()
-            .any(|line| line.starts_with('.') && line.split(|c| !in_name(c)).any(|word| word == name))
+    /// Notes that a line with an error is missing from the program. If it is a directive, it may define any of its words.
+    fn lose(&mut self, line: &'a str) {
+        self.lost.push(line);
+        let first = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '.').next();
+        self.followers.extend(first.and_then(|word| nearest(word, ["halt", ".repeat"])));
+        if line.starts_with('.') {
+            let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+            self.followers.extend(line.split(|c| !in_name(c)));
+        }
     }
-}
-
-/// Whether a line with an error was meant to be `halt`.
-fn may_be_halt(line: &str) -> bool {
-    let word = line.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or(line);
-    nearest(word, ["halt"]).is_some()
 }
 
 #[cfg(test)]

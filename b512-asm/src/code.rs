@@ -76,8 +76,9 @@ diagnostic::codes! {
     /// bits, or fewer where a field is narrower.
     Number = "B009", "invalid number";
 
-    /// An address names a symbol that no `.input`, `.output`, `.table` or `.scratch` declares. The
-    /// `at` address of a symbol may only name symbols declared on an earlier line.
+    /// A name that no `.input`, `.output`, `.table`, `.scratch` or `.const` declares. The `at` address of a
+    /// symbol, a constant and the count of a repetition may only name what an earlier line declares. A name is reported
+    /// once, and not at all if the line that may declare it has an error.
     UnknownSymbol = "B010", "unknown symbol";
 
     /// A name, a register's launch value, the kernel's name or an output's claim occurs twice.

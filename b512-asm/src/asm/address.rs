@@ -65,7 +65,9 @@ impl<'a> Assembler<'a> {
                 let fault = Fault::new(Code::UnknownSymbol, name, format!("unknown symbol `{name}`"));
                 Err(match self.nearest(name, self.symbols.keys().copied()) {
                     Some(near) => fault.help(format!("did you mean `{near}`?")),
-                    None => fault.help("declare it with `.input`, `.output`, `.table` or `.scratch`"),
+                    None => fault.help(
+                        "`.input`, `.output`, `.table` or `.scratch` declares a symbol, `.const` a constant",
+                    ),
                 })
             }
         }

@@ -87,6 +87,10 @@ impl<'a> Assembler<'a> {
     fn settings(&self, settings: &[SettingText<'a>]) -> Result<Vec<(String, Setting)>, Fault<'a>> {
         let setting = |setting: &SettingText<'a>| {
             let value = match setting.value.name().filter(|word| !self.constants.contains_key(word)) {
+                // It may be the constant of a line with an error.
+                Some(word) if self.followers.contains(word) => {
+                    return Err(Fault::new(Code::UnknownSymbol, word, format!("unknown constant `{word}`")));
+                }
                 Some(word) => Setting::Word(word.to_owned()),
                 None => Setting::Number(self.number(&setting.value)?),
             };

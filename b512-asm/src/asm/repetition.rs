@@ -30,7 +30,7 @@ impl<'a> Assembler<'a> {
                 }),
                 Kind::Instruction { mnemonic, operands } => {
                     if !self.instruction(statement.text, mnemonic, operands) {
-                        self.lost.push(statement.text);
+                        self.lose(statement.text);
                     }
                 }
                 Kind::Kernel { .. }
@@ -39,6 +39,7 @@ impl<'a> Assembler<'a> {
                 | Kind::Address { .. }
                 | Kind::Computes { .. } => self.take(|this| this.directive(statement)),
                 Kind::Repeat { .. } => at += self.repeat(&mut statements[at - 1..]),
+                Kind::End if self.followers.contains(".repeat") => {}
                 Kind::End => {
                     let fault = Fault::new(Code::Syntax, statement.text, "`.end` without `.repeat`");
                     self.report(fault.help("`.repeat COUNTER, COUNT` begins a repetition"));
@@ -113,10 +114,10 @@ impl<'a> Assembler<'a> {
         for round in 0..count {
             self.constants.insert(counter, round.into());
             self.counters.push((counter, round));
-            let errors = self.diagnostics.len();
+            let faults = self.faults;
             self.block(body, &mut [Vec::new(), Vec::new()]);
             self.counters.pop();
-            if self.diagnostics.len() > errors {
+            if self.faults > faults {
                 break;
             }
         }
