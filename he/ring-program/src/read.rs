@@ -180,6 +180,11 @@ impl<'m> Reader<'m> {
                 if !self.finish_table() {
                     return false;
                 }
+                // Every line that uses the modulus would have an error.
+                if line[word.clone()].starts_with(b"m[") {
+                    self.read_instruction(line, significant, word, rest);
+                    return false;
+                }
             }
             Stage::Body | Stage::Halted { .. } => {}
         }
@@ -308,11 +313,11 @@ impl<'m> Reader<'m> {
         }
         let operands = match Operands::split(line, significant.clone(), opcode, rest.clone()) {
             Ok(operands) => operands,
-            // What is wrong about an unknown opcode is the opcode.
-            Err(_) if !crate::OPCODES.contains(&opcode) => {
-                return self.report_fault(instruction::unknown(opcode), line, word);
-            }
             Err(Misplaced(span, fault)) => {
+                // What is wrong about an unknown opcode is the opcode.
+                let is_known = crate::OPCODES.contains(&opcode);
+                let (fault, span) =
+                    if is_known { (fault, span) } else { (instruction::unknown(opcode), word) };
                 self.report_fault(fault, line, span);
                 let end = line[rest.clone()].iter().position(|&byte| byte == b',' || token::is_blank(byte));
                 let first = rest.start..end.map_or(rest.end, |length| rest.start + length);
@@ -322,7 +327,10 @@ impl<'m> Reader<'m> {
         let builder = self.function.as_mut().map_or(&mut self.builder, |function| &mut function.body);
         match instruction::read(opcode, &operands, builder) {
             Ok(Some(operation)) => self.push(operation, line, &operands),
-            Ok(None) => self.report_fault(instruction::unknown(opcode), line, word),
+            Ok(None) => {
+                self.report_fault(instruction::unknown(opcode), line, word);
+                self.define(operands.id(Part::Destination));
+            }
             Err(fault) => {
                 let span = operands.span(fault.part);
                 self.report_fault(fault, line, span);
