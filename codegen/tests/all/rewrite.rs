@@ -7,7 +7,7 @@ use b512_asm::{
     VReg,
 };
 use codegen::check::LoweringFault;
-use codegen::rewrite::{ProofError, RewriteError, prove, reschedule};
+use codegen::rewrite::{ProofError, Rescheduled, RewriteError, prove, reschedule};
 use codegen::{PlanChoice, Request, generate};
 use proptest::prelude::*;
 use ring::Degree;
@@ -156,16 +156,27 @@ fn kernel(name: &str) -> Program {
     b512_asm::assemble(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The kernels written by hand take at most 1.1 times the cycles of generated ones.
+/// The kernels written by hand take at most 1.1 times the cycles of generated ones, unless their instructions take longer
+/// in any order. `dot2` is no operation of the generator; it takes at most 1.1 times the bound of its instructions.
 #[test]
 fn kernels_written_by_hand_reach_generated_ones() {
     let machine = Machine::rpu_128x128();
-    for (name, operation) in [("ntt1024.b512", golden::NTT), ("mul1024.b512", golden::MUL)] {
-        let request = Request::with_primes(operation, Degree::new(1024).unwrap(), 126, 1).unwrap();
-        let generated = generate(&request, &machine, &PlanChoice::Best).unwrap();
-        let generated = simulate(&machine, &generated.program).cycles;
-        let after = reschedule(&kernel(name), &machine).unwrap().after;
-        assert!(10 * after.0 <= 11 * generated.0, "{name}: {after} cycles, {generated} generated");
+    for (name, operation, n, can) in [
+        ("vadd.b512", Some(golden::ADD), 512, true),
+        ("mul1024.b512", Some(golden::MUL), 1024, true),
+        ("dot2.b512", None, 4096, true),
+        ("ntt1024.b512", Some(golden::NTT), 1024, true),
+        ("ntt1024_spiral.b512", Some(golden::NTT), 1024, false),
+    ] {
+        let Rescheduled { after, bound, .. } = reschedule(&kernel(name), &machine).unwrap();
+        let goal = operation.map_or(bound, |operation| {
+            let request = Request::with_primes(operation, Degree::new(n).unwrap(), 126, 1).unwrap();
+            let generated = generate(&request, &machine, &PlanChoice::Best).unwrap();
+            simulate(&machine, &generated.program).cycles
+        });
+        assert_eq!(can, 10 * bound.0 <= 11 * goal.0, "{name}: bound {bound}, {goal} generated");
+        let reached = 10 * after.0 <= 11 * goal.0;
+        assert!(reached || !can, "{name}: {after} cycles, {goal} generated");
     }
 }
 
