@@ -44,6 +44,21 @@ const centre = async (selector) => {
   return [x + width / 2, y + height / 2];
 };
 
+// What is saved as a picture needs no style of the page.
+const savedPicture = async (holder) => {
+  await page.evaluate(() => {
+    const make = URL.createObjectURL;
+    URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return make.call(URL, blob); };
+  });
+  await page.$$eval(`${holder} button`, (nodes) => nodes.find((node) => node.textContent === "save SVG").click());
+  await page.waitForFunction(() => window.saved);
+  const saved = await page.evaluate(() => window.saved);
+  fs.writeFileSync(path.join(pictures, `${kind}-saved.svg`), saved);
+  assert.match(saved, /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+  assert.ok(!/var\(|class=/.test(saved), "the saved picture needs a style");
+  return saved;
+};
+
 const sweep = async () => {
   const points = await count("#chart-0 circle");
   assert.ok(points > 1, "the chart has points");
@@ -98,18 +113,8 @@ const sweep = async () => {
     return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom - 2 && b.top + 2 < a.bottom - 2)).length;
   });
   assert.equal(overlaps, 0, "labels overlap");
-  // The chart is saved as a picture that needs no style of the page.
-  await page.evaluate(() => {
-    const make = URL.createObjectURL;
-    URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return make.call(URL, blob); };
-  });
-  await page.$$eval("#chart-0 button", (nodes) => nodes.find((node) => node.textContent === "save SVG").click());
-  await page.waitForFunction(() => window.saved);
-  const saved = await page.evaluate(() => window.saved);
-  fs.writeFileSync(path.join(pictures, "sweep-saved.svg"), saved);
-  assert.match(saved, /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+  const saved = await savedPicture("#chart-0");
   assert.equal(saved.match(/<circle [^>]*fill="rgb\(\d+,\d+,\d+\)"/g).length, await count("#chart-0 circle"), "points of the saved chart");
-  assert.ok(!/var\(|class=/.test(saved), "the saved chart needs a style");
   // A heading sorts the table.
   const cycles = () => page.$$eval("#table-0 tbody tr", (rows) => rows.map((row) => Number(row.cells[row.cells.length - 11].textContent)));
   const sort = () => page.$$eval("#table-0 th button", (nodes) => nodes.find((node) => node.textContent === "cycles").click());
@@ -124,12 +129,12 @@ const sweep = async () => {
 const timeline = async (first, named) => {
   await shot(`${kind}-light`);
   await page.$eval("#timeline", (node) => node.scrollIntoView());
-  const painted = () => page.$eval("#timeline canvas", (canvas) => canvas.toDataURL());
+  const painted = () => page.$eval("#timeline svg", (picture) => picture.outerHTML);
   const before = await painted();
   await page.$$eval("#timeline button", (nodes) => { for (let i = 0; i < 2; i++) nodes.find((node) => node.textContent === "+").click(); });
   assert.notEqual(await painted(), before, "zoom");
   // Somewhere in the rows of the pipes is an instruction.
-  const { x: left, y: top, width, height } = await (await page.$("#timeline canvas")).boundingBox();
+  const { x: left, y: top, width, height } = await (await page.$("#timeline svg")).boundingBox();
   let told = "";
   for (let row = first; row < first + 3 && !told; row++) {
     for (let i = 1; i < 40 && !told; i++) {
@@ -141,6 +146,7 @@ const timeline = async (first, named) => {
   await shot(`${kind}-timeline`);
   await page.$$eval("#timeline button", (nodes) => nodes.find((node) => node.textContent === "reset").click());
   assert.equal(await painted(), before, "reset");
+  assert.match(await savedPicture("#timeline"), /<path [^>]*fill="rgb\(\d+,\d+,\d+\)"/);
 };
 
 const run = () => timeline(1, /^\d+: \w+.*\n[^]*dispatch \d+, issue \d+/);
@@ -152,7 +158,7 @@ const playground = async () => {
     await page.$eval("#program", (node, from, to) => { node.value = node.value.replace(from, to); node.dispatchEvent(new Event("input")); }, from, to);
     await new Promise((resolve) => setTimeout(resolve, 600));
   };
-  await page.waitForSelector("#timeline canvas");
+  await page.waitForSelector("#timeline svg");
   const values = () => page.$$eval("#report tr", (rows) => Object.fromEntries(rows.map((row) => [row.cells[0].textContent, row.cells[3]?.textContent])));
   // Word 2 of the output is 3 * 2 * 2, and nothing is computed before the first instruction.
   assert.equal((await values()).y, "12");
@@ -169,7 +175,7 @@ const playground = async () => {
   await edit("{ 3 }", "{ 5 }");
   assert.equal(await text("#errors"), "");
   await page.reload();
-  await page.waitForSelector("#timeline canvas");
+  await page.waitForSelector("#timeline svg");
   assert.equal((await values()).y, "20");
   await shot("playground-light");
 };

@@ -10,7 +10,6 @@
     node.append(...children);
     return node;
   };
-  const colour = (i) => getComputedStyle(document.documentElement).getPropertyValue(`--c${i}`).trim();
   const short = (value) => {
     if (typeof value !== "number") return String(value ?? "");
     if (Number.isInteger(value)) return value.toLocaleString("en");
@@ -103,7 +102,7 @@
   };
 
   // ---- A chart as a file of its own: with the colours and the font that the page's style gives it.
-  const save = (picture) => {
+  const save = (picture, name) => {
     const pixel = make("canvas", { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
     const colours = new Map();
     // Programs that draw do not know all notations of colours.
@@ -130,7 +129,7 @@
     copy.setAttribute("height", height);
     copy.prepend(make("rect", { width, height, fill: plain(getComputedStyle(picture.parentElement).backgroundColor) }));
     const url = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
-    make("a", { href: url, download: "chart.svg" }).click();
+    make("a", { href: url, download: `${name}.svg` }).click();
     setTimeout(() => URL.revokeObjectURL(url), 1000);
   };
 
@@ -163,7 +162,7 @@
     const details = make("div", { class: "details", "aria-live": "polite" });
     holder.replaceChildren(
       make("div", { class: "controls" }, select("x", "x", axes), select("y", "y", axes), select("colour", "colour", kinds), logX, logY,
-        button("+", () => zoomBy(0.6)), button("−", () => zoomBy(1 / 0.6)), button("reset", () => { state.zoom = null; draw(); }), button("save SVG", () => save(plot.querySelector("svg"))), filter, count),
+        button("+", () => zoomBy(0.6)), button("−", () => zoomBy(1 / 0.6)), button("reset", () => { state.zoom = null; draw(); }), button("save SVG", () => save(plot.querySelector("svg"), "chart")), filter, count),
       plot, details);
 
     const choose = (point) => {
@@ -215,6 +214,26 @@
 
       const width = Math.max(plot.clientWidth, 320), height = 480;
       const box = { left: 70, right: width - 20, top: 34, bottom: height - 50 };
+      // Colours: a palette for at most eight values, else a gradient between the first two colours.
+      const kinds = ci < 0 ? [] : [...new Set(points.map((point) => point.values[ci]))].sort((a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a) < String(b) ? -1 : 1));
+      const numbers = kinds.filter((kind) => typeof kind === "number");
+      const paint = (point) => {
+        if (ci < 0) return "var(--c0)";
+        if (kinds.length <= 8) return `var(--c${kinds.indexOf(point.values[ci])})`;
+        const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+        const share = typeof point.values[ci] === "number" ? Math.round((100 * (point.values[ci] - low)) / (high - low || 1)) : 50;
+        return `color-mix(in oklab, var(--c1) ${share}%, var(--c0))`;
+      };
+      // The legend, in as many rows as it needs.
+      const shown = ci < 0 ? [] : kinds.length <= 8 ? kinds.map((kind, i) => [short(kind), `var(--c${i})`]) : [[short(Math.min(...numbers)), "var(--c0)"], [short(Math.max(...numbers)), "var(--c1)"]];
+      let [next, row] = [box.left + (ci < 0 ? 0 : columns[ci].label.length * 7 + 14), 0];
+      const entries = shown.map(([text, fill]) => {
+        const wide = 26 + text.length * 7.5;
+        if (next + wide > width) [next, row] = [box.left, row + 1];
+        next += wide;
+        return { text, fill, x: next - wide, row, end: next };
+      });
+      box.top += 16 * row;
       const range = (i, axis) => {
         const values = points.map((point) => point.values[i]);
         let [low, high] = values.length ? [Math.min(...values), Math.max(...values)] : [0, 1];
@@ -251,29 +270,15 @@
         make("text", { x: 16, y: (box.top + box.bottom) / 2, transform: `rotate(-90 16 ${(box.top + box.bottom) / 2})`, "text-anchor": "middle" }, yLabel));
       picture.append(axis);
 
-      // Colours: a palette for at most eight values, else a gradient between the first two colours.
-      const kinds = ci < 0 ? [] : [...new Set(points.map((point) => point.values[ci]))].sort((a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a) < String(b) ? -1 : 1));
-      const numbers = kinds.filter((kind) => typeof kind === "number");
-      const paint = (point) => {
-        if (ci < 0) return "var(--c0)";
-        if (kinds.length <= 8) return `var(--c${kinds.indexOf(point.values[ci])})`;
-        const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
-        const share = typeof point.values[ci] === "number" ? Math.round((100 * (point.values[ci] - low)) / (high - low || 1)) : 50;
-        return `color-mix(in oklab, var(--c1) ${share}%, var(--c0))`;
-      };
       if (ci >= 0) {
-        const shown = kinds.length <= 8 ? kinds.map((kind, i) => [short(kind), `var(--c${i})`]) : [[short(Math.min(...numbers)), "var(--c0)"], [short(Math.max(...numbers)), "var(--c1)"]];
-        let left = box.left;
-        const legend = make("g", {}, make("text", { x: left, y: 20 }, columns[ci].label));
-        left += columns[ci].label.length * 7 + 14;
-        for (const [text, fill] of shown) {
-          legend.append(make("rect", { x: left, y: 11, width: 10, height: 10, fill }), make("text", { x: left + 14, y: 20 }, text));
-          left += 26 + text.length * 7.5;
+        const legend = make("g", {}, make("text", { x: box.left, y: 20 }, columns[ci].label));
+        for (const { text, fill, x, row } of entries) {
+          legend.append(make("rect", { x, y: 11 + 16 * row, width: 10, height: 10, fill }), make("text", { x: x + 14, y: 20 + 16 * row }, text));
         }
         picture.append(legend);
         // What the names of points list, where there is room beside the colours.
         const text = group.labels && `labels: ${group.labels}`;
-        if (text && left + text.length * 6.6 < box.right) picture.append(make("text", { x: box.right, y: 20, "text-anchor": "end" }, text));
+        if (text && entries.at(-1).row === 0 && entries.at(-1).end + text.length * 6.6 < box.right) picture.append(make("text", { x: box.right, y: 20, "text-anchor": "end" }, text));
       }
 
       const inside = points.map((point) => ({ point, px: x(point.values[xi]), py: y(point.values[yi]) }))
@@ -387,7 +392,6 @@
     const ROW = 34, TOP = 26, LEFT = 92;
     const height = TOP + (pipes.length + first) * ROW + 6;
     const plot = make("div", { class: "plot", tabindex: 0, role: "img", "aria-label": "Pipeline timeline" });
-    const canvas = make("canvas", { height });
     const told = make("output", {});
     let [from, to] = [0, cycles];
     // Hundredths of a nanosecond, in the unit.
@@ -395,8 +399,8 @@
     const time = (value) => (value * factor).toLocaleString("en", { maximumFractionDigits: digits });
     const button = (text, action) => make("button", { type: "button", onclick: action }, text);
     holder.replaceChildren(make("div", { class: "controls" }, button("+", () => zoom(0.5)), button("−", () => zoom(2)),
-      button("earlier", () => move(-0.5)), button("later", () => move(0.5)), button("reset", () => { [from, to] = [0, cycles]; draw(); }), told), plot);
-    plot.append(canvas);
+      button("earlier", () => move(-0.5)), button("later", () => move(0.5)), button("reset", () => { [from, to] = [0, cycles]; draw(); }),
+      button("save SVG", () => save(plot.querySelector("svg"), "timeline")), told), plot);
     const zoom = (factor, centre = (from + to) / 2) => {
       const span = Math.min(Math.max((to - from) * factor, 20), cycles);
       from = Math.max(0, Math.min(centre - ((centre - from) / (to - from)) * span, cycles - span));
@@ -412,57 +416,46 @@
     let width = 900;
     const draw = () => {
       width = Math.max(plot.clientWidth, 320);
-      const dense = window.devicePixelRatio || 1;
-      canvas.width = width * dense;
-      canvas.height = height * dense;
-      canvas.style.height = `${height}px`;
-      const paper = canvas.getContext("2d");
-      paper.scale(dense, dense);
-      const style = getComputedStyle(document.documentElement);
-      const [ink, line, muted] = ["--ink", "--line", "--muted"].map((name) => style.getPropertyValue(name).trim());
       const x = scale(from, to, LEFT, width - 8, false);
-      paper.clearRect(0, 0, width, height);
-      paper.font = "12px system-ui, sans-serif";
-      paper.fillStyle = ink;
+      const picture = make("svg", { viewBox: `0 0 ${width} ${height}`, height });
+      const axis = picture.appendChild(make("g", { class: "axis" }));
       [...(causes ? ["front end"] : []), ...pipes].forEach((name, row) => {
-        paper.fillStyle = ink;
-        paper.fillText(name, 6, TOP + row * ROW + 20);
-        paper.strokeStyle = line;
-        paper.beginPath();
-        paper.moveTo(LEFT, TOP + row * ROW + ROW - 1);
-        paper.lineTo(width - 8, TOP + row * ROW + ROW - 1);
-        paper.stroke();
+        const y = TOP + row * ROW + ROW - 1;
+        axis.append(make("text", { x: 6, y: y - 13 }, name), make("line", { x1: LEFT, x2: width - 8, y1: y, y2: y }));
       });
-      const marks = ticks(from * factor, to * factor, false, width / 110);
-      marks.forEach((mark, i) => {
-        paper.fillStyle = muted;
-        paper.textAlign = "center";
+      ticks(from * factor, to * factor, false, width / 110).forEach((mark, i) => {
         const text = mark.toLocaleString("en", { maximumFractionDigits: 9 }) + (i === 0 ? ` ${unit}` : "");
-        paper.fillText(text, Math.min(x(mark / factor), width - 4 - paper.measureText(text).width / 2), 14);
+        axis.append(make("text", { x: Math.min(x(mark / factor), width - 4 - text.length * 3.5), y: 14, "text-anchor": "middle" }, text));
       });
-      paper.textAlign = "left";
-      paper.save();
-      paper.beginPath();
-      paper.rect(LEFT, TOP, width - LEFT - 8, height - TOP);
-      paper.clip();
+      // The blocks of one row, height and colour are one path, in which blocks closer than the eye sees are one.
+      const lanes = new Map();
       const block = (a, b, row, top, tall, fill) => {
         if (b < from || a > to) return;
-        paper.fillStyle = fill;
-        paper.fillRect(x(a), TOP + row * ROW + top, Math.max(x(b) - x(a) - (x(b) - x(a) > 4 ? 0.7 : 0), 0.6), tall);
+        const [left, right] = [Math.max(x(a), LEFT), Math.min(x(b), width - 8)];
+        const end = left + Math.max(right - left - (right - left > 4 ? 0.7 : 0), 0.6);
+        const key = [row, top, tall, fill].join();
+        if (!lanes.has(key)) lanes.set(key, { top: TOP + row * ROW + top, tall, fill, spans: [] });
+        const { spans } = lanes.get(key), last = spans.at(-1);
+        if (last && left >= last[0] && left - last[1] < 0.3) last[1] = Math.max(last[1], end);
+        else spans.push([left, end]);
       };
-      const wait = colour(7);
       for (const [pipe, arrival, dispatch, issue, free, complete, cause] of instructions) {
-        if (dispatch > arrival) block(arrival, dispatch, 0, 6, 8, cause === null ? line : wait);
-        if (causes) block(dispatch, dispatch + 1, 0, 15, 10, colour(pipe));
-        if (issue > dispatch) block(dispatch, issue, pipe + first, 24, 3, line);
-        block(issue, free, pipe + first, 5, 15, colour(pipe));
-        block(free, complete, pipe + first, 20, 3, colour(pipe));
+        if (dispatch > arrival) block(arrival, dispatch, 0, 6, 8, cause === null ? "var(--line)" : "var(--c7)");
+        if (causes) block(dispatch, dispatch + 1, 0, 15, 10, `var(--c${pipe})`);
+        if (issue > dispatch) block(dispatch, issue, pipe + first, 24, 3, "var(--line)");
+        block(issue, free, pipe + first, 5, 15, `var(--c${pipe})`);
+        block(free, complete, pipe + first, 20, 3, `var(--c${pipe})`);
       }
-      paper.restore();
+      for (const { top, tall, fill, spans } of lanes.values()) {
+        const d = spans.map(([a, b]) => `M${a.toFixed(2)} ${top}H${b.toFixed(2)}v${tall}H${a.toFixed(2)}Z`).join("");
+        picture.append(make("path", { d, fill }));
+      }
+      plot.querySelector("svg")?.remove();
+      plot.prepend(picture);
     };
     const tip = make("div", { class: "tip", role: "status" });
     plot.addEventListener("pointermove", (event) => {
-      const frame = canvas.getBoundingClientRect();
+      const frame = plot.getBoundingClientRect();
       const [mx, my] = [event.clientX - frame.left, event.clientY - frame.top];
       if (held !== null) {
         const by = ((held - mx) / (width - LEFT - 8)) * (to - from);
@@ -487,13 +480,13 @@
       tip.style.top = `${my + 14}px`;
     });
     let held = null;
-    plot.addEventListener("pointerdown", (event) => { held = event.clientX - canvas.getBoundingClientRect().left; });
+    plot.addEventListener("pointerdown", (event) => { held = event.clientX - plot.getBoundingClientRect().left; });
     window.addEventListener("pointerup", () => { held = null; });
     plot.addEventListener("pointerleave", () => tip.remove());
     plot.addEventListener("dblclick", () => { [from, to] = [0, cycles]; draw(); });
     plot.addEventListener("wheel", (event) => {
       event.preventDefault();
-      const mx = event.clientX - canvas.getBoundingClientRect().left;
+      const mx = event.clientX - plot.getBoundingClientRect().left;
       zoom(event.deltaY < 0 ? 0.8 : 1.25, scale(from, to, LEFT, width - 8, false).invert(mx));
     }, { passive: false });
     plot.addEventListener("keydown", (event) => {
