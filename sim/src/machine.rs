@@ -219,7 +219,7 @@ impl Machine {
     /// The value of each key, in the order of the paper's machine file.
     pub fn values(&self) -> Vec<(&'static Key, toml::Value)> {
         let values = self.to_value();
-        schema::keys().map(|key| (key, schema::value_at(&values, key.path).clone())).collect()
+        schema::keys().map(|key| (key, plain(schema::value_at(&values, key.path)))).collect()
     }
 
     /// The keys in which `self` differs from `base`, in the order of the built-in machine file.
@@ -228,8 +228,8 @@ impl Machine {
         schema::keys()
             .map(|key| Change {
                 key: key.path,
-                from: schema::value_at(&from, key.path).clone(),
-                to: schema::value_at(&to, key.path).clone(),
+                from: plain(schema::value_at(&from, key.path)),
+                to: plain(schema::value_at(&to, key.path)),
             })
             .filter(|change| change.from != change.to)
             .collect()
@@ -271,6 +271,12 @@ impl Machine {
     fn to_value(&self) -> toml::Value {
         toml::Value::try_from(self).expect("a machine is a TOML table")
     }
+}
+
+/// A value as people write it: a whole number has no fraction.
+fn plain(value: &toml::Value) -> toml::Value {
+    let whole = |number: &f64| number.fract() == 0.0 && number.abs() < 2f64.powi(53);
+    value.as_float().filter(whole).map_or_else(|| value.clone(), |number| toml::Value::Integer(number as i64))
 }
 
 /// A machine with an invalid value.

@@ -5,8 +5,10 @@ use crate::files;
 use crate::format::{Format, json};
 use diagnostic::nearest;
 use serde_json::json;
+use sim::Machine;
+use sim::machine::keys;
 use sim::machine::table::Key;
-use sim::machine::{BuiltInValue, keys};
+use toml::Value;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -19,11 +21,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn main(args: &Args) -> Result<(), Failure> {
-    let listed = |key: &&Key| match &args.prefix {
+    let listed = |(key, _): &(&Key, Value)| match &args.prefix {
         Some(prefix) => key.path.starts_with(prefix.as_str()),
         None => !key.path.starts_with("technology."),
     };
-    let listed: Vec<&Key> = keys().filter(listed).collect();
+    let listed: Vec<_> = Machine::rpu_128x128().values().into_iter().filter(listed).collect();
     if listed.is_empty() {
         let prefix = args.prefix.as_deref().unwrap_or_default();
         let near =
@@ -38,8 +40,8 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     files::print_text(&text)
 }
 
-fn entry(key: &Key) -> String {
-    let BuiltInValue { value, provenance } = key.built_in_value();
+fn entry((key, value): (&Key, Value)) -> String {
+    let provenance = key.built_in_value().provenance;
     let effects = if key.effects.is_empty() { "nothing".to_owned() } else { key.effect_names() };
     let mut text = format!("{} = {value}\n", key.path);
     let mut line = |name: &str, content: &str| {
@@ -58,14 +60,14 @@ fn entry(key: &Key) -> String {
     text
 }
 
-fn document(key: &Key) -> serde_json::Value {
-    let BuiltInValue { value, provenance } = key.built_in_value();
+fn document((key, value): (&Key, Value)) -> serde_json::Value {
+    let provenance = key.built_in_value().provenance;
     let effects: Vec<&str> = key.effects.iter().map(|effect| effect.name()).collect();
     json!({
         "key": key.path,
         "meaning": key.doc.join("").trim(),
         "values": key.kind.describe(),
-        "default": value,
+        "default": value.to_string(),
         "origin": provenance,
         "changes": effects,
         "not_modelled": key.not_modelled(),

@@ -476,17 +476,15 @@ impl Layers {
     }
 
     fn unknown(&mut self, path: &str, at: &At) {
-        let help = match schema::nearest(path) {
+        let parent = path.rsplit_once('.').map_or("", |(parent, _)| parent);
+        let mut keys: Vec<_> = schema::section(parent).map(|key| key.path).collect();
+        if keys.is_empty() {
+            keys = schema::keys().filter_map(|key| key.path.split('.').next()).collect();
+            keys.dedup();
+        }
+        let help = match schema::nearest(path).or_else(|| nearest(path, keys.iter().copied())) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => {
-                let parent = path.rsplit_once('.').map_or("", |(parent, _)| parent);
-                let mut keys: Vec<_> = schema::section(parent).map(|key| key.path).collect();
-                if keys.is_empty() {
-                    keys = schema::keys().filter_map(|key| key.path.split('.').next()).collect();
-                    keys.dedup();
-                }
-                format!("there are `{}`", keys.join("`, `"))
-            }
+            None => format!("there are `{}`", keys.join("`, `")),
         };
         self.report(Code::UnknownKey, at, format!("unknown key `{path}`"), help);
     }
