@@ -197,6 +197,12 @@ impl Figure {
         Ok((self.panel.0 * columns as u32, height * rows as u32))
     }
 
+    /// Each panel as a figure of its own, at most `width` points wide: a page arranges them to fit its screen.
+    pub fn apart(&self, width: u32) -> impl Iterator<Item = Self> {
+        let panel = (self.panel.0.min(width), self.panel.1);
+        self.panels.iter().map(move |one| Self { columns: 1, panel, panels: vec![one.clone()] })
+    }
+
     /// Draws the figure as an SVG document.
     ///
     /// # Errors

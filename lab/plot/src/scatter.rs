@@ -10,9 +10,9 @@ use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-/// Above this number of designs, only those on the front have names.
+/// Above this number of designs, only those on the front have names, rings and dots.
 const NAMED_POINTS: usize = 80;
 
 /// A design with everything that its drawing depends on.
@@ -92,9 +92,15 @@ pub(super) fn draw<DB: DrawingBackend>(
         .collect();
     let fronts = if chart.without_front { Vec::new() } else { fronts(&designs) };
     let front: Vec<usize> = fronts.concat();
-    let on_front = |i: usize| front.contains(&i);
+    let on_front: HashSet<usize> = front.iter().copied().collect();
+    let on_front = |i: usize| on_front.contains(&i);
+    let is_crowd = designs.len() > NAMED_POINTS;
+    let distinct = || {
+        let all = designs.iter().enumerate();
+        all.filter(|&(i, _)| !is_crowd || on_front(i)).map(|(_, design)| design)
+    };
     let marker = |series: usize| MARKERS[series];
-    let radius = if designs.len() > NAMED_POINTS { 2.8 } else { 4.2 };
+    let radius = if is_crowd { 2.8 } else { 4.2 };
 
     let across = limits(true).map(|y| {
         let (_, y) = pixel(designs[0].point.x, y);
@@ -111,11 +117,11 @@ pub(super) fn draw<DB: DrawingBackend>(
 
     // From the back to the front: rings, series, front, references, other designs, designs of the front. A star is larger
     // than the marker of a design before it.
-    for design in designs.iter().filter(|design| design.point.marked) {
+    for design in distinct().filter(|design| design.point.marked) {
         canvas.ring(design.pixel, radius + 3.2, MUTED)?;
     }
     let mut series_lines: Vec<Vec<Pixel>> = Vec::new();
-    if !one_series && designs.len() <= NAMED_POINTS {
+    if !one_series && !is_crowd {
         for (series, _) in chart.series.iter().enumerate().filter(|(_, series)| series.joined) {
             let line: Vec<Pixel> = designs.iter().filter(|d| d.series == series).map(|d| d.pixel).collect();
             canvas.line(&line, marker(series).0.mix(0.45), 1.0)?;
@@ -140,7 +146,7 @@ pub(super) fn draw<DB: DrawingBackend>(
         let (color, shape) = marker(designs[i].series);
         canvas.marker(shape, designs[i].pixel, radius + 1.2, color.to_rgba(), INK.to_rgba())?;
     }
-    for design in designs.iter().filter(|design| design.point.dotted) {
+    for design in distinct().filter(|design| design.point.dotted) {
         canvas.marker(Shape::Circle, design.pixel, 0.4 * radius, WHITE.to_rgba(), WHITE.to_rgba())?;
     }
     // Names avoid everything drawn so far.
@@ -190,11 +196,16 @@ pub(super) fn draw<DB: DrawingBackend>(
     for reference in references() {
         name(&reference.label, pixel(reference.x, reference.y), REFERENCE)?;
     }
+    // Designs that differ in other keys than the named ones have one name, at the first of them.
+    let mut names = HashSet::new();
     for &i in &front {
-        name(&designs[i].point.name, designs[i].pixel, ON_FRONT)?;
+        let text = designs[i].point.name.as_str();
+        if !names.contains(text) && name(text, designs[i].pixel, ON_FRONT)? {
+            names.insert(text);
+        }
     }
     let mut has_short_names = false;
-    if designs.len() <= NAMED_POINTS {
+    if !is_crowd {
         for (_, design) in designs.iter().enumerate().filter(|&(i, _)| !on_front(i)) {
             has_short_names |= name(&design.point.short_name, design.pixel, BESIDE_FRONT)?;
         }
