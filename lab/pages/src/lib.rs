@@ -1,7 +1,7 @@
 //! The parts of the pages of runs and sweeps: one file each, without a network, readable without its
 //! script.
 //!
-//! A short script draws the charts as SVG and the timeline on a canvas (`html/page.js`). A charting library
+//! A short script draws the charts and the timeline as SVG (`html/page.js`). A charting library
 //! such as Vega-Lite would be many times as long, in every page, and brings neither the timeline nor the
 //! tables; uPlot is for series over time.
 
@@ -36,6 +36,30 @@ pub fn shell(title: &str, body: &Markup, data: Option<&Value>, state: Option<&st
             }
         }
     }
+}
+
+/// Units, each a thousand times the one before it.
+const PREFIXES: [&[&str]; 2] = [&["ps", "ns", "µs", "ms", "s"], &["pJ", "nJ", "µJ", "mJ", "J"]];
+
+/// The unit in which a value has one to three digits before the point, and the factor by which numbers change. `None` if
+/// `unit` has no prefixes, or the value is not positive.
+pub fn fitting(unit: &str, value: f64) -> Option<(&'static str, f64)> {
+    let units = PREFIXES.iter().find(|units| units.contains(&unit)).filter(|_| value > 0.0)?;
+    let from = units.iter().position(|known| *known == unit)?;
+    let to = from.saturating_add_signed((value.log10() / 3.0).floor() as isize).min(units.len() - 1);
+    Some((units[to], 1000f64.powi(from as i32 - to as i32)))
+}
+
+/// A value of four digits: `346.8`, `0.995`.
+pub fn four_digits(value: f64) -> String {
+    let digits = [(1000.0, 0), (100.0, 1), (10.0, 2)].into_iter().find(|(least, _)| value.abs() >= *least);
+    format!("{value:.*}", digits.map_or(3, |(_, digits)| digits))
+}
+
+/// A value in its unit, or in a larger one if it has more than three digits before the point: `1.948 ms`.
+pub fn amount(value: f64, unit: &str) -> String {
+    let (unit, factor) = fitting(unit, value).filter(|(_, factor)| *factor < 1.0).unwrap_or((unit, 1.0));
+    format!("{} {unit}", four_digits(value * factor))
 }
 
 /// The colours of a stack, in the order of their use.
@@ -209,6 +233,13 @@ mod tests {
         assert_eq!([colour(&names, "n1"), colour(&names, "n8"), colour(&names, "n0")], ["c0", "c7", "c7"]);
         assert!(stack(&parts, &names, 45.0).into_string().contains("width:20.00%"));
         assert!(key(&names).into_string().contains("n8, n0"));
+    }
+
+    #[test]
+    fn amounts_have_four_digits_and_a_unit_that_fits() {
+        let amounts = [(1948.058, "µs"), (51_866.07, "µJ"), (0.252, "µs"), (50.5, "mm²"), (1234.0, "MiB")];
+        let texts = ["1.948 ms", "51.87 mJ", "0.252 µs", "50.50 mm²", "1234 MiB"];
+        assert_eq!(amounts.map(|(value, unit)| amount(value, unit)), texts);
     }
 
     #[test]

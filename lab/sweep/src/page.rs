@@ -221,7 +221,7 @@ fn front_stacks(view: &View<'_>) -> Markup {
                             tr {
                                 td.name { (view.varying.iter().map(|name| text(record, name)).collect::<Vec<_>>().join(", ")) }
                                 td { (whole) }
-                                td style="width:70%" { (stack(parts, &causes, whole)) }
+                                td.wide { (stack(parts, &causes, whole)) }
                             }
                         }
                     }
@@ -253,6 +253,18 @@ fn off_chip(report: &RunReport) -> Option<u64> {
     }
 }
 
+/// A text as a string of a style sheet, which cannot end its element.
+fn css(text: &str) -> String {
+    let safe = |c: char| {
+        if c.is_alphanumeric() || " ()".contains(c) {
+            c.to_string()
+        } else {
+            format!("\\{:x} ", u32::from(c))
+        }
+    };
+    format!("\"{}\"", text.trim().chars().map(safe).collect::<String>())
+}
+
 /// All points of a workload.
 fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
     // The share of cycles in which each pipe is busy; results.csv has the rest.
@@ -261,22 +273,39 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
     let mut reports = view.records.iter().filter_map(|record| record.report.as_ref());
     // Ring programs move data off chip, and have no bounds and no pipes of their own.
     let is_ring = reports.any(|report| report.n.is_some());
-    let results = 7 + usize::from(has_stream) + if is_ring { 1 } else { 1 + Pipe::VECTOR.len() };
+    let mut heads: Vec<(String, &str)> =
+        columns.iter().map(|column| (Quantity::of(column).with_unit(), "")).collect();
+    let settings = heads.len();
+    let mut head = |name: &str, unit: &'static str| heads.push((name.to_owned(), unit));
+    head("cycles", "");
+    head("GHz", "");
+    head("latency", "(µs)");
+    if has_stream {
+        head("stream", "(µs)");
+    }
+    head("area", "(mm²)");
+    head("energy", "(µJ)");
+    head("power", "(W)");
+    if is_ring {
+        head("binds", "");
+        head("off chip", "(MB)");
+    } else {
+        head("most cycles", "");
+        head("bound", "(cycles)");
+        for pipe in Pipe::VECTOR {
+            head(&label(pipe), "busy");
+        }
+    }
+    let results = heads.len() - settings;
     html! {
+        // On a phone, a row is a card whose values have their headings beside them.
+        style { "@media (max-width: 48rem) {" @for (i, (name, unit)) in heads.iter().enumerate() {
+            (PreEscaped(format!("#table-{index} td:nth-child({}):not(.failed)::before {{ content: {} }}", i + 1, css(&format!("{name} {unit}")))))
+        } "}" }
         div.scroll {
-            table.sortable id=(format!("table-{index}")) {
+            table.sortable.cards id=(format!("table-{index}")) {
                 thead {
-                    tr {
-                        @for column in columns { th { (Quantity::of(column).with_unit()) } }
-                        th { "cycles" } th { "GHz" } th { "latency" br; "(µs)" }
-                        @if has_stream { th { "stream" br; "(µs)" } }
-                        th { "area" br; "(mm²)" }
-                        th { "energy" br; "(µJ)" } th { "power" br; "(W)" } th { (if is_ring { "binds" } else { "most cycles" }) }
-                        @if is_ring { th { "off chip" br; "(MB)" } } @else {
-                            th { "bound" br; "(cycles)" }
-                            @for pipe in Pipe::VECTOR { th { (label(pipe)) br; "busy" } }
-                        }
-                    }
+                    tr { @for (name, unit) in &heads { th { (name) @if !unit.is_empty() { br; (unit) } } } }
                 }
                 tbody {
                     @for record in &view.records {
