@@ -363,7 +363,9 @@ fn two_runs_are_compared() {
     assert_eq!(sum, number(&cycles["difference"]));
 
     let table = succeed(folder, &["diff", "a.json", "b.json"]);
-    for text in ["the same program", "vdm.banks    128 -> 16", "Where the cycles go", "B / A", "█"] {
+    for text in
+        ["the same program", "vdm.banks    128 -> 16", "Where the cycles of the front end go", "B / A", "█"]
+    {
         assert!(table.contains(text), "{text} is missing in\n{table}");
     }
 }

@@ -5,11 +5,13 @@ use crate::table::{bar, grouped, title};
 use crate::{RunReport, SCHEMA};
 use b512_asm::Pipe;
 use diagnostic::Diagnostic;
-use pages::label;
+use pages::{cause_label, label};
+use runtime::limit;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Number, Value};
 use sim::Change;
+use sim::timing::Cause;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
@@ -62,7 +64,8 @@ pub struct Delta {
 }
 
 /// Keys of the parts of a sum, which are 0 where they are absent.
-const PARTS: [&str; 3] = ["binds.", "kernels.", "hbm.bytes_by_kind."];
+const PARTS: [&str; 3] = [BINDS, "kernels.", "hbm.bytes_by_kind."];
+const BINDS: &str = "binds.";
 
 /// Keys of a document whose numbers are not compared.
 const NOT_COMPARED: [&str; 4] = ["schema", "seed", "machine", "simulator"];
@@ -195,10 +198,10 @@ impl Comparison {
                 writeln!(f, "  {key:<width$}  {} -> {}", bare(from), bare(to))?;
             }
         }
-        writeln!(f, "\n  {:<18}{:>11}{:>11}{:>11}{:>8}", "", "A", "B", "B - A", "B / A")?;
+        writeln!(f, "\n  {:<WIDTH$}{:>11}{:>11}{:>11}{:>8}", "", "A", "B", "B - A", "B / A")?;
         for (name, key, unit) in [
             ("time", "cycles", Unit::Cycles),
-            ("", "time_us", Unit::Decimal("us")),
+            ("time", "time_us", Unit::Decimal("us")),
             ("resource bound", "bounds.resource_cycles", Unit::Cycles),
             ("dependence bound", "bounds.dependence_cycles", Unit::Cycles),
             ("area", "area_mm2", Unit::Decimal("mm2")),
@@ -208,12 +211,12 @@ impl Comparison {
             ("  static", "energy_static_uj", Unit::Decimal("uJ")),
             ("power", "power_w", Unit::Decimal("W")),
         ] {
-            self.row(f, name, key, unit)?;
+            self.row(f, &format!("{name} ({})", unit.name()), key, unit)?;
         }
         let headings = [
-            ("What limits the time", Unit::Percent),
-            ("Launches", Unit::Launches),
-            ("Off-chip traffic", Unit::Bytes),
+            ("What limits the time (%)", Unit::Percent),
+            ("Launches", Unit::Count),
+            ("Off-chip traffic (bytes)", Unit::Count),
         ];
         for ((heading, unit), key) in headings.into_iter().zip(PARTS) {
             self.write_parts(f, heading, key, unit)?;
@@ -230,11 +233,12 @@ impl Comparison {
         if parts().next().is_some() {
             writeln!(f, "\n{heading}")?;
         }
-        parts().try_for_each(|part| self.row(f, &part.replace('_', " "), &format!("{key}{part}"), unit))
+        let label = |part: &str| if key == BINDS { limit(part) } else { part.replace('_', " ") };
+        parts().try_for_each(|part| self.row(f, &label(part), &format!("{key}{part}"), unit))
     }
 
     fn write_cycles(&self, f: &mut String) -> fmt::Result {
-        writeln!(f, "\nWhere the cycles go")?;
+        writeln!(f, "\nWhere the cycles of the front end go")?;
         let causes =
             self.values.iter().filter_map(|(key, delta)| Some((key.strip_prefix("stalls.")?, delta)));
         let mut causes: Vec<_> = causes.filter(|(_, delta)| !delta.is_zero()).collect();
@@ -243,10 +247,12 @@ impl Comparison {
         let most = causes.iter().map(|(_, delta)| change(delta)).fold(1.0, f64::max);
         for (cause, delta) in causes {
             let bar = bar(change(delta) / most, 20);
-            write!(f, "{}", columns(&cause.replace('_', " "), delta, Unit::Cycles))?;
+            let known = Cause::all().find(|known| known.name() == cause);
+            let label = known.map_or_else(|| cause.to_owned(), cause_label);
+            write!(f, "{}", columns(&label, delta, Unit::Cycles))?;
             writeln!(f, "{}", format!("  {bar}").trim_end())?;
         }
-        writeln!(f, "\nPipe utilisation")?;
+        writeln!(f, "\nPipe utilisation (%)")?;
         for pipe in Pipe::VECTOR {
             self.row(f, &label(pipe), &format!("utilisation.{}", pipe.name()), Unit::Percent)?;
         }
@@ -255,7 +261,7 @@ impl Comparison {
             self.row(f, &label(pipe), &format!("instructions.{}", pipe.name()), Unit::Count)?;
         }
         self.row(f, "all", "instructions.total", Unit::Count)?;
-        writeln!(f, "\nDelays after dispatch, in overlapping cycles")?;
+        writeln!(f, "\nDelays after dispatch (overlapping cycles)")?;
         for pipe in Pipe::VECTOR {
             let key = format!("waits.{}", vrf_ports_key(pipe));
             self.row(f, &format!("ports: {}", label(pipe)), &key, Unit::Cycles)?;
@@ -266,19 +272,20 @@ impl Comparison {
     /// One line, or nothing if there is nothing to report.
     fn row(&self, f: &mut String, name: &str, key: &str, unit: Unit) -> fmt::Result {
         match self.values.get(key).filter(|delta| !delta.is_zero()) {
-            Some(delta) => writeln!(f, "{} {}", columns(name, delta, unit), unit.name()),
+            Some(delta) => writeln!(f, "{}", columns(name, delta, unit).trim_end()),
             None => Ok(()),
         }
     }
 }
+
+/// The width of the names.
+const WIDTH: usize = 33;
 
 /// The format of a number.
 #[derive(Clone, Copy)]
 enum Unit {
     Cycles,
     Count,
-    Bytes,
-    Launches,
     /// A share from 0 to 1.
     Percent,
     Decimal(&'static str),
@@ -288,10 +295,8 @@ impl Unit {
     fn name(self) -> &'static str {
         match self {
             Self::Cycles => "cycles",
-            Self::Count => "instructions",
-            Self::Bytes => "bytes",
-            Self::Launches => "launches",
-            Self::Percent => "% of the time",
+            Self::Count => "",
+            Self::Percent => "%",
             Self::Decimal(unit) => unit,
         }
     }
@@ -299,7 +304,7 @@ impl Unit {
     /// The size of the number, without its sign.
     fn text(self, number: f64) -> String {
         match self {
-            Self::Cycles | Self::Count | Self::Bytes | Self::Launches => grouped(number.abs() as u64),
+            Self::Cycles | Self::Count => grouped(number.abs() as u64),
             Self::Percent => format!("{:.1}", number.abs() * 100.0),
             Self::Decimal(_) => format!("{:.3}", number.abs()),
         }
@@ -318,7 +323,7 @@ fn columns(name: &str, delta: &Delta, unit: Unit) -> String {
         let ratio = delta.ratio.map(|ratio| format!("{ratio:.3}")).unwrap_or_default();
         (format!("{sign}{}", unit.text(difference)), ratio)
     };
-    format!("  {name:<18}{a:>11}{b:>11}{difference:>11}{ratio:>8}")
+    format!("  {name:<WIDTH$}{a:>11}{b:>11}{difference:>11}{ratio:>8}")
 }
 
 /// A value in the syntax of `-p`.

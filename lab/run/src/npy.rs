@@ -73,9 +73,10 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> {
             data.len()
         )));
     }
-    let words: Option<Vec<u128>> =
-        data.chunks_exact(element.bytes).map(|bytes| element.word(bytes)).collect();
-    let words = words.ok_or_else(|| wrong("a coefficient is negative".to_owned()))?;
+    let word =
+        |(index, bytes)| element.word(bytes).ok_or_else(|| wrong(format!("coefficient {index} is negative")));
+    let words: Vec<u128> =
+        data.chunks_exact(element.bytes).enumerate().map(word).collect::<Result<_, _>>()?;
     Ok(if halves { words.chunks_exact(2).map(|half| half[1] << 64 | half[0]).collect() } else { words })
 }
 
@@ -273,7 +274,7 @@ mod tests {
             (b"\x93NUMPY\x09\x09\x00\x00".to_vec(), "x.npy: invalid .npy file: no header of version"),
             (file("{'descr': 8}", &[]), "x.npy: invalid header of a .npy file: `{'descr': 8}`"),
             (header("<f8", "(1,)"), "x.npy: elements of type `<f8` are no coefficients"),
-            (header("<i8", "(1,)"), "x.npy: a coefficient is negative"),
+            (header("<i8", "(1,)"), "x.npy: coefficient 0 is negative"),
             (header("<u8", "(01,)"), "x.npy: invalid header of a .npy file"),
             (header("<u8", "()"), "x.npy: an array of shape [] has no coefficients"),
             (header("<u8", "(2,)"), "x.npy: the file has 8 bytes for shape [2] of 8 bytes each"),

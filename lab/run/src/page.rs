@@ -4,7 +4,7 @@ use crate::RunReport;
 use crate::table::{ghz, overrides, title};
 use b512_asm::Pipe;
 use maud::{Markup, html};
-use pages::{Part, causes, key, label, names, part_label, pipeline, row, shell, stack, timeline};
+use pages::{Part, amount, causes, key, label, names, part_label, pipeline, row, shell, stack, timeline};
 use sim::Machine;
 use sim::trace::Trace;
 
@@ -71,12 +71,12 @@ fn facts(report: &RunReport) -> Markup {
     html! {
         table.narrow {
             tbody {
-                (row("time", format!("{time_us:.3} µs, {cycles} cycles at {} GHz", ghz(&report.machine))))
+                (row("time", format!("{}, {cycles} cycles at {} GHz", amount(time_us, "µs"), ghz(&report.machine))))
                 (row("resource bound", format!("{} cycles", bounds.resource_cycles)))
                 (row("dependence bound", format!("{} cycles", bounds.dependence_cycles)))
                 (row("over the larger bound", format!("{:.2} times", report.bound_ratio.unwrap_or(1.0))))
                 (row("area", format!("{:.2} mm²", report.area_mm2)))
-                (row("energy", format!("{:.2} µJ", report.energy_uj)))
+                (row("energy", amount(report.energy_uj, "µJ")))
                 @if let Some(power_w) = report.power_w { (row("power", format!("{power_w:.2} W"))) }
             }
         }
@@ -118,7 +118,7 @@ pub(super) fn breakdown(name: &str, unit: &str, total: f64, components: Vec<(Str
     let parts: Vec<Part> = components.into_iter().map(|(name, size)| Part { name, size }).collect();
     let names = names(std::iter::once(&parts[..]));
     html! {
-        h3 { (name) ": " (format!("{total:.2} {unit}")) }
+        h3 { (name) ": " (amount(total, unit)) }
         (stack(&parts, &names, total))
         (key(&names))
     }

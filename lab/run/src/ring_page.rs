@@ -4,7 +4,7 @@ use crate::page::{BINS, add_busy, breakdown, busy_chart, costs, footer, heading}
 use crate::table::title;
 use crate::{OffChip, RunReport};
 use maud::{Markup, html};
-use pages::{Part, key, names, shell, stack};
+use pages::{Part, amount, four_digits, key, names, shell, stack};
 use runtime::{Runtime, TRACKS, Timeline, limit};
 use serde_json::{Value, json};
 use sim::trace::perfetto::Slice;
@@ -52,7 +52,7 @@ fn facts(report: &RunReport) -> Markup {
     html! {
         table.narrow {
             tbody {
-                @if let Some(time_us) = report.time_us { (row("time", format!("{time_us:.3} µs"))) }
+                @if let Some(time_us) = report.time_us { (row("time", amount(time_us, "µs"))) }
                 (row("ring degree", count(report.n).to_string()))
                 @if let Some(parameters) = &report.parameters {
                     (row("parameter set", format!("{}: {parameters}", parameters.set)))
@@ -85,9 +85,9 @@ fn kernels(report: &RunReport) -> Markup {
                         td.name { (name) }
                         td { (cost.launches) }
                         td { (cost.operations) }
-                        td { (format!("{:.3}", cost.time_us)) }
-                        td { (format!("{:.3}", cost.bound_us)) }
-                        td { (format!("{:.3}", cost.energy_uj)) }
+                        td { (four_digits(cost.time_us)) }
+                        td { (four_digits(cost.bound_us)) }
+                        td { (four_digits(cost.energy_uj)) }
                     }
                 }
             }

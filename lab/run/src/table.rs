@@ -3,7 +3,7 @@
 use crate::{Bottleneck, Claim, OffChip, RunReport, StreamReport};
 use b512_asm::Pipe;
 use diagnostic::counted;
-use pages::{cause_label, label, part_label};
+use pages::{amount, cause_label, label, part_label};
 use runtime::limit;
 use runtime::report::{Cost, Hbm};
 use sim::timing::Cause;
@@ -56,8 +56,8 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
     }
     writeln!(f)?;
     write_timing(f, report)?;
-    write_total(f, "area", report.area_mm2, "mm2", &report.area_breakdown_mm2.components())?;
-    write_total(f, "energy", report.energy_uj, "uJ", &report.energy_parts_uj())?;
+    write_total(f, "area", report.area_mm2, "mm²", &report.area_breakdown_mm2.components())?;
+    write_total(f, "energy", report.energy_uj, "µJ", &report.energy_parts_uj())?;
     if let Some(power_w) = report.power_w {
         writeln!(f, "  {:<18}{power_w:>9.2} W", "power")?;
     }
@@ -93,10 +93,12 @@ fn write_ring(f: &mut String, report: &RunReport, hbm: &Hbm) -> fmt::Result {
     }
     let costs = || report.costs.iter().flatten();
     let total: f64 = costs().map(|(_, cost)| cost.time_us).sum();
-    writeln!(f, "\nTime of the kernels, {total:.3} us in all")?;
+    writeln!(f, "\nTime of the kernels, {} in all", ascii(total, "µs"))?;
     for (name, Cost { launches, operations, time_us, energy_uj, .. }) in costs() {
         let launches = counted(*launches as usize, "launch", "launches");
-        let rest = format!("  {time_us:.3} us, {energy_uj:.3} uJ: {launches} for {operations} operations");
+        let operations = counted(*operations as usize, "operation", "operations");
+        let (time, energy) = (ascii(*time_us, "µs"), ascii(*energy_uj, "µJ"));
+        let rest = format!("  {time}, {energy}: {launches} for {operations}");
         share_row(f, name, time_us / total.max(f64::MIN_POSITIVE), &rest)?;
     }
     let bytes: u64 = hbm.bytes_by_kind.values().sum();
@@ -126,7 +128,14 @@ fn write_total(
         format!("{} {:.0}%", part_label(name), 100.0 * part / total.max(f64::MIN_POSITIVE))
     };
     let parts: Vec<String> = parts.iter().map(part).collect();
-    writeln!(f, "  {name:<18}{total:>9.2} {unit}: {}", parts.join(", "))
+    let total = ascii(total, unit);
+    let (number, unit) = total.split_once(' ').unwrap_or((&total, ""));
+    writeln!(f, "  {name:<18}{number:>9} {unit}: {}", parts.join(", "))
+}
+
+/// A value of four digits in the unit that fits it, for a terminal.
+fn ascii(value: f64, unit: &str) -> String {
+    amount(value, unit).replace('µ', "u").replace('²', "2")
 }
 
 fn write_stream(f: &mut String, stream: &StreamReport, machine: &Machine) -> fmt::Result {
@@ -193,7 +202,7 @@ pub(super) fn title(report: &RunReport) -> String {
 
 fn write_timing(f: &mut String, report: &RunReport) -> fmt::Result {
     let Some((time_us, cycles)) = report.duration() else { return Ok(()) };
-    writeln!(f, "  {:<18}{:>9} cycles, {time_us:.3} us", "time", grouped(cycles))?;
+    writeln!(f, "  {:<18}{:>9} cycles, {}", "time", grouped(cycles), ascii(time_us, "µs"))?;
     let Some(bounds) = &report.bounds else { return Ok(()) };
     for (name, bound) in [("resource", bounds.resource_cycles), ("dependence", bounds.dependence_cycles)] {
         let distance = cycles as f64 / bound.max(1) as f64;

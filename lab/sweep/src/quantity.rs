@@ -2,7 +2,7 @@
 
 use crate::measure::Measure;
 use crate::names::without_units;
-use pages::{cause_label, part_label};
+use pages::{cause_label, fitting, part_label};
 use sim::timing::Cause;
 use sim::{Area, Energy};
 
@@ -67,22 +67,15 @@ const WORDS: [(&str, &str); 13] = [
     ("vrf", "VRF"),
 ];
 
-/// Units, each a thousand times the one before it.
-const PREFIXES: [&[&str]; 2] = [&["ps", "ns", "µs", "ms", "s"], &["pJ", "nJ", "µJ", "mJ", "J"]];
-
 impl Quantity {
     /// The quantity in the unit in which the largest of these values has one to three digits before the point, and the
     /// factor by which its numbers change.
     pub(super) fn fitting(self, values: impl Iterator<Item = f64>) -> (Self, f64) {
-        let unit = self.unit.as_deref();
-        let known =
-            PREFIXES.iter().find_map(|units| Some((units, units.iter().position(|u| Some(*u) == unit)?)));
         let largest = values.map(f64::abs).filter(|value| value.is_finite()).fold(0.0, f64::max);
-        let Some((units, from)) = known.filter(|_| largest > 0.0) else { return (self, 1.0) };
-        let steps = (largest.log10() / 3.0).floor() as isize;
-        let to = from.saturating_add_signed(steps).min(units.len() - 1);
-        let factor = 1000f64.powi(from as i32 - to as i32);
-        (Self { unit: Some(units[to].to_owned()), ..self }, factor)
+        match self.unit.as_deref().and_then(|unit| fitting(unit, largest)) {
+            Some((unit, factor)) => (Self { unit: Some(unit.to_owned()), ..self }, factor),
+            None => (self, 1.0),
+        }
     }
 
     /// The quantity of a column of results or of a machine key.
