@@ -36,19 +36,20 @@ pub fn files(reproduction: &Reproduction, measured: Option<&Measurements>) -> Re
     if let (Some(measured), Some(table)) = (measured, &measured_table) {
         drawings.push(("cpu".into(), measured.drawing(&reproduction.evaluation), table));
     }
-    let drawn: Vec<[File; 3]> = drawings
+    let drawn: Vec<([File; 3], Vec<String>)> = drawings
         .par_iter()
         .map(|(name, drawing, table)| {
             let error = |error| Error::Plot { figure: name.clone(), error };
-            Ok([
+            let files = [
                 (format!("{name}.svg"), drawing.svg().map_err(error)?.into_bytes()),
                 (format!("{name}.png"), drawing.png().map_err(error)?),
                 (format!("{name}.csv"), table.csv()?),
-            ])
+            ];
+            let panels = drawing.apart(page::PANEL).map(|panel| panel.svg().map_err(error));
+            Ok((files, panels.collect::<Result<_, _>>()?))
         })
         .collect::<Result<_, Error>>()?;
-    let svg = |number: usize| String::from_utf8_lossy(&drawn[number][0].1).into_owned();
-    let svgs: Vec<String> = (0..drawn.len()).map(svg).collect();
+    let (drawn, svgs): (Vec<_>, Vec<_>) = drawn.into_iter().unzip();
 
     let document = ClaimsDocument {
         schema: 1,

@@ -21,8 +21,10 @@ h2 { font-size: 1.2rem; margin: 2.25rem 0 .5rem; }
 p { margin: .5rem 0; max-width: 62rem; }
 .muted, figcaption a, footer { color: var(--muted); }
 figure { margin: 1.25rem 0; break-inside: avoid; }
-figure .draw { background: #fff; border: 1px solid var(--line); border-radius: 6px; padding: .25rem; overflow-x: auto; }
-figure svg { width: 100%; min-width: 46rem; height: auto; display: block; }
+figure .draw { background: #fff; border: 1px solid var(--line); border-radius: 6px; padding: .25rem; display: flex;
+  flex-wrap: wrap; }
+figure svg { flex: 1 1 22rem; width: 22rem; min-width: 0; height: auto; }
+@media (prefers-color-scheme: dark) { figure .draw { filter: invert(.93) hue-rotate(180deg) brightness(1.2); } }
 figcaption { margin: .4rem 0 0; max-width: 62rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-numeric: tabular-nums; }
@@ -38,10 +40,16 @@ th.right { text-align: right; }
 .claims tbody { break-inside: avoid; }
 li { margin: .35rem 0; max-width: 62rem; }
 @media (max-width: 40rem) { table { font-size: .75rem; } th, td { padding: .25rem .2rem; }
-  .claims td.quantity { padding-left: .2rem; overflow-wrap: anywhere; } td.number { white-space: normal; } }
-@media print { body { font-size: 9.5pt; max-width: none; margin: 0; } .scroll, figure .draw { overflow: visible; }
-  figure svg { min-width: 0; } table { font-size: 7.5pt; } tr { break-inside: avoid; } }
+  td.number { white-space: normal; } .claims, .claims tbody { display: block; }
+  .claims tr { display: grid; grid-template-columns: repeat(5, 1fr); } .claims th, .claims td { border: 0; text-align: left; }
+  .claims tr.claim { background: var(--none); border-top: 1px solid #777; } .claims tr.claim td { border: 0; }
+  .claims td[colspan], .claims td.quantity, .claims th:first-child { grid-column: 1 / -1; }
+  .claims tr.claim td:last-child { grid-column: 1 / 3; } .claims td.quantity { padding: .3rem .2rem 0; color: var(--muted); } }
+@media print { body { font-size: 9.5pt; max-width: none; margin: 0; } .scroll { overflow: visible; } table { font-size: 7.5pt; } tr { break-inside: avoid; } }
 ";
+
+/// The largest width of a panel on the page, in points: its text is legible on a phone.
+pub(super) const PANEL: u32 = 640;
 
 /// The markers around measurements of the current machine.
 const MEASURED: [&str; 2] = ["<!-- measured on this machine -->", "<!-- end of measurements -->"];
@@ -72,7 +80,7 @@ pub(super) fn with_measurements(page: &[u8], other: &[u8]) -> Vec<u8> {
 /// The page, with the drawings of the figures in order, and the drawing of the measurements last.
 pub(super) fn page(
     reproduction: &Reproduction,
-    svgs: &[String],
+    svgs: &[Vec<String>],
     measured: Option<(&Measurements, &Table)>,
 ) -> String {
     let title = "The RPU paper, reproduced";
@@ -110,12 +118,13 @@ pub(super) fn page(
                     }
                 }
                 h2 { "Figures" }
-                @for (figure, svg) in reproduction.figures.iter().zip(svgs) {
+                @for (figure, panels) in reproduction.figures.iter().zip(svgs) {
                     figure id=(figure.name()) {
-                        div.draw { (PreEscaped(svg)) }
+                        (draw(panels))
                         figcaption {
                             strong { "Fig. " (figure.number) "." } " " (prose(&figure.caption)) " "
-                            a href={ (figure.name()) ".csv" } { "Data as CSV" }
+                            a href={ (figure.name()) ".csv" } { "Data as CSV" } ", "
+                            a href={ (figure.name()) ".svg" } { "drawing as SVG" }
                         }
                     }
                 }
@@ -142,7 +151,7 @@ pub(super) fn page(
                 ul { @for sentence in inconsistencies::list() { li { (prose(&sentence)) } } }
                 (PreEscaped(begin))
                 @if let Some((measurements, table)) = measured {
-                    (measurements_section(measurements, table, svgs.last().map_or("", String::as_str)))
+                    (measurements_section(measurements, table, svgs.last().map_or(&[], Vec::as_slice)))
                 }
                 (PreEscaped(end))
             }
@@ -210,6 +219,11 @@ fn claims(claims: &[Assessment]) -> Markup {
     }
 }
 
+/// The panels of a figure, as many in a row as fit.
+fn draw(panels: &[String]) -> Markup {
+    html! { div.draw { @for panel in panels { (PreEscaped(panel)) } } }
+}
+
 /// A sentence whose names stand between backticks, as in the Markdown page.
 fn prose(text: &str) -> Markup {
     html! {
@@ -228,7 +242,7 @@ const fn class(verdict: Verdict) -> &'static str {
     }
 }
 
-fn measurements_section(measurements: &Measurements, table: &Table, svg: &str) -> Markup {
+fn measurements_section(measurements: &Measurements, table: &Table, panels: &[String]) -> Markup {
     html! {
         h2 { "CPU transforms, measured on this machine" }
         p {
@@ -237,8 +251,8 @@ fn measurements_section(measurements: &Measurements, table: &Table, svg: &str) -
              time is a throughput. The RPU's times in the same rows are simulated."
         }
         figure {
-            div.draw { (PreEscaped(svg)) }
-            figcaption { a href="cpu.csv" { "Data as CSV" } }
+            (draw(panels))
+            figcaption { a href="cpu.csv" { "Data as CSV" } ", " a href="cpu.svg" { "drawing as SVG" } }
         }
         div.scroll {
             table {
