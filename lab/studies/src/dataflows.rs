@@ -174,13 +174,13 @@ impl Results {
             self.panel(["loads and stores", of_size, "Limbs, without the key"], |study| {
                 over_sizes(study, &|timeline| study.traffic(timeline))
             }),
-            self.panel(["keys streamed, 512 GB/s", of_size, "Time, ms"], |study| {
+            self.panel(["keys streamed, 512 GB/s", of_size, "Time (ms)"], |study| {
                 over_sizes(study, &|timeline| timeline.total_ns / 1e6)
             }),
-            self.panel(["keys streamed, 32 MiB", of_bandwidth, "Time, ms"], |study| {
+            self.panel(["keys streamed, 32 MiB", of_bandwidth, "Time (ms)"], |study| {
                 over_bandwidths(study, Keys::Streamed)
             }),
-            self.panel(["keys on chip, 32 MiB", of_bandwidth, "Time, ms"], |study| {
+            self.panel(["keys on chip, 32 MiB", of_bandwidth, "Time (ms)"], |study| {
                 over_bandwidths(study, Keys::Resident)
             }),
         ]

@@ -153,7 +153,7 @@ pub(crate) fn files() -> Files {
     let panels = PROGRAMS
         .iter()
         .zip(&programs)
-        .map(|((name, set, ..), (_, times))| panel(&format!("{name}, {set}"), "ms", times))
+        .map(|((name, set, ..), (_, times))| panel(&format!("{name}, {set}"), "Time (ms)", times))
         .collect();
     let chart = Figure { columns: 2, panel: (480, 360), panels };
     let rows = programs.into_iter().flat_map(|(rows, _)| rows);
