@@ -85,13 +85,19 @@ fn the_chapters_link_to_what_exists() {
             name == "SUMMARY.md" || summary.contains(&format!("({name})")),
             "{name} is not in the summary"
         );
-        for target in
-            text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
-        {
-            let file = target.split('#').next().unwrap_or(target);
-            let path = PathBuf::from(repository("docs/book/src")).join(file);
-            assert!(target.starts_with("http") || path.is_file(), "{name}: {target}");
-        }
+        existing_links(name, text, &repository("docs/book/src"));
+    }
+    // The README names files, and a newcomer opens them.
+    let readme = repository("README.md");
+    existing_links(&readme, &fs::read_to_string(&readme).unwrap(), &repository(""));
+}
+
+/// Checks that the files to which a text links are in its folder.
+fn existing_links(name: &str, text: &str, folder: &str) {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+    for target in targets.filter(|target| !target.starts_with("http")) {
+        let file = target.split('#').next().unwrap_or(target);
+        assert!(Path::new(folder).join(file).exists(), "{name}: {target}");
     }
 }
 
