@@ -34,13 +34,16 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let sample = args.sample.map(|sample| sample as usize);
     let found = pool(args.threads)?.install(|| verify(&args.folder, sample, args.seed, &generate, &progress));
     shown.finish();
-    let Verification { verified, recorded, points, altered, differing } = found?;
+    let Verification { verified, recorded, points, files: of_folder, differing } = found?;
     let agreeing = verified - differing.len();
     let summary = format!(
         "{agreeing} of {verified} points agree with their records; {recorded} of {points} are recorded\n"
     );
     files::print(summary.as_bytes())?;
-    let message = match (differing.first_key_value(), altered.first()) {
+    for file in &of_folder.drawn_otherwise {
+        note!("`{file}` was drawn by another version of rpu from the same results, and is not compared");
+    }
+    let message = match (differing.first_key_value(), of_folder.altered.first()) {
         (Some((key, differences)), _) => {
             let first = differs(key, differences);
             let others: String =

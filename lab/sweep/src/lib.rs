@@ -34,6 +34,7 @@
 
 mod chart;
 mod check;
+mod checksums;
 mod columns;
 pub mod compose;
 mod condition;

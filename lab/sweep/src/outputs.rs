@@ -1,6 +1,7 @@
 //! The output files of a sweep.
 
 use super::chart::chart;
+use super::checksums;
 use super::columns::{Column, columns};
 use super::front::{Constraint, Design, Goals, is_ideal};
 use super::journal::JournalError;
@@ -49,6 +50,18 @@ pub enum OutputError {
     /// The table cannot be made.
     #[error("cannot write the table: {0}")]
     Table(#[from] csv::Error),
+}
+
+/// The files of all results.
+const TABLES: [&str; 2] = ["results.jsonl", "results.csv"];
+
+/// The files of a folder that are not what its journals give.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Differing {
+    /// Those that somebody altered.
+    pub altered: Vec<String>,
+    /// Charts and pages of the same tables that another version of rpu drew, as their checksums say.
+    pub drawn_otherwise: Vec<String>,
 }
 
 /// The results of a sweep, ready for output.
@@ -131,9 +144,9 @@ impl<'r> Outputs<'r> {
     /// Returns an error if a record has another version, a chart cannot be drawn or a file cannot be
     /// written.
     pub fn write(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
-        let shown = self.write_records(&folder.join("results.jsonl"), &folder.join("results.csv"))?;
-        let names = ["results.jsonl", "results.csv"].map(str::to_owned).into_iter();
-        Ok(names.chain(self.write_charts(folder, &shown)?).collect())
+        let [lines, table] = TABLES.map(|name| folder.join(name));
+        let shown = self.write_records(&lines, &table)?;
+        Ok(TABLES.map(str::to_owned).into_iter().chain(self.write_charts(folder, &shown)?).collect())
     }
 
     /// Writes the charts and the page of [`Self::write`] alone, and returns their names: none if no point
@@ -148,27 +161,44 @@ impl<'r> Outputs<'r> {
 
     fn write_charts(&self, folder: &Path, shown: &Shown) -> Result<Vec<String>, OutputError> {
         let contents = self.charts_and_page(shown)?;
+        let error = |path: PathBuf| move |source| OutputError::Write { path, source };
         contents.par_iter().try_for_each(|(name, content)| {
             let path = folder.join(name);
-            files::write(&path, content).map_err(|source| OutputError::Write { path, source })
+            files::write(&path, content).map_err(error(path))
         })?;
-        Ok(contents.into_iter().map(|(name, _)| name).collect())
+        let names: Vec<String> = contents.into_iter().map(|(name, _)| name).collect();
+        let written =
+            checksums::of_folder(folder, TABLES.into_iter().chain(names.iter().map(String::as_str)));
+        checksums::write(folder, &written).map_err(error(folder.join(checksums::FILE)))?;
+        Ok(names)
     }
 
     /// The tables, charts and pages in a folder that are not what the journals give.
     ///
     /// # Errors
     /// As [`Self::write`], which writes them to a folder of its own.
-    pub fn altered(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
+    pub fn differing(&self, folder: &Path) -> Result<Differing, OutputError> {
         let own = tempfile::tempdir();
         let own = own.map_err(|source| OutputError::Write { path: std::env::temp_dir(), source })?;
-        let mut names = self.write(own.path())?;
-        let read = |path: PathBuf| std::fs::read(path).ok();
-        let is_altered = |name: &String| {
-            read(folder.join(name)).is_some_and(|present| Some(present) != read(own.path().join(name)))
-        };
-        names.retain(is_altered);
-        Ok(names)
+        let names = self.write(own.path())?;
+        let (own, written) = (checksums::read(own.path()), checksums::read(folder));
+        let has_own_tables = TABLES.iter().all(|table| written.get(*table) == own.get(*table));
+        let mut differing = Differing::default();
+        for name in names {
+            let path = folder.join(&name);
+            if path.symlink_metadata().is_err() {
+                continue;
+            }
+            let present = checksums::of_file(&path);
+            let as_written = written.get(&name).map(|checksum| Some(*checksum) == present);
+            match (present.as_ref() == own.get(&name), as_written) {
+                (true, Some(true) | None) => {}
+                (true, Some(false)) => differing.altered.push(checksums::FILE.to_owned()),
+                (false, Some(true)) if has_own_tables => differing.drawn_otherwise.push(name),
+                (false, _) => differing.altered.push(name),
+            }
+        }
+        Ok(differing)
     }
 
     /// Writes the records and their table. Returns the records that are shown.

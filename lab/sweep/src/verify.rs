@@ -3,7 +3,7 @@
 use super::execute::Generate;
 use super::journal::{self, JournalError};
 use super::key::PointKey;
-use super::outputs::Outputs;
+use super::outputs::{Differing, Outputs};
 use super::record::Record;
 use super::replay::{Difference, Planned, ReplayError, differences};
 use super::results::Results;
@@ -21,7 +21,7 @@ pub struct Verification {
     /// The number of points of the sweep.
     pub points: usize,
     /// The files of the folder that are not what the definition and the journals give.
-    pub altered: Vec<String>,
+    pub files: Differing,
     /// The key of each point that differs from its record, with the differences; ordered by key.
     pub differing: BTreeMap<PointKey, Vec<Difference>>,
 }
@@ -43,7 +43,7 @@ pub fn verify(
     progress: &(dyn Fn(usize, &Record) + Sync),
 ) -> Result<Verification, ReplayError> {
     let results = Results::merge(&[folder])?;
-    let mut altered = Outputs::new(&results).altered(folder)?;
+    let mut files = Outputs::new(&results).differing(folder)?;
     let mut chosen: Vec<usize> = results.recorded().collect();
     let count = chosen.len();
     let key = |index: usize| results.manifest.points.key(index);
@@ -55,7 +55,7 @@ pub fn verify(
     }
     let sweep = Planned::new(&results, &chosen)?;
     if !sweep.manifest().is_presented_as(&results.manifest) {
-        altered.insert(0, "sweep.json".into());
+        files.altered.insert(0, "sweep.json".into());
     }
     // A change of the model changes keys; the record of a point is under its old one.
     let known: HashMap<PointKey, usize> = chosen.iter().map(|&index| (sweep.key(index), index)).collect();
@@ -73,5 +73,5 @@ pub fn verify(
     };
     sweep.each(&chosen, generate, &done)?;
     let differing = differing.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(Verification { verified: chosen.len(), recorded: count, points: results.points(), altered, differing })
+    Ok(Verification { verified: chosen.len(), recorded: count, points: results.points(), files, differing })
 }

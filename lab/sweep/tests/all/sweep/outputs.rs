@@ -1,7 +1,7 @@
 //! Tables, charts and pages of sweeps.
 
 use super::{SWEEP, plan, sweep, vadd};
-use lab_sweep::outputs::Outputs;
+use lab_sweep::outputs::{Differing, Outputs};
 use lab_sweep::{Definition, Plan, Results, Shard};
 use sim::Machine;
 use sim::machine::Override;
@@ -129,4 +129,48 @@ fn a_large_sweep_shows_a_sample_and_lists_everything() {
         .map(|point| results.record(point).unwrap().unwrap().report.unwrap().area_mm2.to_bits())
         .into();
     assert_eq!(areas.len(), 4);
+}
+
+/// Styles and scripts of pages differ between versions of rpu; the results do not.
+#[test]
+fn what_another_version_drew_is_told_from_what_somebody_altered() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    sweep(folder, &plan(SWEEP), Shard::WHOLE, false, &vadd);
+    let results = Results::merge(&[folder]).unwrap();
+    let outputs = Outputs::new(&results);
+    outputs.write(folder).unwrap();
+    let differing = || {
+        let Differing { altered, drawn_otherwise } = outputs.differing(folder).unwrap();
+        (altered.join(" "), drawn_otherwise.join(" "))
+    };
+    let changed = |name: &str, from: &str, to: &str| {
+        let text = fs::read_to_string(folder.join(name)).unwrap();
+        assert!(text.contains(from), "{name}: {text}");
+        fs::write(folder.join(name), text.replacen(from, to, 1)).unwrap();
+        let checksum = |text: &str| blake3::hash(text.as_bytes()).to_string();
+        (checksum(&text), checksum(&text.replacen(from, to, 1)))
+    };
+    assert_eq!(differing(), ("".into(), "".into()));
+    let (old, new) = changed("report.html", "<style>", "<style>i{}");
+    assert_eq!(differing(), ("report.html".into(), "".into()));
+    changed("results.b3", &old, &new);
+    assert_eq!(differing(), ("".into(), "report.html".into()));
+    // Of other results.
+    let (old, new) = changed("results.csv", ",true,", ",false,");
+    assert_eq!(differing(), ("results.csv".into(), "report.html".into()));
+    changed("results.b3", &old, &new);
+    assert_eq!(differing(), ("results.csv report.html".into(), "".into()));
+    fs::remove_file(folder.join("results.b3")).unwrap();
+    assert_eq!(differing(), ("results.csv report.html".into(), "".into()));
+    // The checksums are a file of the folder, too; a file that is not there is not wrong.
+    outputs.write(folder).unwrap();
+    fs::remove_file(folder.join("results.csv")).unwrap();
+    assert_eq!(differing(), ("".into(), "".into()));
+    changed("results.b3", "  pareto.svg", "0  pareto.svg");
+    assert_eq!(differing(), ("".into(), "".into()));
+    outputs.draw(folder).unwrap();
+    let (page, _) = changed("pareto.svg", "<svg", "<svg ");
+    changed("results.b3", &page, &old);
+    assert_eq!(differing(), ("pareto.svg".into(), "".into()));
 }

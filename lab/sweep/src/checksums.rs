@@ -1,0 +1,55 @@
+//! The checksums of the files that a sweep publishes, as `b3sum` writes and checks them.
+//!
+//! Charts and pages of the same results differ between versions of rpu. With the checksums, [`altered`] tells a file that
+//! another version drew from one that somebody changed.
+//!
+//! [`altered`]: super::outputs::Outputs::altered
+
+use diagnostic::input::{self, Content};
+use lab_run::files;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::io;
+use std::path::Path;
+
+/// The name of the file with the checksums.
+pub(super) const FILE: &str = "results.b3";
+
+/// The checksum of each file, by its name.
+pub(super) type Checksums = BTreeMap<String, blake3::Hash>;
+
+/// The checksum of a file; `None` if there is none, or no regular one.
+pub(super) fn of_file(path: &Path) -> Option<blake3::Hash> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(input::open_stored(path).ok()?).ok()?;
+    Some(hasher.finalize())
+}
+
+/// The checksums of those files that are in a folder.
+pub(super) fn of_folder<'n>(folder: &Path, names: impl Iterator<Item = &'n str>) -> Checksums {
+    names.filter_map(|name| Some((name.to_owned(), of_file(&folder.join(name))?))).collect()
+}
+
+/// Writes checksums to a folder.
+pub(super) fn write(folder: &Path, checksums: &Checksums) -> io::Result<()> {
+    let mut text = String::new();
+    for (name, checksum) in checksums {
+        let _ = writeln!(text, "{checksum}  {name}");
+    }
+    files::write(&folder.join(FILE), text.as_bytes())
+}
+
+/// The checksums in a folder: none if their file is not there or is no such file.
+pub(super) fn read(folder: &Path) -> Checksums {
+    let path = folder.join(FILE);
+    let text = input::open_stored(&path).and_then(|file| input::read_all(file, Content::Document));
+    let text = text.ok().and_then(|bytes| input::text(bytes).ok());
+    let mut checksums = Checksums::new();
+    for line in text.unwrap_or_default().lines() {
+        let Some((checksum, name)) = line.split_once("  ") else { continue };
+        if let Ok(checksum) = blake3::Hash::from_hex(checksum) {
+            checksums.insert(name.to_owned(), checksum);
+        }
+    }
+    checksums
+}
