@@ -172,6 +172,34 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     files
 }
 
+/// The lines of a source, tests and comments aside.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    let code = text.split("#[cfg(test)]\nmod ").next().unwrap();
+    code.lines().filter(|line| !line.trim_start().starts_with("//"))
+}
+
+/// The files that read what no user gives: the repository's own files, and those of the system.
+const READ_OWN_FILES: [&str; 2] = ["lab/studies", "lab/reproduction/src/cpu.rs"];
+
+/// A file of a user may be a device, a pipe or larger than the memory: `diagnostic::input` opens it.
+#[test]
+fn files_of_users_are_read_by_one_reader() {
+    let root = repository(".");
+    let folders = ["b512-asm/src", "codegen/src", "golden/src", "he", "lab", "python/src", "sim/src", "src"];
+    let mut reading = Vec::new();
+    for (path, text) in folders.iter().flat_map(|folder| sources(&Path::new(&root).join(folder))) {
+        let path = path.strip_prefix(&root).unwrap().display().to_string();
+        let is_test = path.contains("tests") || path.contains("testing") || path.contains("examples");
+        if is_test || READ_OWN_FILES.iter().any(|allowed| path.starts_with(allowed)) {
+            continue;
+        }
+        let readers = ["fs::read(", "fs::read_to_string(", "File::open("];
+        let reads = code(&text).filter(|line| readers.iter().any(|reader| line.contains(reader)));
+        reading.extend(reads.map(|line| format!("{path}: {line}")));
+    }
+    assert!(reading.is_empty(), "use `diagnostic::input`: {reading:#?}");
+}
+
 /// The files of operations, their registries, and the crates about the paper's transforms.
 const NAME_OPERATIONS: [&str; 5] =
     ["golden/src/ops", "codegen/src/ops", "src/crosscheck/kernels.rs", "lab/reproduction", "lab/studies"];
@@ -188,8 +216,7 @@ fn only_files_of_operations_and_registries_name_operations() {
         if is_test || NAME_OPERATIONS.iter().any(|allowed| path.starts_with(allowed)) {
             continue;
         }
-        let code = text.split("#[cfg(test)]\nmod ").next().unwrap();
-        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+        for line in code(&text) {
             let names = |word: &str| golden::OPERATIONS.iter().any(|operation| operation.name() == word);
             let strings = line.split('"').skip(1).step_by(2);
             let constants = line.split(|c: char| !c.is_alphanumeric() && c != '_');

@@ -4,6 +4,7 @@ use crate::claims::{Assessment, Tally};
 use crate::cpu::Measurements;
 use crate::others::Row;
 use crate::{Error, Reproduction, document, inconsistencies, leave_out, page};
+use diagnostic::input::{self, Content};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::path::Path;
@@ -79,7 +80,7 @@ pub fn summary(reproduction: &Reproduction) -> String {
 /// Compares files with the files of the same name in a folder. PNG files are not compared by their bytes, nor
 /// is the page's section of measurements. Returns the name of the first file that differs.
 pub fn difference(files: &[File], folder: &Path) -> Option<String> {
-    let differs = |(name, content): &&File| match std::fs::read(folder.join(name)) {
+    let differs = |(name, content): &&File| match input::read(&folder.join(name), Content::Document) {
         Err(_) => true,
         Ok(_) if name.ends_with(".png") => false,
         Ok(found) if name.ends_with(".html") => page::unmeasured(&found) != page::unmeasured(content),
@@ -90,7 +91,7 @@ pub fn difference(files: &[File], folder: &Path) -> Option<String> {
 
 /// The files with the measurements of the page in a folder, if it has one.
 pub fn with_measurements_of(files: Vec<File>, folder: &Path) -> Vec<File> {
-    let with = |(name, content): File| match std::fs::read(folder.join(&name)) {
+    let with = |(name, content): File| match input::read(&folder.join(&name), Content::Document) {
         Ok(old) if name.ends_with(".html") => {
             let page = page::with_measurements(&content, &old);
             (name, page)

@@ -178,7 +178,7 @@ impl Journal {
         let options = OpenOptions::new().create(true).read(true).append(true).clone();
         let file = options.open(&path).map_err(io_error(&path))?;
         lock(&file, &path)?;
-        let mut content = File::open(&path).map_err(io_error(&path))?;
+        let mut content = input::open_stored(&path).map_err(io_error(&path))?;
         let length = read::whole_length(&mut content).map_err(io_error(&path))?;
         file.set_len(length).map_err(io_error(&path))?;
         write_manifest(folder, manifest)?;

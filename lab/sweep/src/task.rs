@@ -9,6 +9,7 @@ use super::parameter::{self, ALTERNATIVES, Form, Given, Parameter, Setting, Sett
 use b512_asm::{Program, Setting as Value};
 use codegen::search::Effort;
 use codegen::{Merit, ParameterFault, Parameters, PlanChoice, Request};
+use diagnostic::input::{self, Content};
 use diagnostic::{Code, Diagnostic, Diagnostics, counted, nearest};
 use golden::{Kind, Operation};
 use lab_run::kernel;
@@ -19,6 +20,7 @@ use ring::Degree;
 use ring::prime::largest_primes;
 use ring_program::RingProgram;
 use runtime::Keys;
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -485,7 +487,7 @@ impl Reader<'_> {
         let unreadable =
             [(program, &path)].into_iter().chain(manifest.as_ref().map(|path| (self.given.manifest, path)));
         for (setting, path) in unreadable {
-            if let Err(error) = std::fs::File::open(path) {
+            if let Err(error) = input::open(path) {
                 let message = format!("cannot read `{}`: {error}", text(setting));
                 return Err(self
                     .error(place([setting]), message, "name a file, relative to this one")
@@ -531,11 +533,15 @@ impl Reader<'_> {
             return set;
         }
         let path = self.definition.path(name);
-        let Ok(text) = std::fs::read_to_string(&path) else {
+        let text = input::read_text(&path, Content::Document).map_err(|error| {
             let help = format!("the sets are {}; or give the path of a TOML file", names());
-            let message = format!("invalid value {} for `set`", setting.value);
-            return Err(self.error(setting.span.clone(), message, help).into());
-        };
+            let message = if error.kind() == ErrorKind::NotFound {
+                format!("invalid value {} for `set`", setting.value)
+            } else {
+                format!("cannot read `{name}`: {error}")
+            };
+            self.error(setting.span.clone(), message, help)
+        })?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         ParameterSet::parse(&stem, &diagnostic::path(&path), &text, n)
     }

@@ -5,10 +5,11 @@
 
 use crate::setting::{Picks, Space};
 use crate::trials::header;
+use diagnostic::input::{self, Content};
 use lab_run::model::MODEL_VERSION;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -67,7 +68,7 @@ impl Log {
     pub fn open(path: &Path, space: &Space) -> Result<Self, LogError> {
         let failed = |source| LogError::Io { path: path.into(), source };
         let identity = Identity { model: MODEL_VERSION, space: space.clone(), header: header(space) };
-        let text = match fs::read_to_string(path) {
+        let text = match input::read_text(path, Content::Document) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             text => text.map_err(failed)?,
         };
