@@ -101,7 +101,10 @@ pub(crate) fn parse_register<'a>(
 
 /// Parses a map of lanes, `5h+3`.
 pub(crate) fn parse_map(text: &str) -> Result<LaneMap, Fault<'_>> {
-    let number = |digits: &str| digits.trim_matches(is_blank).parse().ok();
+    let number = |digits: &str| {
+        let number = diagnostic::number(digits.trim_matches(is_blank).as_bytes());
+        number.ok().and_then(|number| number.try_into().ok())
+    };
     let parts = text.split_once('h').and_then(|(multiplier, rest)| {
         let shift = rest.trim_start_matches(is_blank).strip_prefix('+')?;
         LaneMap::new(number(multiplier)?, number(shift)?)

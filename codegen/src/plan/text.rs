@@ -87,7 +87,8 @@ fn step(word: &str) -> Result<Step, Wrong<'_>> {
         expected: "S, U, P or T with an index bit, as in `S15`, or T alone",
     };
     let (head, bit) = word.split_at_checked(1).ok_or_else(wrong)?;
-    let bit = Bit(bit.parse().map_err(|_| wrong())?);
+    let bit = diagnostic::number(bit.as_bytes()).ok().and_then(|bit| bit.try_into().ok());
+    let bit = Bit(bit.ok_or_else(wrong)?);
     match head {
         "S" => Ok(Step::Stage(bit)),
         "U" => Ok(Step::Unpack(bit)),
@@ -377,6 +378,7 @@ mod tests {
         for (wrong, by, message, marked) in [
             ("forward", "backward", "line 1 of the plan: unknown algorithm `backward`: expected", "backward"),
             ("2^10", "1024", "line 1 of the plan: invalid ring degree `1024`: expected a power", "1024"),
+            ("U9", "U+9", "line 3 of the plan: invalid step `U+9`: expected S, U, P or T", "U+9"),
             ("U9", "X9", "line 3 of the plan: invalid step `X9`: expected S, U, P or T", "X9"),
             ("8..0", "0..8", "line 3 of the plan: invalid list of index bits at `0..8`", "0..8"),
             (

@@ -106,10 +106,11 @@ impl SwitchingKey {
         let (name, digit) = name.rsplit_once('.')?;
         let (name, part) = name.rsplit_once('.')?;
         let part = [KeyPart::B, KeyPart::A].into_iter().find(|known| known.to_string() == part)?;
-        let galois = name.strip_prefix("galois.").and_then(|g| g.parse().ok()).map(Self::Galois);
+        let number = |digits: &str| diagnostic::number(digits.as_bytes()).ok();
+        let galois = name.strip_prefix("galois.").and_then(|g| number(g)?.try_into().ok()).map(Self::Galois);
         let others = [Self::Relinearisation, Self::DenseToSparse, Self::SparseToDense, Self::Unnamed];
         let key = galois.into_iter().chain(others).find(|key| key.to_string() == name)?;
-        Some((key, part, digit.parse().ok()?))
+        Some((key, part, number(digit)?.try_into().ok()?))
     }
 
     /// What the key does in rings of a degree, such as `from s to s(X^(1/5)), for a rotation by 1`.

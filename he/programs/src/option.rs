@@ -467,7 +467,8 @@ impl std::fmt::Debug for OptionSpec {
 }
 
 fn count(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a number of at least 1"))
+    let number = diagnostic::number(text.as_bytes()).ok().and_then(|number| usize::try_from(number).ok());
+    number.and_then(NonZeroUsize::new).ok_or_else(|| format!("`{text}` is not a number of at least 1"))
 }
 
 /// The most bits of a factor of messages: they have at most as many themselves.

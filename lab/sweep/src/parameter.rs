@@ -6,7 +6,7 @@
 //! arguments of Python's `generate` and the table in the book follow from the rows.
 
 use codegen::Merit;
-use diagnostic::nearest;
+use diagnostic::{nearest, number_with_separators};
 use golden::{Kind, OPERATIONS, Operation};
 use lab_run::kernel::parse_u128;
 use programs::{OPTIONS, OptionKind, PROGRAMS};
@@ -137,15 +137,15 @@ impl Values {
         }
     }
 
-    /// The value that a text means.
+    /// The value that a text means: numbers are in the notation of programs.
     pub(super) fn read(&self, text: &str) -> toml::Value {
-        let bare = || toml::Value::String(text.into());
-        match self {
-            Self::Names(_) | Self::Text => bare(),
-            Self::Degree | Self::Integer(..) | Self::Numbers | Self::Integers => {
-                text.parse().unwrap_or_else(|_| bare())
-            }
-        }
+        let number = |digits: &str| i64::try_from(number_with_separators(digits).ok()?).ok();
+        let number = match (self, text.strip_prefix('-')) {
+            (Self::Names(_) | Self::Text, _) => None,
+            (Self::Integers, Some(digits)) => number(digits).map(|number| -number),
+            (Self::Degree | Self::Integer(..) | Self::Numbers | Self::Integers, _) => number(text),
+        };
+        number.map_or_else(|| toml::Value::String(text.into()), toml::Value::Integer)
     }
 
     /// Checks a text from a command line.
