@@ -60,6 +60,17 @@ fn a_running_sweep_is_served() {
     let page = get("/");
     assert!(page.starts_with("HTTP/1.1 200") && page.contains("12 more have not run yet"), "{page}");
     assert!(get("/other").starts_with("HTTP/1.1 404"));
+    // What browsers may do with any answer: the page asks this server alone, and nothing is taken for a script.
+    for answer in [&page, &get("/state"), &get("/other"), &get_from("Host: example.org\r\n", "/")] {
+        let (head, _) = answer.split_once("\r\n\r\n").expect("an empty line");
+        assert!(head.lines().any(|line| line == "X-Content-Type-Options: nosniff"), "{head}");
+        let policy =
+            head.lines().find_map(|line| line.strip_prefix("Content-Security-Policy: ")).expect(head);
+        assert!(
+            policy.starts_with("default-src 'none'; ") && policy.ends_with("; connect-src 'self'"),
+            "{policy}"
+        );
+    }
     // One client stops after half a request; another announces more than any memory.
     let mut unfinished = TcpStream::connect(&address).unwrap();
     write!(unfinished, "GET / HT").unwrap();
