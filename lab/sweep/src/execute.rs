@@ -335,6 +335,27 @@ mod tests {
         assert_eq!(by_timing(&plan, &Vec::from_iter(0..8)), [vec![0, 1], vec![2, 3, 4, 5, 6, 7]]);
     }
 
+    /// The one with the least memory, if a program runs there, and if all take the same operands.
+    #[test]
+    fn one_machine_checks_a_program_for_all_that_give_the_same_results() {
+        let checked = |axes: &str, runs: bool| -> Vec<(Vec<usize>, u32, u32)> {
+            let text = format!("kernel = 'add'\nn = 1024\nplan = 'kl'\nschedule_for = 'base'\n{axes}");
+            let plan = Plan::new(&Definition::parse("test.toml", &text).unwrap()).unwrap();
+            let all = by_results(&plan, (0..plan.len()).collect(), |_| runs).into_iter();
+            all.map(|(points, machine)| (points, machine.vdm.size_mib, machine.sdm.size_kib)).collect()
+        };
+        let both = "[grid]\nvdm.size_mib = [8, 4]\nsdm.size_kib = [64, 32]";
+        assert_eq!(checked(both, true), [(vec![0, 1, 2, 3], 4, 32)]);
+        let four: Vec<_> = [(8, 64), (8, 32), (4, 64), (4, 32)].into();
+        let four: Vec<_> = (0..).zip(four).map(|(point, (vdm, sdm))| (vec![point], vdm, sdm)).collect();
+        assert_eq!(checked(both, false), four);
+        // Neither memory of one is within that of the other.
+        let crossed = "[zip]\nvdm.size_mib = [8, 4]\nsdm.size_kib = [32, 64]";
+        assert_eq!(checked(crossed, true), [(vec![0], 8, 32), (vec![1], 4, 64)]);
+        let operands = "[grid]\nlaw.operands = ['reduced', 'word']\nsdm.size_kib = [32]";
+        assert_eq!(checked(operands, true).len(), 2);
+    }
+
     #[test]
     fn records_are_in_the_order_of_the_sweep_whatever_the_number_of_threads() {
         let text = "n = 1024\n[grid]\nhple.count = [128, 64]\nplan = ['kl', 'best']";

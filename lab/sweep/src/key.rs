@@ -109,10 +109,13 @@ mod tests {
     fn keys_have_one_text() {
         let key = PointKey::of(&"a point");
         assert_eq!(key.to_string().parse(), Ok(key));
+        assert_eq!(format!("{key:?}"), key.to_string());
         assert_eq!(serde_json::from_str::<PointKey>(&serde_json::to_string(&key).unwrap()).unwrap(), key);
         let text = key.to_string();
         for wrong in ["", "../x", &text[1..], &text.to_uppercase(), &format!("+{}", &text[1..])] {
             assert_eq!(wrong.parse::<PointKey>(), Err(PointKeyError), "{wrong}");
         }
+        let error = serde_json::from_str::<PointKey>("5").unwrap_err().to_string();
+        assert!(error.contains("expected 32 hexadecimal digits"), "{error}");
     }
 }

@@ -161,3 +161,86 @@ impl Reference {
             && self.modulus_bits.is_none_or(|bits| bits == workload.modulus_bits)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Definition, Plan};
+    use serde_json::json;
+
+    fn reference(value: serde_json::Value) -> Result<Reference, String> {
+        serde_json::from_value(value).map_err(|error| error.to_string())
+    }
+
+    fn manifest(text: &str) -> Manifest {
+        Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap().manifest
+    }
+
+    #[test]
+    fn a_reference_is_about_workloads_that_it_does_not_exclude() {
+        let workload = Workload::of(&Settings::from_iter([
+            ("kernel".to_owned(), json!("add")),
+            ("n".to_owned(), json!(512)),
+            ("modulus_bits".to_owned(), json!(60)),
+        ]));
+        for (about, is_about) in [
+            (json!({ "label": "a" }), true),
+            (json!({ "label": "a", "kernel": "add", "n": 512, "modulus_bits": 60 }), true),
+            (json!({ "label": "a", "kernel": "sub", "n": 512, "modulus_bits": 60 }), false),
+            (json!({ "label": "a", "kernel": "add", "n": 1024, "modulus_bits": 60 }), false),
+            (json!({ "label": "a", "kernel": "add", "n": 512, "modulus_bits": 61 }), false),
+        ] {
+            assert_eq!(reference(about.clone()).unwrap().is_about(&workload), is_about, "{about}");
+        }
+    }
+
+    #[test]
+    fn published_values_are_measures_above_0() {
+        let error = |column: &str, value: f64| reference(json!({ "label": "a", column: value })).unwrap_err();
+        assert!(reference(json!({ "label": "a", "time_us": 0.001 })).is_ok());
+        assert!(error("colour", 1.0).contains("`colour` is no measure"));
+        for wrong in [0.0, -1.0] {
+            assert!(error("time_us", wrong).contains("it must be a number above 0"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn texts_and_references_have_limits() {
+        let with = |label: usize, references: usize| {
+            let one = reference(json!({ "label": "a".repeat(label) })).unwrap();
+            Manifest { references: vec![one; references], ..manifest("kernel = 'add'\nn = 512") }
+                .check_texts()
+        };
+        assert_eq!(with(MAX_LABEL, 1), Ok(()));
+        assert!(with(MAX_LABEL + 1, 1).unwrap_err().starts_with("a text of more than"));
+        assert_eq!(with(1, MAX_REFERENCES), Ok(()));
+        assert!(with(1, MAX_REFERENCES + 1).unwrap_err().starts_with("more than"));
+    }
+
+    #[test]
+    fn fronts_need_the_time_of_a_stream_only_if_there_is_one() {
+        let without = manifest("kernel = 'add'\nn = 512");
+        assert_eq!(without.keys(), [Measure::TimeUs, Measure::AreaMm2]);
+        let with = manifest("kernel = 'add'\nn = 512\nstream = 8");
+        assert_eq!(with.keys(), [Measure::TimeUs, Measure::StreamUs, Measure::AreaMm2]);
+    }
+
+    #[test]
+    fn a_presentation_is_all_but_the_definition_and_the_points() {
+        let one = manifest("kernel = 'add'\nn = 512\n[grid]\nhple.count = [32, 64]");
+        let source = Source { file: "other".into(), ..one.source.clone() };
+        assert!(one.is_presented_as(&Manifest { source, points: Points::default(), ..one.clone() }));
+        for other in [
+            Manifest { schema: 1, ..one.clone() },
+            Manifest { name: "other".into(), ..one.clone() },
+            Manifest { title: "other".into(), ..one.clone() },
+            Manifest { columns: Vec::new(), ..one.clone() },
+            Manifest { varying: Vec::new(), ..one.clone() },
+            Manifest { references: vec![reference(json!({ "label": "a" })).unwrap()], ..one.clone() },
+            Manifest { explored: true, ..one.clone() },
+            Manifest { goals: Some(Goals::of_sweep(Measure::TimeUs)), ..one.clone() },
+        ] {
+            assert!(!one.is_presented_as(&other) && !one.is_same_sweep(&other), "{other:?}");
+        }
+    }
+}

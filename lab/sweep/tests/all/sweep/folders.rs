@@ -135,6 +135,12 @@ fn a_folder_holds_one_sweep() {
     Journal::open(other.path(), Shard::WHOLE, &explored).unwrap();
     let error = Journal::open(other.path(), Shard::WHOLE, &plan(SWEEP).manifest).unwrap_err().to_string();
     assert!(error.ends_with("holds an exploration `test`"), "{error}");
+    // With the same columns, its designs are those of a changed exploration.
+    let changed = lab_sweep::Manifest { title: "another".into(), ..explored.clone() };
+    Journal::open(other.path(), Shard::WHOLE, &changed).unwrap();
+    let changed = lab_sweep::Manifest { columns: vec!["n".into()], ..explored };
+    let error = Journal::open(other.path(), Shard::WHOLE, &changed).unwrap_err().to_string();
+    assert!(error.ends_with("holds another sweep `test`, without a point of this one"), "{error}");
 }
 
 /// Waiting for a writer would never end.
