@@ -6,7 +6,7 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,7 +53,8 @@ fn a_running_sweep_is_served() {
     let get = |path: &str| get_from(&format!("Host: {address}\r\n"), path);
     assert!(address.starts_with("127.0.0.1:"), "{address}");
     // The name of another page's server, which resolves to this computer.
-    for host in ["Host: example.org\r\n", "Host: 127.0.0.1.example.org:80\r\n", ""] {
+    let hosts = ["example.org", "127.0.0.1.example.org:80", "localhost:", "localhost:http"];
+    for host in hosts.map(|host| format!("Host: {host}\r\n")).iter().map(String::as_str).chain([""]) {
         assert!(get_from(host, "/").starts_with("HTTP/1.1 403"), "{host}");
     }
     assert!(get_from("Host: localhost\r\n", "/state").starts_with("HTTP/1.1 200"));
@@ -81,6 +82,21 @@ fn a_running_sweep_is_served() {
         stream.read_exact(&mut answer).unwrap();
         assert_eq!(&answer, b"HTTP/1.1 403");
     }
+    // A request may come in parts, and a client that ends in the middle waits for no patience.
+    let begin = Instant::now();
+    for (rest, status) in
+        [(format!("/state HTTP/1.1\r\nHost: {address}\r\n\r\n"), "200"), (String::new(), "403")]
+    {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        write!(stream, "GET ").unwrap();
+        thread::sleep(Duration::from_millis(100));
+        write!(stream, "{rest}").unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
+    }
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
     let state = get("/state");
 
     let pictures = pictures(folder.path());

@@ -68,12 +68,17 @@ impl Server {
 
     /// Answers clients of a listener that does not block, until `stopped` is set.
     pub fn run(self: &Arc<Self>, listener: &TcpListener, stopped: &AtomicBool) {
-        while !stopped.load(Ordering::Relaxed) {
-            let accepted = self.make_room().then(|| listener.accept().ok()).flatten();
-            let started = accepted.is_some_and(|(stream, _)| self.start(stream).is_ok());
-            if !started {
+        let is_stopped = || stopped.load(Ordering::Relaxed);
+        while !is_stopped() {
+            let Ok((stream, _)) = listener.accept() else {
+                std::thread::sleep(PAUSE);
+                continue;
+            };
+            while !self.make_room() && !is_stopped() {
                 std::thread::sleep(PAUSE);
             }
+            // Without a thread for it, the client is told so by the end of its connection.
+            let _ = self.start(stream);
         }
     }
 
@@ -116,10 +121,10 @@ impl Server {
         if connections.len() < MAX_CONNECTIONS {
             return true;
         }
-        let is_old = |connection: &Arc<Connection>| connection.begin.elapsed() > GRACE;
-        let is_idle = |connection: &Arc<Connection>| !connection.is_answering.load(Ordering::Relaxed);
-        let idle = connections.iter().position(|connection| is_old(connection) && is_idle(connection));
-        let Some(oldest) = idle.or_else(|| connections.iter().position(is_old)) else { return false };
+        let states = connections
+            .iter()
+            .map(|connection| (connection.begin.elapsed(), connection.is_answering.load(Ordering::Relaxed)));
+        let Some(oldest) = dispensable(&states.collect::<Vec<_>>()) else { return false };
         // Its thread then ends by itself.
         let _ = connections.remove(oldest).stream.shutdown(Shutdown::Both);
         true
@@ -165,6 +170,14 @@ impl Server {
         *lock(&self.page) = Some((state, Arc::clone(&page)));
         Ok(page)
     }
+}
+
+/// The connection that ends for a new one, by its age and whether it is being answered: the oldest that is not, else the oldest.
+/// Each has its [`GRACE`].
+fn dispensable(connections: &[(Duration, bool)]) -> Option<usize> {
+    let is_old = |(age, _): &(Duration, bool)| *age > GRACE;
+    let idle = connections.iter().position(|connection| is_old(connection) && !connection.1);
+    idle.or_else(|| connections.iter().position(is_old))
 }
 
 /// What a mutex holds, also after a panic of another thread.
@@ -224,4 +237,72 @@ fn is_this_computer(host: &str) -> bool {
 fn page(folder: &Path, state: &str) -> Result<String, String> {
     let results = Results::merge(&[folder]).map_err(|error| error.to_string())?;
     Outputs::new(&results).live_page(state).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_connection_that_is_not_answered_ends_first() {
+        let (new, old) = (GRACE, GRACE + Duration::from_millis(1));
+        for (connections, expected) in [
+            (&[(new, false), (new, true)][..], None),
+            (&[(old, true), (old, true), (new, false)], Some(0)),
+            (&[(old, true), (old, false), (old, false)], Some(1)),
+            (&[(new, false), (old, true)], Some(1)),
+            (&[], None),
+        ] {
+            assert_eq!(dispensable(connections), expected, "{connections:?}");
+        }
+    }
+
+    /// Ends a server with its test, also after a failure.
+    struct Stop<'s>(&'s AtomicBool);
+
+    impl Drop for Stop<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn connections_have_a_limit_and_end_with_their_answers() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (server, stopped) = (Arc::new(Server::default()), AtomicBool::new(false));
+        let connect = || TcpStream::connect(address).unwrap();
+        let held = || lock(&server.connections).len();
+        let until = |expected: usize| {
+            let begin = Instant::now();
+            while held() != expected {
+                assert!(begin.elapsed() < PATIENCE / 2, "{} connections, not {expected}", held());
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        };
+        std::thread::scope(|scope| {
+            let _stop = Stop(&stopped);
+            scope.spawn(|| server.run(&listener, &stopped));
+            let first = connect();
+            until(1);
+            for _ in 0..3 {
+                let mut stream = connect();
+                write!(stream, "GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+                let mut answer = String::new();
+                stream.read_to_string(&mut answer).unwrap();
+                assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+            }
+            // Those that were answered are gone; the first is there.
+            until(1);
+            let others: Vec<TcpStream> = (1..MAX_CONNECTIONS + 20).map(|_| connect()).collect();
+            let mut end = [0];
+            first.set_read_timeout(Some(PATIENCE / 2)).unwrap();
+            assert_eq!((&first).read(&mut end).unwrap(), 0, "the oldest ends for others");
+            std::thread::sleep(GRACE * 4);
+            until(MAX_CONNECTIONS);
+            drop(others);
+            until(0);
+        });
+    }
 }
