@@ -1,6 +1,6 @@
 //! The execution of one program on one machine.
 
-use crate::inputs::{self, Domain, Drawn, InputError};
+use crate::inputs::{self, Domain, InputError};
 use crate::program::ProgramFile;
 use crate::report::{ProgramFacts, RunReport};
 use crate::stream::StreamReport;
@@ -160,12 +160,11 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
         simulated += execution.instructions;
         report.simulator.functional_wall_s = Some(begin.elapsed().as_secs_f64());
         report.simulator.cpu = Some(cpu::Instructions::of_this_process().to_string());
-        report.seed = (execution.drawn != Drawn::None).then_some(options.seed);
+        report.seed = execution.is_drawn.then_some(options.seed);
         if options.check {
             check_coverage(program, |output| options.expected.contains(output))?;
             execution.compare(program)?;
-            let runs = if execution.drawn == Drawn::All { 1 } else { 2 };
-            check_on_random_data(program, machine, &random_seeds(&facts.blake3, options.seed, runs))?;
+            check_on_random_data(program, machine, &random_seeds(&facts.blake3, options.seed, 2))?;
         } else if is_sound {
             check_faults(program, machine, &random_seeds(&facts.blake3, options.seed, 1))?;
         }
@@ -298,8 +297,8 @@ pub struct Execution {
     outputs: Words,
     /// Instructions executed.
     instructions: usize,
-    /// The inputs that came from the seed.
-    drawn: Drawn,
+    /// Whether any input came from the seed.
+    is_drawn: bool,
     /// The domain of the data.
     domain: Domain,
 }
@@ -319,7 +318,7 @@ impl Execution {
         let any_word = machine.law.operands == LawOperands::Word;
         let run = |domain| {
             Self::with(program, machine, domain, |executor| {
-                inputs::write_random(executor, program, seed, any_word, domain)
+                inputs::write_random(executor, program, seed, any_word, domain).map(|()| true)
             })
         };
         let is_forbidden = |domain, run: &Result<Self, RunError>| {
@@ -337,11 +336,11 @@ impl Execution {
         program: &Program,
         machine: &Machine,
         domain: Domain,
-        write: impl FnOnce(&mut Executor) -> Result<Drawn, InputError>,
+        write: impl FnOnce(&mut Executor) -> Result<bool, InputError>,
     ) -> Result<Self, RunError> {
         let mut executor = Executor::for_machine(machine);
         executor.load(program)?;
-        let drawn = write(&mut executor)?;
+        let is_drawn = write(&mut executor)?;
         let symbols = |role| program.symbols.iter().filter(move |symbol| symbol.role == role);
         let read = |executor: &Executor, role| -> Result<Words, AccessError> {
             symbols(role).map(|s| Ok((s.name.clone(), executor.read(&s.name)?.to_vec()))).collect()
@@ -349,7 +348,7 @@ impl Execution {
         let inputs = read(&executor, Role::Input)?;
         let instructions = executor.run()?;
         let outputs = read(&executor, Role::Output)?;
-        Ok(Self { inputs, outputs, instructions, drawn, domain })
+        Ok(Self { inputs, outputs, instructions, is_drawn, domain })
     }
 
     /// Compares the outputs with the golden model.
@@ -515,6 +514,70 @@ mod tests {
             let report = super::tests::checked(&lines, &Options { expected, ..Options::default() }).unwrap();
             assert_eq!(report.checked, checked);
         }
+    }
+
+    /// Lenient runs go on with defects, whatever is compared.
+    #[test]
+    fn a_program_with_defects_is_never_checked() {
+        let lines = ".modulus m0, 97\nvload v0, a0, x\nvadd v0, v0, v9, m0\nvstore v0, a0, y\nhalt\n";
+        for (lines, is_sound) in [(lines.to_owned(), false), (lines.replace("v9", "v0"), true)] {
+            let options = Options { expected: ["y".to_owned()].into(), lenient: true, ..Options::default() };
+            assert_eq!(checked(&lines, &options).unwrap().checked, is_sound);
+            assert_eq!(checked(&lines, &Options { lenient: false, ..options }).is_ok(), is_sound);
+        }
+    }
+
+    /// Zeros, as which a run without claims takes the inputs, are no moduli.
+    #[test]
+    fn a_modulus_that_is_an_input_is_no_fault_of_the_program() {
+        let lines = ".input q, 1, sdm\nmload m0, q\nvload v0, a0, x\nvadd v0, v0, v0, m0\n\
+                     vstore v0, a0, y\nhalt\n";
+        for mode in [Mode::TimingOnly, Mode::FunctionalOnly] {
+            let inputs = BTreeMap::from([("q".to_owned(), vec![97]), ("x".to_owned(), vec![7; 512])]);
+            let inputs = if mode == Mode::TimingOnly { BTreeMap::new() } else { inputs };
+            checked(lines, &Options { mode, inputs, ..Options::default() }).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_rate_counts_the_instructions_of_both_parts() {
+        let lines = ".modulus m0, 97\nvload v0, a0, x\nvadd v0, v0, v0, m0\nvstore v0, a0, y\nhalt\n";
+        let simulated = |mode| {
+            let simulator = checked(lines, &Options { mode, ..Options::default() }).unwrap().simulator;
+            (simulator.instructions_per_s.unwrap() * simulator.wall_s.unwrap()).round()
+        };
+        let (functional, timing) = (simulated(Mode::FunctionalOnly), simulated(Mode::TimingOnly));
+        assert!(functional >= 3.0 && timing >= 3.0);
+        assert_eq!(simulated(Mode::Full), functional + timing);
+    }
+
+    #[test]
+    fn inputs_are_given_or_initial_or_drawn() {
+        let words = |word: &str| format!("{word} ").repeat(512);
+        let program = program(&format!(
+            ".input u, 512, at 0x400\n.words u {{ {} }}\n.input w, 512, at 0x600\n.modulus m0, 97\nhalt\n",
+            words("7")
+        ));
+        let machine = Machine::rpu_128x128();
+        let inputs = |given| inputs_of(&program, &machine, &given, 5).unwrap();
+        let drawn = |operand| inputs::draw(5, operand, 512, 97);
+        let expected = |u: Vec<u128>, w: Vec<u128>| {
+            BTreeMap::from([("x".to_owned(), drawn(0)), ("u".to_owned(), u), ("w".to_owned(), w)])
+        };
+        assert_eq!(inputs(BTreeMap::new()), expected(vec![7; 512], drawn(2)));
+        let given = BTreeMap::from([("u".to_owned(), vec![1; 512]), ("w".to_owned(), vec![2; 512])]);
+        assert_eq!(inputs(given), expected(vec![1; 512], vec![2; 512]));
+    }
+
+    #[test]
+    fn a_report_has_the_seed_of_what_it_draws() {
+        let lines = ".input u, 512, at 0x400\n.modulus m0, 97\nvload v0, a0, x\nvload v1, a0, u\n\
+                     vadd v0, v0, v1, m0\nvstore v0, a0, y\nhalt\n";
+        let seed = |given: &[&str]| {
+            let inputs = given.iter().map(|name| ((*name).to_owned(), vec![7; 512])).collect();
+            checked(lines, &Options { seed: 3, inputs, ..Options::default() }).unwrap().seed
+        };
+        assert_eq!((seed(&[]), seed(&["x"]), seed(&["x", "u"])), (Some(3), Some(3), None));
     }
 
     #[test]

@@ -183,17 +183,6 @@ fn draw_with_edges(seed: u64, operand: u64, n: usize, largest: u128, moduli: &[u
     (0..n).map(|_| word()).collect()
 }
 
-/// The inputs that came from a seed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Drawn {
-    /// None.
-    None,
-    /// Some, not all.
-    Some,
-    /// All.
-    All,
-}
-
 /// The inputs of a program.
 pub(crate) fn inputs(program: &Program) -> impl Iterator<Item = &Symbol> {
     program.symbols.iter().filter(|symbol| symbol.role == Role::Input)
@@ -225,17 +214,17 @@ pub fn check(program: &Program, name: &str, words: &[u128]) -> Result<(), InputE
 }
 
 /// Writes every input of the program: the `given` words, the words of the image, or words drawn from
-/// `seed`.
+/// `seed`. Returns whether any words were drawn.
 pub(super) fn write(
     executor: &mut Executor,
     program: &Program,
     given: &BTreeMap<String, Vec<u128>>,
     seed: u64,
-) -> Result<Drawn, InputError> {
+) -> Result<bool, InputError> {
     for (name, words) in given {
         check(program, name, words)?;
     }
-    let mut drawn = 0;
+    let mut is_drawn = false;
     for (operand, symbol) in (0..).zip(inputs(program)) {
         if let Some(words) = given.get(&symbol.name) {
             executor.write(&symbol.name, words)?;
@@ -243,14 +232,10 @@ pub(super) fn write(
             // Without a modulus, all words below the largest.
             let modulus = modulus_of_input(program, &symbol.name).unwrap_or(program.isa.max_word());
             executor.write(&symbol.name, &draw(seed, operand, symbol.words as usize, modulus))?;
-            drawn += 1;
+            is_drawn = true;
         }
     }
-    Ok(match inputs(program).count() - drawn {
-        0 => Drawn::All,
-        _ if drawn > 0 => Drawn::Some,
-        _ => Drawn::None,
-    })
+    Ok(is_drawn)
 }
 
 /// Writes random words of a domain to every input, even if the image has words for it.
@@ -260,7 +245,7 @@ pub(super) fn write_random(
     seed: u64,
     any_word: bool,
     domain: Domain,
-) -> Result<Drawn, InputError> {
+) -> Result<(), InputError> {
     let all: BTreeSet<u128> = moduli(program).collect();
     for (operand, symbol) in (0..).zip(inputs(program)) {
         let mut own: BTreeSet<u128> =
@@ -271,7 +256,7 @@ pub(super) fn write_random(
         let words = draw_with_edges(seed, operand, symbol.words as usize, largest, &own);
         executor.write(&symbol.name, &words)?;
     }
-    Ok(Drawn::All)
+    Ok(())
 }
 
 /// The largest number of a program's other moduli whose multiples are edges.
@@ -293,6 +278,68 @@ mod tests {
         assert_eq!(draw(0, 0, 1, u128::from(u64::MAX)), [0x6e78_9e6a_a1b9_65f4]);
         let wide = draw(0, 0, 1, u128::MAX);
         assert_eq!(wide, [0xe220_a839_7b1d_cdaf_6e78_9e6a_a1b9_65f4]);
+    }
+
+    fn program(lines: &str) -> Program {
+        let head = ".input x, 512, at 0x0\n.input u, 512, at 0x400\n.output y, 512, at 0x200\n.output s, 512, at 0x600\n";
+        b512_asm::assemble(&format!("{head}{lines}halt\n")).unwrap()
+    }
+
+    #[test]
+    fn every_domain_beyond_that_of_all_claims_is_drawn() {
+        let claims = ".computes y = muls(x), n=512, modulus=0x3001, by=49\n\
+                      .computes s = add(x, x), n=512, modulus=0xfffffffffffc001\n";
+        let moduli = ".modulus m0, 0xfffffffffffc001\n.modulus m1, 0x3001\n";
+        let both = program(&format!("{claims}{moduli}"));
+        let (max, small, large) = (both.isa.max_word(), 0x3000, 0xfff_ffff_ffff_c000);
+        let largest = |program: &Program, name: &str, any_word, domain| {
+            super::largest(program, program.symbol(name).unwrap(), any_word, domain)
+        };
+        for (any_word, wider, [all, first, second]) in
+            [(true, Domain::Claim(0), [large, max, large]), (false, Domain::Claim(1), [small, small, large])]
+        {
+            assert_eq!(domains(&both, any_word), [Domain::All, wider, Domain::Unclaimed]);
+            let of_x = |domain| largest(&both, "x", any_word, domain);
+            assert_eq!(of_x(Domain::All), all);
+            assert_eq!([of_x(Domain::Claim(0)), of_x(Domain::Claim(1))], [first, second]);
+            assert_eq!(of_x(Domain::Unclaimed), all);
+            let of_u = |domain| largest(&both, "u", any_word, domain);
+            assert_eq!([of_u(Domain::All), of_u(Domain::Unclaimed)], [small, max]);
+        }
+        let one = program(
+            ".computes y = add(x, u), n=512, modulus=97\n.computes s = add(x, x), n=512, modulus=97\n.modulus m0, 97\n",
+        );
+        assert_eq!(domains(&one, true), [Domain::All]);
+        assert_eq!(largest(&program(""), "x", true, Domain::All), max);
+    }
+
+    #[test]
+    fn half_of_random_words_are_at_edges() {
+        let mut counts = std::collections::BTreeMap::new();
+        let words = draw_with_edges(3, 0, 20_000, 1000, &[97, 300, 700]);
+        words.iter().for_each(|&word| *counts.entry(word).or_insert(0) += 1);
+        let of = |q: u128| [q / 2, q / 2 + 1, q - 1, q, q + 1, 2 * q - 1, 2 * q];
+        let edges = [97, 300, 700].into_iter().flat_map(of).chain([0, 1, 500, 999, 1000]);
+        let edges: BTreeSet<u128> = edges.filter(|&edge| edge <= 1000).collect();
+        let frequent = counts.iter().filter(|(_, count)| **count > 100).map(|(word, _)| *word);
+        assert_eq!(frequent.collect::<BTreeSet<u128>>(), edges);
+        assert!(counts.len() > 900 && words.iter().all(|&word| word <= 1000), "{}", counts.len());
+        // Both halves of a word are random.
+        let wide = draw_with_edges(3, 0, 100, u128::MAX, &[]);
+        let halves = wide.iter().filter(|&&word| word >> 64 != 0 && word << 64 != 0);
+        assert!(halves.map(|word| (word >> 64) ^ (word << 64 >> 64)).collect::<BTreeSet<_>>().len() > 30);
+    }
+
+    #[test]
+    fn an_input_has_initial_words_where_a_segment_meets_it() {
+        let program = program("");
+        let u = program.symbol("u").unwrap();
+        for (start, words, has) in
+            [(0x3ff, 1, false), (0x3ff, 2, true), (0x500, 1, true), (0x5ff, 1, true), (0x600, 1, false)]
+        {
+            let image = Image { segments: vec![Segment { start, words: vec![0; words] }] };
+            assert_eq!(has_words(&image, u), has, "{start:#x}");
+        }
     }
 
     #[test]

@@ -79,5 +79,20 @@ mod tests {
         let error = plan("fastest.toml", Path::new("absent.toml")).unwrap_err().to_string();
         assert!(error.starts_with("D007: cannot read `fastest.toml`: "), "{error}");
         assert!(error.contains("`kl`"), "{error}");
+        let help =
+            |name: &str| plan(name, Path::new("absent")).unwrap_err().iter().next().unwrap().help.clone();
+        assert_eq!(help("paser").as_deref(), Some("did you mean `paper`?"));
+        assert!(help("paper.toml").unwrap().starts_with("the plans are"));
+    }
+
+    #[test]
+    fn only_searches_of_the_best_plan_minimise() {
+        let of = |plan, merit, effort| minimising(plan, merit, effort);
+        assert_eq!(of(PlanChoice::Best, Merit::Cycles, None), PlanChoice::Known);
+        assert_eq!(of(PlanChoice::Best, Merit::Cycles, Some(Effort::QUICK)), PlanChoice::Best);
+        assert_eq!(of(PlanChoice::Best, Merit::Cycles, Some(Effort::FULL)), PlanChoice::Tuned(Effort::FULL));
+        let least = PlanChoice::Least(Merit::Energy, Some(Effort::QUICK));
+        assert_eq!(of(PlanChoice::Best, Merit::Energy, Some(Effort::QUICK)), least);
+        assert_eq!(of(PlanChoice::Paper, Merit::Energy, None), PlanChoice::Paper);
     }
 }

@@ -258,6 +258,17 @@ mod tests {
         assert_eq!(read(">u4", "(1,)", &[0, 0, 1, 2]), Ok(vec![258]));
         assert_eq!(read("<i2", "( 1 , )", &[2, 1]), Ok(vec![258]));
         assert_eq!(read("<u8", "(0,)", &[]), Ok(vec![]));
+        let fortran = header("|u1", "(2,)").replace("False", "True");
+        assert_eq!(super::read("x.npy", &file(&fortran, &[1, 2])), Ok(vec![1, 2]));
+        let two: Vec<u8> = [5u64, 1].iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert_eq!(read("<u8", "(2,)", &two), Ok(vec![5, 1]));
+        // Versions 2 and 3 have longer lengths.
+        for version in [2, 3] {
+            let mut longer = file(&header("|u1", "(1,)"), &[7]);
+            longer[6] = version;
+            longer.splice(10..10, [0, 0]);
+            assert_eq!(super::read("x.npy", &longer), Ok(vec![7]));
+        }
         let halves: Vec<u8> = [5u64, 1].iter().flat_map(|half| half.to_le_bytes()).collect();
         assert_eq!(read("<u8", "(1, 2)", &halves), Ok(vec![1 << 64 | 5]));
     }
@@ -277,6 +288,10 @@ mod tests {
             (header("<i8", "(1,)"), "x.npy: coefficient 0 is negative"),
             (header("<u8", "(01,)"), "x.npy: invalid header of a .npy file"),
             (header("<u8", "()"), "x.npy: an array of shape [] has no coefficients"),
+            (
+                file("{'descr': '<u8', 'fortran_order': True, 'shape': (1, 1)}", &[0; 8]),
+                "x.npy: an array of shape [1, 1] in Fortran order has no coefficients",
+            ),
             (header("<u8", "(2,)"), "x.npy: the file has 8 bytes for shape [2] of 8 bytes each"),
             (
                 header("<u8", "(4611686018427387904, 4)"),

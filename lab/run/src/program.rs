@@ -234,12 +234,25 @@ mod tests {
         let program = |text: &str| ProgramFile::parse("a.b512", text.as_bytes().to_vec()).unwrap().program;
         for (text, wide) in [
             (".modulus m1, 97\nhalt\n", false),
+            (".modulus m1, 0xffffffffffffffff\nhalt\n", false),
             (".modulus m1, 97\n.modulus m2, 0x10000000000000001\nhalt\n", true),
             (".table q, 1, sdm\n.words q { 0x10000000000000001 }\nmload m1, q\nhalt\n", true),
             ("halt\n", true),
         ] {
             assert_eq!(has_wide_words(&program(text)), wide, "{text}");
         }
+    }
+
+    #[test]
+    fn defects_of_an_object_name_its_instruction() {
+        let text = ".modulus m1, 97\nvadd v1, v0, v0, m1\nhalt\n";
+        let program = ProgramFile::parse("a.b512", text.as_bytes().to_vec()).unwrap().program;
+        let file = ProgramFile::parse("a.o", object::write(&program).unwrap()).unwrap();
+        assert_eq!(file.name(), "a.o");
+        assert_eq!(file.lines(), None);
+        let defects = sim::lint::errors(&file.program, &sim::Machine::rpu_128x128());
+        let messages: Vec<String> = file.diagnostics(defects).iter().map(|error| error.to_string()).collect();
+        assert!(messages[0].contains("instruction 0, `vadd v1, v0, v0, m1`: "), "{messages:?}");
     }
 
     #[test]
