@@ -42,3 +42,35 @@ fn overlap(a: &Diagnostic, b: &Diagnostic) -> bool {
     let (Some(first), Some(second)) = (&a.span, &b.span) else { return false };
     a.file == b.file && first.start < second.end && second.start < first.end
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_overlap_that_share_a_byte_of_a_file() {
+        let text = "0123456789";
+        let at = |file: &str, from, to| Diagnostic::new("wrong").at(file, text, from..to);
+        let first = at("a", 2, 5);
+        for (other, expected) in [
+            (at("a", 2, 5), true),
+            (at("a", 4, 9), true),
+            (at("a", 0, 3), true),
+            (at("a", 3, 4), true),
+            (at("a", 5, 9), false),
+            (at("a", 0, 2), false),
+            (at("b", 2, 5), false),
+            (Diagnostic::new("wrong").in_file("a"), false),
+        ] {
+            assert_eq!(overlap(&first, &other), expected, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn values_are_checked_beside_other_errors_where_none_was_found() {
+        let text = "sed = 1\n[grid]\nhple.count = [3]\n";
+        let errors = Definition::parse("test.toml", text).unwrap_err();
+        let positions: Vec<_> = errors.iter().map(|error| error.position().unwrap()).collect();
+        assert_eq!(positions, [(1, 1), (3, 15)]);
+    }
+}

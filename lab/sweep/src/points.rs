@@ -262,7 +262,7 @@ impl<'c> ColumnForm<'c> {
             return Err(format!("invalid codes in the column `{name}`"));
         }
         let numbers: HashMap<Value, u32> = values.iter().cloned().zip(0..).collect();
-        if numbers.len() != values.len() || values.is_empty() && codes.is_empty() && points > 0 {
+        if numbers.len() != values.len() || values.is_empty() && codes.is_empty() {
             return Err(format!("invalid values in the column `{name}`"));
         }
         let (name, values) = (name.into_owned(), values.into_owned());
@@ -319,12 +319,36 @@ mod tests {
             let json = serde_json::to_string(&points).unwrap();
             let read: Points = serde_json::from_str(&json).unwrap();
             assert_eq!(read, points);
+            assert!(!points.is_empty() && !json.contains("\"codes\":[]"), "{json}");
             for (i, (_, settings)) in listed.iter().enumerate() {
                 assert_eq!(points.settings(i), *settings);
                 assert_eq!(points.workload(i), Workload::of(settings));
             }
             let fewer: Points = listed[1..].iter().cloned().collect();
             assert_ne!(fewer, points);
+        }
+        assert!(Points::default().is_empty());
+    }
+
+    #[test]
+    fn points_have_the_settings_of_others_in_their_order_whatever_their_keys() {
+        let of = |settings: &[Value], key: &str| -> Points {
+            let settings = settings.iter().cloned().map(point).map(|(_, settings)| settings);
+            settings.enumerate().map(|(i, settings)| (PointKey::of(&(key, i)), settings)).collect()
+        };
+        let listed = [json!({ "n": 1024, "plan": "kl" }), json!({ "n": 2048, "plan": "best" })];
+        let points = of(&listed, "a");
+        assert!(points.have_settings_of(&of(&listed, "b")) && points != of(&listed, "b"));
+        let [first, second] = listed;
+        for others in [
+            vec![first.clone()],
+            vec![second.clone(), first.clone()],
+            vec![first.clone(), json!({ "n": 2048, "plan": "kl" })],
+            vec![first.clone(), json!({ "n": 2048, "plan": "best", "vdm.banks": 64 })],
+            vec![json!({ "n": 1024, "machine": "kl" }), json!({ "n": 2048, "machine": "best" })],
+        ] {
+            assert!(!points.have_settings_of(&of(&others, "a")), "{others:?}");
+            assert!(!of(&others, "a").have_settings_of(&points), "{others:?}");
         }
     }
 

@@ -172,5 +172,16 @@ mod tests {
         let mut other = machine.clone();
         other.edit(|values| values.vdm.banks = 64).unwrap();
         assert_eq!(open(&other).get(&recipe(1)), None);
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.lines().all(|line| !line.is_empty()), "{text}");
+
+        let scaled = |by| {
+            let parameters = codegen::Parameters::new(vec![("by".to_owned(), Setting::Number(by))]);
+            let request = Request::single("muls".parse().unwrap(), ring).with(parameters);
+            Cache::open(folder.path(), &request, &machine).unwrap()
+        };
+        scaled(3).put(&recipe(1), Some(Cycle(100)));
+        assert_eq!(scaled(3).get(&recipe(1)), Some(Some(Cycle(100))));
+        assert_eq!(scaled(5).get(&recipe(1)), None);
     }
 }

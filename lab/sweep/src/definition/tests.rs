@@ -61,6 +61,15 @@ fn errors_name_the_place_and_what_would_be_right() {
         error("[zip]\na = [1, 2]\nb = [1]"),
         "test.toml:1:1: D006: `b` has 1 value, `a` has 2; the keys of [zip] advance together: give each as many values"
     );
+    assert!(Definition::parse("test.toml", "schedule_for = 'machine'").is_ok());
+    assert_eq!(
+        error("[[list]]\nhple.count = 64\nvdm.banks = 32\n[[list]]\nvdm.banks = 32\nhple.count = 64"),
+        "test.toml:5:13: D006: two rows of `list` have the same values; give each row once"
+    );
+    assert_eq!(
+        error("[grid]\nn = []"),
+        "test.toml:2:5: D004: `n` needs a list of values; write `n = [1, 2]`"
+    );
     assert_eq!(error("[grid]\nn = 4"), "test.toml:2:5: D004: `n` needs a list of values; write `n = [4]`");
     assert_eq!(
         error("[grid]\nn = [1024]\n[[list]]\nn = 2048"),
@@ -105,6 +114,18 @@ fn references_and_texts_have_limits() {
     assert!(references(MAX_REFERENCES + 1, 1).unwrap_err().contains("more than"));
     assert!(references(1, MAX_LABEL).is_ok());
     assert!(references(1, MAX_LABEL + 1).unwrap_err().contains("`label` has more than"));
+    let title = |length| {
+        let text = format!("title = '{}'", "a".repeat(length));
+        Definition::parse("test.toml", &text).map_err(|errors| errors.to_string())
+    };
+    assert!(title(MAX_LABEL).is_ok());
+    assert!(title(MAX_LABEL + 1).unwrap_err().contains("`title` has more than"));
+    let keys = |count: usize| {
+        let text = (0..count).map(|key| format!("[[list]]\nkey{key} = 1\n")).collect::<String>();
+        Definition::parse("test.toml", &text).map_err(|errors| errors.to_string())
+    };
+    assert!(keys(1000).is_ok());
+    assert!(keys(1001).unwrap_err().contains("more than 1000 keys"));
 }
 
 /// They stand for all points, for example where an error is looked for.

@@ -264,6 +264,16 @@ fn a_given_program_is_checked_on_given_data() {
     let report = checked[0].report.as_ref().unwrap();
     assert!(report.checked && report.stream().is_some_and(|stream| stream.runs == 2));
     assert!(!run("")[0].report.as_ref().unwrap().checked, "there is nothing to compare with");
+    // Random data would be below both moduli.
+    let small = ".input a, 512, at 0x0\n.output c, 512, at 0x200\n.modulus m0, 97\n.modulus m1, 12289\n\
+                 vload v0, a0, a\nvadd v0, v0, v0, m0\nvstore v0, a0, c\nhalt\n";
+    fs::write(file("small.b512"), small).unwrap();
+    for (given, status) in [("", Status::Ok), ("input.a = 'a.bin'", Status::Failed)] {
+        let text = format!("program = 'small.b512'\n{given}");
+        let name = file("small.toml").display().to_string();
+        let plan = Plan::new(&Definition::parse(&name, &text).unwrap()).unwrap();
+        assert_eq!(records(&plan, &generate)[0].status, status);
+    }
     // One of two outputs.
     let two = fs::read_to_string(file("add.b512")).unwrap();
     let two = two
