@@ -332,10 +332,10 @@ impl Layout {
         Self { sources, items, tables }
     }
 
-    /// The limbs that a launch reads, without those in a memory of their own.
+    /// The limbs that a launch reads, each once, without those in a memory of their own.
     fn sources<'a>(&'a self, plan: &'a Plan<'_>, launch: &Launch) -> impl Iterator<Item = ItemId> + 'a {
-        let sources = plan.launches.sources(launch).iter();
-        sources.filter(|value| !self.sources.is_on_chip(**value)).map(|value| ItemId(value.0))
+        let sources = each_once(plan.launches.sources(launch));
+        sources.filter(|value| !self.sources.is_on_chip(*value)).map(|value| ItemId(value.0))
     }
 
     /// The tables of a launch, each once.
@@ -355,10 +355,17 @@ impl Layout {
     /// The items that each launch reads, with its index.
     fn uses<'a>(&'a self, plan: &'a Plan<'_>) -> impl Iterator<Item = (ItemId, u32)> + Clone + 'a {
         (0..).zip(&plan.launches.launches).flat_map(move |(index, launch)| {
-            let sources = plan.launches.sources(launch).iter().map(|value| ItemId(value.0));
+            let sources = each_once(plan.launches.sources(launch)).map(|value| ItemId(value.0));
             sources.chain(self.tables(plan, launch)).map(move |item| (item, index))
         })
     }
+}
+
+/// Operands of a launch, each once. Zero may come twice: as the zero of a function, and as an argument.
+fn each_once(values: &[ValueId]) -> impl Iterator<Item = ValueId> + Clone + '_ {
+    let zero = values.iter().position(|&value| value == ValueId::ZERO);
+    let is_first = move |&(place, &value): &(usize, &ValueId)| value != ValueId::ZERO || Some(place) == zero;
+    values.iter().enumerate().filter(is_first).map(|(_, &value)| value)
 }
 
 /// The costs by name of the kernel, in the order of the first launches.
