@@ -95,7 +95,7 @@ pub struct Flow {
     /// The values of the inputs that the program depends on.
     pub(crate) inputs: Vec<(Limb, ValueId)>,
     /// The values of the outputs' limbs, in the order of [`RingProgram::outputs`].
-    pub(crate) outputs: Vec<Vec<ValueId>>,
+    pub outputs: Vec<Vec<ValueId>>,
     /// The number of values.
     pub(crate) values: usize,
     /// The operations that are other names of values: copies, zeros, and sums with zero.

@@ -463,11 +463,10 @@ fn end(kernel: &Kernel) -> u32 {
 const PLACEHOLDER: u128 = 97;
 
 /// The request of an operation in some rings.
-pub(crate) fn request(
-    operation: RingOperation,
-    degree: Degree,
-    rings: &[RingParameters],
-) -> Result<Request, Error> {
+///
+/// # Errors
+/// Returns an error if a modulus has no such root.
+pub fn request(operation: RingOperation, degree: Degree, rings: &[RingParameters]) -> Result<Request, Error> {
     let automorphism = |k: u32, order: &str| {
         let parameters = vec![
             ("g".to_owned(), Setting::Number(k.into())),

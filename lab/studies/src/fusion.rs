@@ -1,15 +1,20 @@
 //! What the fusion of transforms with elementwise work can gain at most: `reports/fusion.md`.
 
+mod compose;
+mod launches;
+mod recorded;
+
 use crate::operations::machine;
 use crate::page::{Fault, Files, fill, lines, text};
 use b512_asm::Pipe;
-use codegen::{PlanChoice, Request, generate};
+use codegen::library::BUILT_IN;
+use codegen::{Kernel, PlanChoice, Recipe, Request, compile, generate};
 use golden::Operation;
 use programs::{Options, ParameterSet, find_dataflow, find_program, generate as generate_program};
 use rayon::prelude::*;
 use ring::Degree;
 use runtime::{Keys, Runtime};
-use sim::timing::simulate;
+use sim::timing::{DecodedProgram, simulate};
 use sim::{Clock, Machine};
 
 /// Products of ciphertexts: the set, its degree if it is another, and the machine.
@@ -29,6 +34,33 @@ const TARGETS: f64 = 8.0;
 
 /// Words of the rings that a launch has if limbs are short.
 const SHARED: u64 = 16384;
+
+/// The part of the kernels' time that fusion would have to leave at most.
+const GOAL: f64 = 0.82;
+
+/// What fusion saves, and what the fused kernels take by passes, as parts of the kernels' time.
+#[derive(Clone, Copy, Default)]
+struct Saved {
+    /// If each fused kernel reaches its bound.
+    at_most: f64,
+    /// If each of its passes does.
+    by_passes: f64,
+    /// If it exceeds its bound as the transform does.
+    likely: f64,
+    fused: f64,
+}
+
+impl std::ops::Add for Saved {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            at_most: self.at_most + other.at_most,
+            by_passes: self.by_passes + other.by_passes,
+            likely: self.likely + other.likely,
+            fused: self.fused + other.fused,
+        }
+    }
+}
 
 /// The shape of a key switch.
 #[derive(Clone, Copy)]
@@ -128,16 +160,87 @@ const GROUPS: [Group; 4] = [
 /// The resources of a machine: the front end, and the pipes.
 type Resources = [f64; 4];
 
-/// The cycles of a transform of a limb, and those in which it takes each resource.
-fn transform(operation: Operation, degree: Degree, machine: &Machine) -> Result<(f64, Resources), Fault> {
-    let rings = (SHARED / degree.get()).max(1) as usize;
-    let request = Request::with_primes(operation, degree, 60, rings)?;
-    let program = generate(&request, machine, &PlanChoice::Best)?.program;
-    let timing = simulate(machine, &program);
-    let of_limb = |cycles: u64| cycles as f64 / rings as f64;
-    let [load_store, compute, shuffle] = Pipe::VECTOR.map(|pipe| of_limb(timing.busy[pipe]));
-    let resources = [of_limb(program.instructions.len() as u64), load_store, compute, shuffle];
-    Ok((of_limb(timing.cycles.0), resources))
+/// What a transform of a limb takes.
+struct Transform {
+    cycles: f64,
+    resources: Resources,
+    /// The resources of each pass, by each plan of the library and the fastest one; none if several limbs share a launch, whose
+    /// passes overlap.
+    plans: Vec<Vec<Resources>>,
+}
+
+impl Transform {
+    fn new(operation: Operation, degree: Degree, machine: &Machine) -> Result<Self, Fault> {
+        let rings = (SHARED / degree.get()).max(1) as usize;
+        let request = Request::with_primes(operation, degree, 60, rings)?;
+        let kernel = generate(&request, machine, &PlanChoice::Best)?;
+        let timing = simulate(machine, &kernel.program);
+        let of_limb = |cycles: u64| cycles as f64 / rings as f64;
+        let [load_store, compute, shuffle] = Pipe::VECTOR.map(|pipe| of_limb(timing.busy[pipe]));
+        let resources = [of_limb(kernel.program.instructions.len() as u64), load_store, compute, shuffle];
+        let mut plans = Vec::new();
+        if rings == 1 {
+            let mut recipes: Vec<&Recipe> = Vec::new();
+            for recipe in BUILT_IN.recipes(&request) {
+                if recipe.plans != kernel.recipe.plans
+                    && recipes.iter().all(|known| known.plans != recipe.plans)
+                {
+                    recipes.push(recipe);
+                }
+            }
+            // Some do not suit the machine.
+            let others = recipes.into_par_iter().filter_map(|recipe| compile(&request, recipe, machine).ok());
+            plans = others.map(|other| of_passes(&other, machine)).collect();
+            plans.push(of_passes(&kernel, machine));
+        }
+        Ok(Self { cycles: of_limb(timing.cycles.0), resources, plans })
+    }
+
+    /// The fewest cycles of a program that finishes one pass before the next, with work in the first and in the last pass.
+    fn by_passes(&self, [first, last]: [Resources; 2]) -> Option<f64> {
+        let of_plan = |passes: &Vec<Resources>| -> f64 {
+            let end = passes.len() - 1;
+            let with = |pass: usize, work: Resources, of: usize| {
+                if pass == of { work } else { Resources::default() }
+            };
+            let of_pass = |(pass, &own): (usize, &Resources)| {
+                most([with(pass, first, 0), with(pass, last, end)].into_iter().fold(own, sum))
+            };
+            passes.iter().enumerate().map(of_pass).sum()
+        };
+        self.plans.iter().map(of_plan).min_by(f64::total_cmp)
+    }
+}
+
+/// What each pass of a kernel takes at least: its instructions, and one load of each constant.
+fn of_passes(kernel: &Kernel, machine: &Machine) -> Vec<Resources> {
+    let instructions = &kernel.code.insts;
+    let mut passes =
+        vec![Resources::default(); instructions.iter().map(|inst| inst.pass as usize + 1).max().unwrap_or(1)];
+    let beats = f64::from(machine.vector_length()) / f64::from(machine.hple.count);
+    let mut add = |pass: u32, pipe: Pipe, cycles: f64| {
+        let of_pass = &mut passes[pass as usize];
+        of_pass[0] += 1.0 / f64::from(machine.frontend.width);
+        if let Some(number) = Pipe::VECTOR.into_iter().position(|vector| vector == pipe) {
+            of_pass[number + 1] += cycles;
+        }
+    };
+    let micro_ops = DecodedProgram::of(&kernel.program).micro_ops(machine);
+    let mut constants = vec![u32::MAX; kernel.code.constants.len()];
+    for (micro_op, origin) in micro_ops.iter().zip(&kernel.scheduled.origin) {
+        let Some(inst) = origin.map(|id| &instructions[id.index()]) else { continue };
+        add(inst.pass, micro_op.pipe, f64::from(micro_op.occupancy));
+        if let Some(constant) = inst.constant {
+            let first = &mut constants[constant.index()];
+            *first = inst.pass.min(*first);
+        }
+    }
+    constants.into_iter().filter(|&pass| pass != u32::MAX).for_each(|pass| add(pass, Pipe::LoadStore, beats));
+    passes
+}
+
+fn sum(one: Resources, other: Resources) -> Resources {
+    std::array::from_fn(|resource| one[resource] + other[resource])
 }
 
 /// The cycles in which elementwise work takes each resource.
@@ -159,35 +262,48 @@ fn most(resources: Resources) -> f64 {
 }
 
 /// The rows of the transforms of a group: with the work before them, behind them, and both. Then the most that is saved, as a
-/// part of the kernels' time: if fused kernels reach their bounds, and if they exceed them as the transform does.
+/// part of the kernels' time: if fused kernels reach their bounds, if each of their passes does, and if they exceed their bounds as
+/// the transform does.
 fn group_rows(
     label: &str,
     group: &Group,
     shape: Shape,
     (degree, machine): (Degree, &Machine),
     (kernels_us, ratio): (f64, f64),
-) -> Result<(Vec<String>, [f64; 2]), Fault> {
-    let (cycles, of_transform) = transform(group.operation, degree, machine)?;
+) -> Result<(Vec<String>, Saved), Fault> {
+    let transform = Transform::new(group.operation, degree, machine)?;
+    let Transform { cycles, resources: of_transform, .. } = transform;
     let count = (group.count)(shape);
     let cycles_of_all = kernels_us * 1e3 * Clock::of(machine).ghz();
-    let (mut rows, mut most_saved) = (Vec::new(), [0.0_f64; 2]);
-    for sides in [&[group.before][..], &[group.behind], &[group.before, group.behind]] {
+    let (mut rows, mut most_saved) = (Vec::new(), Saved::default());
+    for (before, behind) in [(true, false), (false, true), (true, true)] {
+        let sides = [before.then_some(group.before), behind.then_some(group.behind)];
+        let work = sides.map(|side| {
+            side.map_or_else(Resources::default, |side| resources((side.fused)(shape), degree, machine))
+        });
+        let sides: Vec<Side> = sides.into_iter().flatten().collect();
         let apart = sides.iter().map(|side| most(resources((side.apart)(shape), degree, machine)));
         let apart = cycles + ratio * apart.sum::<f64>();
-        let fused = sides.iter().fold(of_transform, |sum, side| {
-            let more = resources((side.fused)(shape), degree, machine);
-            std::array::from_fn(|resource| sum[resource] + more[resource])
-        });
-        let fused = most(fused);
-        let saved =
-            [fused, fused * cycles / most(of_transform)].map(|fused| count * (apart - fused) / cycles_of_all);
-        most_saved = std::array::from_fn(|kind| most_saved[kind].max(saved[kind]));
+        let fused = most(work.into_iter().fold(of_transform, sum));
+        let by_passes = transform.by_passes(work).unwrap_or(fused).max(fused);
+        let part = |cycles: f64| count * cycles / cycles_of_all;
+        let saved = Saved {
+            at_most: part(apart - fused),
+            by_passes: part(apart - by_passes),
+            likely: part(apart - fused * cycles / most(of_transform)),
+            fused: part(by_passes),
+        };
+        if saved.by_passes > most_saved.by_passes {
+            (most_saved.by_passes, most_saved.fused) = (saved.by_passes, saved.fused);
+        }
+        most_saved.at_most = most_saved.at_most.max(saved.at_most);
+        most_saved.likely = most_saved.likely.max(saved.likely);
         let names: Vec<&str> = sides.iter().map(|side| side.name).collect();
         rows.push(format!(
-            "| {label} | {} | {} | {count} | {apart:.0} | {fused:.0} | {:.1}% |",
+            "| {label} | {} | {} | {count} | {apart:.0} | {fused:.0} | {by_passes:.0} | {:.1}% |",
             group.operation,
             names.join("; "),
-            100.0 * saved[0],
+            100.0 * saved.at_most,
         ));
     }
     Ok((rows, most_saved))
@@ -214,19 +330,25 @@ fn rows((set, n, machine_name): (&str, Option<u64>, &str)) -> Result<[String; 2]
     let digit = (levels / digits).ceil();
     let shape = Shape { levels, special: set.p().len() as f64, digits, digit };
     let label = format!("{} | {} | {machine_name}", set.name(), set.degree().get());
-    let (mut rows, mut all, mut counted) = (Vec::new(), [0.0; 2], 0.0);
+    let (mut rows, mut all, mut counted) = (Vec::new(), Saved::default(), 0.0);
     for group in &GROUPS {
         let (of_group, saved) =
             group_rows(&label, group, shape, (set.degree(), &machine), (kernels_us, time / bound))?;
         rows.extend(of_group);
-        all = [all[0] + saved[0], all[1] + saved[1]];
+        all = all + saved;
         counted += (group.count)(shape);
     }
+    let excess = (GOAL - 1.0 + all.by_passes) / all.fused;
+    let now = report.compute.bound_ratio.ok_or("a program with kernels")?;
     let of_all = format!(
-        "| {label} | {transforms} | {counted} | {kernels_us:.1} | {:.0}% | {:.2} | {:.2} |",
+        "| {label} | {transforms} | {counted} | {kernels_us:.1} | {:.0}% | {:.3} | {:.3} | {:.2} | {} | {:.0}% | {:.3} |",
         100.0 * time / kernels_us,
-        1.0 - all[0],
-        1.0 - all[1],
+        1.0 - all.at_most,
+        1.0 - all.by_passes,
+        1.0 - all.likely,
+        if excess > 0.0 { format!("{:.1}%", 100.0 * excess) } else { "none".to_owned() },
+        100.0 * (now - 1.0),
+        1.0 - all.by_passes * kernels_us / report.time_us,
     );
     Ok([lines(rows), of_all])
 }
@@ -234,6 +356,11 @@ fn rows((set, n, machine_name): (&str, Option<u64>, &str)) -> Result<[String; 2]
 pub(crate) fn files() -> Files {
     let rows = PRODUCTS.par_iter().map(|&product| rows(product)).collect::<Result<Vec<_>, Fault>>()?;
     let column = |index: usize| lines(rows.iter().map(|rows| rows[index].clone()));
-    let page = fill(include_str!("fusion.md"), &[("forms", &column(0)), ("all", &column(1))]);
-    Ok(vec![text("reports/fusion.md", page)])
+    let page = fill(
+        include_str!("fusion.md"),
+        &[("forms", &column(0)), ("all", &column(1)), ("launches", &launches::rows()?)],
+    );
+    let mut files = vec![text("reports/fusion.md", page)];
+    files.extend(recorded::files()?);
+    Ok(files)
 }

@@ -25,10 +25,7 @@ const LARGE: [(&str, u64); 3] = [
 ];
 
 pub(crate) fn files() -> Files {
-    let Some(folder) = std::env::var_os("RING_PROGRAM_TRACES").map(PathBuf::from) else {
-        eprintln!("NOT COMPUTED: RING_PROGRAM_TRACES names no folder of recordings");
-        return Ok(Vec::new());
-    };
+    let Some(folder) = folder() else { return Ok(Vec::new()) };
     let paper = machine("paper")?;
     let mut all = Vec::new();
     for name in names(&folder)? {
@@ -49,6 +46,15 @@ pub(crate) fn files() -> Files {
         &[("machines", &machines(&MACHINES)?), ("all", &lines(all)), ("large", &lines(large))],
     );
     Ok(vec![text("reports/he/recordings.md", page)])
+}
+
+/// The folder of the recordings; `None`, with a message, if the environment names none.
+pub(crate) fn folder() -> Option<PathBuf> {
+    let folder = std::env::var_os("RING_PROGRAM_TRACES").map(PathBuf::from);
+    if folder.is_none() {
+        eprintln!("NOT COMPUTED: RING_PROGRAM_TRACES names no folder of recordings");
+    }
+    folder
 }
 
 /// The recordings of a folder that have a manifest.
@@ -76,7 +82,7 @@ fn manifest(folder: &Path, name: &str) -> Result<Manifest, Fault> {
 }
 
 /// The lines of a recording in rings of another degree, modulo as many primes of the same lengths.
-fn at_degree(folder: &Path, name: &str, degree: u64) -> Result<RingProgram, Fault> {
+pub(crate) fn at_degree(folder: &Path, name: &str, degree: u64) -> Result<RingProgram, Fault> {
     let mut recorded = String::new();
     compression::open(&program_file(folder, name))?.read_to_string(&mut recorded)?;
     let mut manifest = manifest(folder, name)?;
