@@ -67,10 +67,14 @@ pub(crate) fn machines(_: &Path) -> Vec<Vec<u8>> {
 
 pub(crate) fn sweeps(repository: &Path) -> Vec<Vec<u8>> {
     let seeds = of_folders(repository, &["configs/sweeps", "configs/spaces"], &[".toml"]);
-    // A plan emits its programs. A bootstrap has 141,000 lines, and takes as long as hundreds of other plans.
+    // A plan emits its programs. An application has 10^5 lines or more, and takes as long as hundreds of other plans.
     let short = |seed: Vec<u8>| {
         let text = String::from_utf8(seed).expect("a committed sweep is a text");
-        text.replace("kernel = \"bootstrap\"", "kernel = \"rotate\"").into_bytes()
+        let applications = ["bootstrap", "resnet20"].map(|name| format!("kernel = \"{name}\""));
+        let text = applications
+            .iter()
+            .fold(text, |text, application| text.replace(application, "kernel = \"rotate\""));
+        text.into_bytes()
     };
     seeds.into_iter().map(short).collect()
 }
