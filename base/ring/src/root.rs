@@ -50,10 +50,11 @@ pub fn smallest_root(modulus: u128, degree: Degree) -> Result<u128, Error> {
         .map(|base| q.pow(base, (modulus - 1) / degree.order()))
         .find(|&candidate| q.pow(candidate, degree.get().into()) == modulus - 1)
         .ok_or(Error::NotPrime(modulus))?;
-    // The other primitive roots are its odd powers.
-    let even = powers(&q, q.mul(root, root), degree.len());
-    let root = q.prepare(root);
-    Ok(even.into_iter().map(|power| q.mul_prepared(power, root)).fold(modulus, u128::min))
+    // The other primitive roots are its odd powers. The n-th power is -1, so that half of them are the negatives of the rest.
+    let even = powers(&q, q.mul(root, root), degree.len() / 2);
+    let mut odd = vec![0; even.len()];
+    vector::multiply_scalar(&q, &mut odd, &even, root);
+    Ok(odd.into_iter().map(|power| power.min(modulus - power)).fold(modulus, u128::min))
 }
 
 /// The powers of `base`, a residue, with the exponents 0 to `count - 1`.
