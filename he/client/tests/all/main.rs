@@ -1,0 +1,6 @@
+//! Encrypted computations keep their messages.
+
+mod applications;
+mod bootstrap;
+mod ciphertexts;
+mod resnet20;

@@ -1,0 +1,5 @@
+//! Generated ring programs compute their formulas, with the counts of their sources.
+
+mod bootstrap;
+mod golden;
+mod resnet20;
