@@ -20,6 +20,7 @@ from . import _rpu
 from ._parameters import Parameters
 
 if TYPE_CHECKING:
+    import numpy
     import pandas
     import pyarrow
     from typing_extensions import Unpack
@@ -50,6 +51,15 @@ def _words(name: str, values: Iterable[int]) -> list[int]:
         if not 0 <= words[place] < 1 << 128:
             raise OverflowError(f"coefficient {place} of input `{name}` is {word}; they are 0 to 2^128 - 1")
     return words
+
+
+def _array(words: list[Any]) -> numpy.ndarray:
+    """Words, or limbs of words, as `uint64`; if one needs more bits, with the low and the high half in a last axis."""
+    import numpy
+
+    halves = lambda item: [*map(halves, item)] if isinstance(item, list) else (item & 2**64 - 1, item >> 64)
+    array = numpy.array(halves(words), dtype=numpy.uint64)
+    return array if array[..., 1].any() else array[..., 0]
 
 
 def _text(value: Any) -> str:
@@ -294,6 +304,12 @@ class _Run:
     def checked(self) -> bool:
         """Whether every output was compared with big integers and agreed."""
         return self.report["checked"]
+
+    @functools.cached_property
+    def arrays(self) -> dict[str, numpy.ndarray]:
+        """`outputs` as NumPy's `uint64`. If a coefficient has more than 64 bits, a last axis of two holds the low and the
+        high halves, as in inputs and in `.npy` files."""
+        return {name: _array(words) for name, words in self._run.outputs.items()}
 
     def __str__(self) -> str:
         return self._run.table

@@ -139,6 +139,14 @@ class Runs(unittest.TestCase):
         run = rpu.run(rpu.assemble(text), inputs={"x": pairs}, timing=False)
         self.assertEqual(run.outputs["y"][3], 5 * big % ((1 << 127) - 1))
         self.assertIsNone(run.report.get("cycles"))
+        again = rpu.run(rpu.assemble(text), inputs={"x": run.arrays["y"]}, timing=False)
+        self.assertEqual((again.arrays["y"].shape, again.arrays["y"].dtype.str), ((512, 2), "<u8"))
+        self.assertEqual(again.outputs["y"][3], 25 * big % ((1 << 127) - 1))
+
+    def test_arrays_of_ring_programs_have_a_row_for_each_limb(self):
+        run = rpu.ring_program("hmult", "ark", n=512, level=2).run()
+        for name, limbs in run.outputs.items():
+            self.assertEqual((run.arrays[name].tolist(), run.arrays[name].shape), (limbs, (len(limbs), 512)))
 
     def test_machines_have_keys(self):
         machine = rpu.Machine(set={"hple.count": 64, "vdm.mapping": "xor"})
