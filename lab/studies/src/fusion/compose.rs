@@ -55,7 +55,7 @@ impl Composition {
             let limb = match buffer.role {
                 Role::Input => sources.next(),
                 Role::Output => results.next(),
-                _ => None,
+                Role::Table | Role::Scratch => None,
             };
             let Some(&limb) = limb else {
                 let words = &mut self.code.buffers[self.scratch.index()].words;
