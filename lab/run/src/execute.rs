@@ -444,6 +444,29 @@ mod tests {
         assert!(check(&format!("{claim}{other}{moduli}{wrong}{sum}halt\n")).unwrap_err().is_wrong_result());
     }
 
+    /// On data that one claim takes, and another does not, only the first is compared.
+    #[test]
+    fn a_claim_is_not_compared_on_data_of_others() {
+        let head = ".output s, 512, at 0x400\n.table k2, 1, sdm\n.words k2 { 2 }\n\
+                    .computes y = muls(x), n=512, modulus=0x3001, by=7\n\
+                    .computes s = add(x, x), n=512, modulus=0xfffffffffffc001\n\
+                    .modulus m0, 0xfffffffffffc001\n.modulus m1, 0x3001\n\
+                    sload s0, k\nsload s1, k2\nvload v0, a0, x\nvmuls v1, v0, s0, m1\nvstore v1, a0, y\n";
+        let sum = "vmuls v2, v0, s1, m0\nvstore v2, a0, s\nhalt\n";
+        assert_eq!(check(&format!("{head}{sum}")), Ok(true));
+        let wrong = head.replace("vmuls v1, v0, s0, m1", "vmuls v1, v0, s1, m0\nvmuls v1, v1, s0, m1");
+        assert!(check(&format!("{wrong}{sum}")).unwrap_err().is_wrong_result());
+    }
+
+    #[test]
+    fn a_run_without_a_check_is_not_checked() {
+        let lines = ".computes y = add(x, x), n=512, modulus=97\n.modulus m0, 97\nvload v0, a0, x\n\
+                     vadd v0, v0, v0, m0\nvstore v0, a0, y\nhalt\n";
+        for check in [false, true] {
+            assert_eq!(checked(lines, &Options { check, ..Options::default() }).unwrap().checked, check);
+        }
+    }
+
     #[test]
     fn edges_are_drawn() {
         let claim =
@@ -565,6 +588,8 @@ mod tests {
             BTreeMap::from([("x".to_owned(), drawn(0)), ("u".to_owned(), u), ("w".to_owned(), w)])
         };
         assert_eq!(inputs(BTreeMap::new()), expected(vec![7; 512], drawn(2)));
+        let names = inputs::drawn(&program).map(|input| input.name.as_str());
+        assert_eq!(names.collect::<Vec<_>>(), ["x", "w"]);
         let given = BTreeMap::from([("u".to_owned(), vec![1; 512]), ("w".to_owned(), vec![2; 512])]);
         assert_eq!(inputs(given), expected(vec![1; 512], vec![2; 512]));
     }

@@ -314,6 +314,12 @@ mod tests {
     }
 
     #[test]
+    fn a_modulus_that_the_image_does_not_have_is_none() {
+        let program = program(".input q, 1, sdm\nmload m0, q\n.modulus m1, 97\n");
+        assert_eq!(moduli(&program).collect::<Vec<_>>(), [97]);
+    }
+
+    #[test]
     fn half_of_random_words_are_at_edges() {
         let mut counts = std::collections::BTreeMap::new();
         let words = draw_with_edges(3, 0, 20_000, 1000, &[97, 300, 700]);

@@ -82,7 +82,7 @@ mod tests {
         let help =
             |name: &str| plan(name, Path::new("absent")).unwrap_err().iter().next().unwrap().help.clone();
         assert_eq!(help("paser").as_deref(), Some("did you mean `paper`?"));
-        assert!(help("paper.toml").unwrap().starts_with("the plans are"));
+        assert!(help("best.o").unwrap().starts_with("the plans are"));
     }
 
     #[test]

@@ -243,6 +243,13 @@ mod tests {
                 assert_eq!(read("x.npy", &bytes), Ok(words.clone()));
             }
         }
+        // The header has any length modulo 64, and no more blanks than it needs.
+        for axes in 1..=64 {
+            let bytes = write(&[7], &vec![1; axes], false);
+            let (header, data) = split(&bytes).unwrap();
+            assert!(data.len() == 8 && bytes.len() % 64 == 8 && header.ends_with('\n'), "{axes}");
+            assert!(header.len() - header.trim_end().len() <= 64, "{axes}");
+        }
         let text = write(&[1], &[1], false);
         assert!(text[10..].starts_with(b"{'descr': '<u8', 'fortran_order': False, 'shape': (1,), }  "));
     }

@@ -322,6 +322,8 @@ mod tests {
             assert!(!points.is_empty() && !json.contains("\"codes\":[]"), "{json}");
             for (i, (_, settings)) in listed.iter().enumerate() {
                 assert_eq!(points.settings(i), *settings);
+                let known = points.names().chain(["absent"]);
+                known.for_each(|name| assert_eq!(points.value(i, name), settings.get(name)));
                 assert_eq!(points.workload(i), Workload::of(settings));
             }
             let fewer: Points = listed[1..].iter().cloned().collect();

@@ -1,6 +1,6 @@
 //! Tables, charts and pages of sweeps.
 
-use super::{SWEEP, plan, sweep, vadd};
+use super::{SWEEP, VADD, plan, sweep, vadd};
 use lab_sweep::outputs::{Differing, Outputs};
 use lab_sweep::{Definition, Plan, Results, Shard};
 use sim::Machine;
@@ -173,4 +173,19 @@ fn what_another_version_drew_is_told_from_what_somebody_altered() {
     let (page, _) = changed("pareto.svg", "<svg", "<svg ");
     changed("results.b3", &page, &old);
     assert_eq!(differing(), ("pareto.svg".into(), "".into()));
+}
+
+#[test]
+fn a_page_says_that_everything_was_checked_only_if_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("own.b512");
+    for (claim, is_checked) in [(".computes", true), ("// .computes", false)] {
+        fs::write(&program, VADD.replace(".computes", claim)).unwrap();
+        let plan = plan(&format!("program = '{}'\n[grid]\nhple.count = [64, 128]", program.display()));
+        let out = tempfile::tempdir().unwrap();
+        sweep(out.path(), &plan, Shard::WHOLE, false, &vadd);
+        Outputs::new(&Results::merge(&[out.path()]).unwrap()).write(out.path()).unwrap();
+        let page = fs::read_to_string(out.path().join("report.html")).unwrap();
+        assert_eq!(page.contains("every coefficient of its results was checked"), is_checked);
+    }
 }
