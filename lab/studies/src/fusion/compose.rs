@@ -86,7 +86,7 @@ impl Composition {
         let mut scalars = 0;
         let mut expressions = Vec::new();
         for expression in &other.expressions {
-            // The scalars of elementwise kernels are numbered; those of each part differ from the others'.
+            // The scalars of an elementwise kernel are numbered. Each part has its own.
             expressions.push(match expression {
                 Expression::Value(value) => {
                     scalars = scalars.max(value + 1);

@@ -130,8 +130,8 @@ impl Lifted {
         is_small.then(|| (operands, busiest(resources)))
     }
 
-    /// The launches in groups, each for one kernel. To the first launch that is left comes again and again, of those that are
-    /// ready, that which adds the fewest cycles of the busiest resource and the fewest operands, both by its own.
+    /// The launches in groups, each for one kernel. A group begins with the first launch that is left. The ready launch that adds
+    /// the fewest cycles of the busiest resource and the fewest operands, both for its own, joins it again and again.
     fn groups(&self, vector: [u64; 2]) -> Vec<Vec<usize>> {
         let mut is_done = vec![false; self.items.len()];
         let mut groups = Vec::new();
