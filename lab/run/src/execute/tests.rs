@@ -1,0 +1,219 @@
+use super::*;
+
+/// A program with x, u and p in the VDM, and a constant k.
+fn program(lines: &str) -> Program {
+    let head = ".input x, 512, at 0x0\n.output y, 512, at 0x200\n.table k, 1, sdm\n.words k { 7 }\n";
+    b512_asm::assemble(&format!("{head}{lines}")).unwrap()
+}
+
+fn checked(lines: &str, options: &Options) -> Result<RunReport, RunError> {
+    run(&program(lines), &Machine::rpu_128x128(), options).map(|outcome| outcome.report)
+}
+
+fn check(lines: &str) -> Result<bool, RunError> {
+    let options = Options { mode: Mode::FunctionalOnly, check: true, ..Options::default() };
+    checked(lines, &options).map(|report| report.checked)
+}
+
+#[test]
+fn inputs_that_no_claim_names_are_drawn() {
+    let lines = |initial: &str| {
+        format!(
+            ".input u, 512, at 0x400\n{initial}.modulus m0, 0xfffffffffffc001\n.modulus m1, 0x3001\n\
+             .computes y = add(x, x), n=512, modulus=0xfffffffffffc001\n\
+             sload s0, k\nvload v0, a0, x\nvload v1, a0, u\nvadd v0, v0, v0, m0\nvadd v0, v0, v1, m0\n\
+             vsubs v0, v0, s0, m0\nvstore v0, a0, y\nhalt\n"
+        )
+    };
+    // With sevens as u, the program is right.
+    for initial in [String::new(), format!(".words u {{ {} }}\n", "7 ".repeat(512))] {
+        let error = check(&lines(&initial)).unwrap_err();
+        assert!(error.is_wrong_result(), "{error}");
+    }
+}
+
+#[test]
+fn a_claim_on_any_words_is_checked_on_words_beyond_the_modulus() {
+    let moduli = ".modulus m0, 0xfffffffffffc001\n.modulus m1, 0x3001\nsload s0, k\nvload v0, a0, x\n";
+    let claim = ".computes y = muls(x), n=512, modulus=0x3001, by=49\n";
+    let right = "vmuls v1, v0, s0, m1\nvmuls v1, v1, s0, m1\nvstore v1, a0, y\n";
+    // Right for words below 0x3001 only.
+    let wrong = "vmuls v1, v0, s0, m0\nvmuls v1, v1, s0, m1\nvstore v1, a0, y\n";
+    assert_eq!(check(&format!("{claim}{moduli}{right}halt\n")), Ok(true));
+    assert!(check(&format!("{claim}{moduli}{wrong}halt\n")).unwrap_err().is_wrong_result());
+    // Another claim on the same words does not hide it.
+    let other = ".output s, 512, at 0x400\n.computes s = add(x, x), n=512, modulus=0xfffffffffffc001\n";
+    let sum = "vadd v2, v0, v0, m0\nvstore v2, a0, s\n";
+    assert_eq!(check(&format!("{claim}{other}{moduli}{right}{sum}halt\n")), Ok(true));
+    assert!(check(&format!("{claim}{other}{moduli}{wrong}{sum}halt\n")).unwrap_err().is_wrong_result());
+}
+
+/// On data that one claim takes, and another does not, only the first is compared.
+#[test]
+fn a_claim_is_not_compared_on_data_of_others() {
+    let head = ".output s, 512, at 0x400\n.table k2, 1, sdm\n.words k2 { 2 }\n\
+                .computes y = muls(x), n=512, modulus=0x3001, by=7\n\
+                .computes s = add(x, x), n=512, modulus=0xfffffffffffc001\n\
+                .modulus m0, 0xfffffffffffc001\n.modulus m1, 0x3001\n\
+                sload s0, k\nsload s1, k2\nvload v0, a0, x\nvmuls v1, v0, s0, m1\nvstore v1, a0, y\n";
+    let sum = "vmuls v2, v0, s1, m0\nvstore v2, a0, s\nhalt\n";
+    assert_eq!(check(&format!("{head}{sum}")), Ok(true));
+    let wrong = head.replace("vmuls v1, v0, s0, m1", "vmuls v1, v0, s1, m0\nvmuls v1, v1, s0, m1");
+    assert!(check(&format!("{wrong}{sum}")).unwrap_err().is_wrong_result());
+}
+
+#[test]
+fn a_run_without_a_check_is_not_checked() {
+    let lines = ".computes y = add(x, x), n=512, modulus=97\n.modulus m0, 97\nvload v0, a0, x\n\
+                 vadd v0, v0, v0, m0\nvstore v0, a0, y\nhalt\n";
+    for check in [false, true] {
+        assert_eq!(checked(lines, &Options { check, ..Options::default() }).unwrap().checked, check);
+    }
+}
+
+#[test]
+fn edges_are_drawn() {
+    let claim = ".computes y = adds(x), n=512, modulus=0x7fffffffe0001, by=0\n.modulus m1, 0x7fffffffe0001\n";
+    let execution = |seed| {
+        let text = format!("{claim}vload v0, a0, x\nvstore v0, a0, y\nhalt\n");
+        Execution::random(&program(&text), &Machine::rpu_128x128(), seed).unwrap().remove(0)
+    };
+    let q = 0x7_ffff_fffe_0001;
+    for edge in [0, 1, q / 2, q / 2 + 1, q - 1] {
+        assert!((0..4).all(|seed| execution(seed).inputs["x"].contains(&edge)), "{edge}");
+    }
+    assert!(execution(0).inputs["x"].iter().all(|&word| word < q));
+}
+
+#[test]
+fn a_timing_refuses_what_faults_on_all_data() {
+    let options = Options { mode: Mode::TimingOnly, ..Options::default() };
+    let error = |lines: &str| checked(lines, &options).unwrap_err().to_string();
+    let even = ".table e, 1, sdm\n.words e { 4 }\nmload m0, e\nvload v0, a0, x\nvadd v0, v0, v0, m0\nvstore v0, a0, y\nhalt\n";
+    assert!(error(even).contains("mload"), "{}", error(even));
+    let large =
+        "sload s0, k\n.modulus m0, 3\nvload v0, a0, x\nvadds v0, v0, s0, m0\nvstore v0, a0, y\nhalt\n";
+    assert!(error(large).contains("not below"), "{}", error(large));
+    let right =
+        ".modulus m0, 97\nsload s0, k\nvload v0, a0, x\nvadds v0, v0, s0, m0\nvstore v0, a0, y\nhalt\n";
+    assert!(checked(right, &options).is_ok());
+}
+
+#[test]
+fn outputs_with_expected_words_are_checked() {
+    let lines = ".output z, 512, at 0x400\n.modulus m0, 97\nvload v0, a0, x\nvadd v0, v0, v0, m0\n\
+                 vstore v0, a0, y\nvstore v0, a0, z\nhalt\n";
+    for (expected, all) in [(&["y"][..], false), (&["y", "z"], true), (&[], false)] {
+        let expected = expected.iter().map(|name| (*name).to_owned()).collect();
+        let report = checked(lines, &Options { expected, ..Options::default() }).unwrap();
+        assert_eq!(report.checked, all);
+    }
+}
+
+/// What one mode refuses, all modes refuse: the program takes words that its first instruction does not take.
+#[test]
+fn every_mode_refuses_what_faults_on_data_that_the_program_takes() {
+    let text = ".computes y = muls(x), n=512, modulus=0x3001, by=1\n.modulus m0, 97\n\
+                vload v0, a0, x\nvadd v1, v0, v0, m0\nvstore v0, a0, y\nhalt\n";
+    for (mode, check) in
+        [(Mode::TimingOnly, false), (Mode::FunctionalOnly, false), (Mode::Full, false), (Mode::Full, true)]
+    {
+        // Words below 97 fault nowhere.
+        let inputs = BTreeMap::from([("x".to_owned(), vec![7; 512])]);
+        let inputs = if mode == Mode::TimingOnly { BTreeMap::new() } else { inputs };
+        let error = checked(text, &Options { mode, check, inputs, ..Options::default() }).unwrap_err();
+        assert!(matches!(error, RunError::Execute(_)), "{mode:?}: {error}");
+    }
+}
+
+#[test]
+fn an_output_that_depends_on_no_input_is_never_checked() {
+    let lines = ".output z, 512, at 0x400\n.table t, 512, at 0x600\n.words t { 1 }\n.modulus m0, 97\n\
+                 vload v0, a0, x\nvstore v0, a0, y\nvload v1, a0, t\nvstore v1, a0, z\nhalt\n";
+    let lines = lines.replace("{ 1 }", &format!("{{ {} }}", "1 ".repeat(512)));
+    for (store, checked) in [("vstore v1", false), ("vstore v0", true)] {
+        let lines = lines.replace("vstore v1", store);
+        let expected = ["y", "z"].map(str::to_owned).into();
+        let report = super::tests::checked(&lines, &Options { expected, ..Options::default() }).unwrap();
+        assert_eq!(report.checked, checked);
+    }
+}
+
+/// Lenient runs go on with defects, whatever is compared.
+#[test]
+fn a_program_with_defects_is_never_checked() {
+    let lines = ".modulus m0, 97\nvload v0, a0, x\nvadd v0, v0, v9, m0\nvstore v0, a0, y\nhalt\n";
+    for (lines, is_sound) in [(lines.to_owned(), false), (lines.replace("v9", "v0"), true)] {
+        let options = Options { expected: ["y".to_owned()].into(), lenient: true, ..Options::default() };
+        assert_eq!(checked(&lines, &options).unwrap().checked, is_sound);
+        assert_eq!(checked(&lines, &Options { lenient: false, ..options }).is_ok(), is_sound);
+    }
+}
+
+/// Zeros, as which a run without claims takes the inputs, are no moduli.
+#[test]
+fn a_modulus_that_is_an_input_is_no_fault_of_the_program() {
+    let lines = ".input q, 1, sdm\nmload m0, q\nvload v0, a0, x\nvadd v0, v0, v0, m0\n\
+                 vstore v0, a0, y\nhalt\n";
+    for mode in [Mode::TimingOnly, Mode::FunctionalOnly] {
+        let inputs = BTreeMap::from([("q".to_owned(), vec![97]), ("x".to_owned(), vec![7; 512])]);
+        let inputs = if mode == Mode::TimingOnly { BTreeMap::new() } else { inputs };
+        checked(lines, &Options { mode, inputs, ..Options::default() }).unwrap();
+    }
+}
+
+#[test]
+fn a_rate_counts_the_instructions_of_both_parts() {
+    let lines = ".modulus m0, 97\nvload v0, a0, x\nvadd v0, v0, v0, m0\nvstore v0, a0, y\nhalt\n";
+    let simulated = |mode| {
+        let simulator = checked(lines, &Options { mode, ..Options::default() }).unwrap().simulator;
+        (simulator.instructions_per_s.unwrap() * simulator.wall_s.unwrap()).round()
+    };
+    let (functional, timing) = (simulated(Mode::FunctionalOnly), simulated(Mode::TimingOnly));
+    assert!(functional >= 3.0 && timing >= 3.0);
+    assert_eq!(simulated(Mode::Full), functional + timing);
+}
+
+#[test]
+fn inputs_are_given_or_initial_or_drawn() {
+    let words = |word: &str| format!("{word} ").repeat(512);
+    let program = program(&format!(
+        ".input u, 512, at 0x400\n.words u {{ {} }}\n.input w, 512, at 0x600\n.modulus m0, 97\nhalt\n",
+        words("7")
+    ));
+    let machine = Machine::rpu_128x128();
+    let inputs = |given| inputs_of(&program, &machine, &given, 5).unwrap();
+    let drawn = |operand| inputs::draw(5, operand, 512, 97);
+    let expected = |u: Vec<u128>, w: Vec<u128>| {
+        BTreeMap::from([("x".to_owned(), drawn(0)), ("u".to_owned(), u), ("w".to_owned(), w)])
+    };
+    assert_eq!(inputs(BTreeMap::new()), expected(vec![7; 512], drawn(2)));
+    let names = inputs::drawn(&program).map(|input| input.name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["x", "w"]);
+    let given = BTreeMap::from([("u".to_owned(), vec![1; 512]), ("w".to_owned(), vec![2; 512])]);
+    assert_eq!(inputs(given), expected(vec![1; 512], vec![2; 512]));
+}
+
+#[test]
+fn a_report_has_the_seed_of_what_it_draws() {
+    let lines = ".input u, 512, at 0x400\n.modulus m0, 97\nvload v0, a0, x\nvload v1, a0, u\n\
+                 vadd v0, v0, v1, m0\nvstore v0, a0, y\nhalt\n";
+    let seed = |given: &[&str]| {
+        let inputs = given.iter().map(|name| ((*name).to_owned(), vec![7; 512])).collect();
+        checked(lines, &Options { seed: 3, inputs, ..Options::default() }).unwrap().seed
+    };
+    assert_eq!((seed(&[]), seed(&["x"]), seed(&["x", "u"])), (Some(3), Some(3), None));
+}
+
+#[test]
+fn random_data_follow_from_the_program_the_seed_and_the_run() {
+    let mut seeds = Vec::new();
+    for (program, seed) in [("a", 0), ("b", 0), ("a", 1), ("a", u64::MAX)] {
+        assert_eq!(random_seeds(program, seed, 2), random_seeds(program, seed, 2));
+        seeds.extend(random_seeds(program, seed, 2));
+    }
+    assert_eq!(seeds.len(), 8);
+    seeds.sort_unstable();
+    seeds.dedup();
+    assert_eq!(seeds.len(), 8);
+}
