@@ -5,7 +5,7 @@ use ring::Degree;
 /// Parses a number.
 ///
 /// # Errors
-/// Returns the reason if the text is no number, or a number out of range.
+/// Returns the reason if the text is not a number, or the number is out of range.
 pub(crate) fn whole<T: TryFrom<u128>>(text: &str) -> Result<T, String> {
     let number = diagnostic::number(text.as_bytes())?;
     T::try_from(number).map_err(|_| "the number is too large".to_owned())

@@ -18,7 +18,7 @@ pub(super) const FILE: &str = "results.b3";
 /// The checksum of each file, by its name.
 pub(super) type Checksums = BTreeMap<String, blake3::Hash>;
 
-/// The checksum of a file; `None` if there is none, or no regular one.
+/// The checksum of a regular file; `None` for anything else.
 pub(super) fn of_file(path: &Path) -> Option<blake3::Hash> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(input::open_stored(path).ok()?).ok()?;

@@ -349,7 +349,7 @@ mod tests {
         let four: Vec<_> = [(8, 64), (8, 32), (4, 64), (4, 32)].into();
         let four: Vec<_> = (0..).zip(four).map(|(point, (vdm, sdm))| (vec![point], vdm, sdm)).collect();
         assert_eq!(checked(both, false), four);
-        // Neither memory of one is within that of the other.
+        // One machine has the larger VDM, the other the larger SDM.
         let crossed = "[zip]\nvdm.size_mib = [8, 4]\nsdm.size_kib = [32, 64]";
         assert_eq!(checked(crossed, true), [(vec![0], 8, 32), (vec![1], 4, 64)]);
         let operands = "[grid]\nlaw.operands = ['reduced', 'word']\nsdm.size_kib = [32]";

@@ -128,7 +128,7 @@ impl Composition {
 
 /// The instructions and the timing of launches in one program: the fastest of some orders, with the scheduler's settings by default
 /// and those of an operation. `None` if it has more operands or moduli than registers. With `prove`, its code is proven equal to
-/// that of the launches one after the other.
+/// the code of the launches in sequence.
 pub(super) fn composed(
     parts: &[Part<'_>],
     is_read_outside: impl Fn(u32) -> bool,
