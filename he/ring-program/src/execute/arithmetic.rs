@@ -21,15 +21,16 @@ impl Integers {
         self.q
     }
 
-    /// `a + b`, for residues. Their sum may need 129 bits.
+    /// `a + b`, for residues: their sum may need 129 bits, `a - (q - b)` does not.
     pub(super) fn add(&self, a: u128, b: u128) -> u128 {
-        let rest = self.q - b;
-        if a >= rest { a - rest } else { a + b }
+        self.sub(a, self.q - b)
     }
 
-    /// `a - b`, for residues.
+    /// `a - b`, for a residue and a number of at most q. The sign of the difference of random residues is hard to predict, so that
+    /// a selected addend takes half as long as a branch.
     pub(super) fn sub(&self, a: u128, b: u128) -> u128 {
-        if a >= b { a - b } else { a + (self.q - b) }
+        let (difference, is_negative) = a.overflowing_sub(b);
+        difference.wrapping_add(if is_negative { self.q } else { 0 })
     }
 
     /// `a b`, for any words.
