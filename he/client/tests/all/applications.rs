@@ -1,5 +1,7 @@
 //! Whole applications on encrypted data give the results of the same algorithms in the clear.
 
+mod resnet20;
+
 use client::logistic_regression::{Outcome, accuracy, samples, train};
 use client::{Client, Rpu, digits};
 use programs::{Momentum, Network, Options, ParameterSet, Security, Sigmoid};

@@ -67,7 +67,7 @@ fn slot_to_coeff_may_come_first() {
     ] {
         let mut values = vec![("slot-to-coeff", "first"), ("message-ratio", ratio)];
         values.extend(slots.map(|slots| ("slots", slots)));
-        let outcome = bootstrapped(set, 512, &options(&values), 24.0, Engine::BigIntegers);
+        let outcome = bootstrapped(set, 256, &options(&values), 24.0, Engine::BigIntegers);
         assert!(outcome.result().left.mean > least, "{set} {values:?}");
     }
 }
@@ -85,7 +85,7 @@ fn a_second_bootstrap_takes_off_the_error_of_the_first() {
 fn a_larger_message_ratio_keeps_the_bits_of_sparse_slots() {
     let mean = |values: &[(&str, &str)]| {
         let engine = Engine::BigIntegers;
-        bootstrapped("lattigo-n16qp1546", 512, &options(values), 24.0, engine).result().left.mean
+        bootstrapped("lattigo-n16qp1546", 256, &options(values), 24.0, engine).result().left.mean
     };
     let [few, more] = [mean(&[("slots", "16")]), mean(&[("slots", "16"), ("message-ratio", "12")])];
     assert!(more > few + 6.0, "{few} {more}");
@@ -94,7 +94,7 @@ fn a_larger_message_ratio_keeps_the_bits_of_sparse_slots() {
 #[test]
 fn cheddars_steps_bootstrap() {
     for values in [&[][..], &[("slots", "64")], &[("hoisting", "min-ks")]] {
-        bootstrapped("cheddar-40", 512, &options(values), 26.0, Engine::BigIntegers);
+        bootstrapped("cheddar-40", 256, &options(values), 26.0, Engine::BigIntegers);
     }
 }
 
@@ -107,9 +107,9 @@ fn every_setting_bootstraps() {
         &[("hoisting", "min-ks")],
         &[("slots", "64")],
         &[("slots", "16"), ("hoisting", "min-ks")],
-        &[("slots", "128"), ("rescale", "merged")],
+        &[("slots", "64"), ("rescale", "merged")],
     ] {
         println!("{values:?}");
-        bootstrapped("lattigo-n16qp1546", 512, &options(values), 28.0, Engine::BigIntegers);
+        bootstrapped("lattigo-n16qp1546", 256, &options(values), 28.0, Engine::BigIntegers);
     }
 }

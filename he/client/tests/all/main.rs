@@ -3,4 +3,3 @@
 mod applications;
 mod bootstrap;
 mod ciphertexts;
-mod resnet20;
