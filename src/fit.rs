@@ -69,7 +69,9 @@ impl From<FitError> for Failure {
 impl From<LogError> for Failure {
     fn from(error: LogError) -> Self {
         let help = match &error {
-            LogError::Other { .. } => Some("name another file with --log, or delete this one"),
+            LogError::Other { .. } | LogError::OtherModel { .. } => {
+                Some("name another file with --log, or delete this one")
+            }
             LogError::Io { .. } => None,
         };
         Failure::wrong(error, help)

@@ -249,8 +249,11 @@ impl From<JournalError> for Failure {
             JournalError::Occupied { .. } | JournalError::OtherKind { .. } => {
                 Some("choose another folder with --out")
             }
-            JournalError::OtherSweep { .. } => {
-                Some("merge folders of one sweep, each made with the same options")
+            JournalError::OtherModel { .. } => Some(
+                "choose another folder with --out; `rpu sweep verify` compares its results with this rpu's",
+            ),
+            JournalError::OtherSweep { .. } | JournalError::Models { .. } => {
+                Some("merge folders of one sweep, each made with the same options by the same rpu")
             }
             JournalError::Manifest { .. } | JournalError::Record { .. } => {
                 Some("run the sweep again in a new folder")

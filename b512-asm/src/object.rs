@@ -85,6 +85,12 @@ pub enum ReadError {
         /// The expected value.
         expected: u64,
     },
+    /// An object of another version of the format.
+    #[error("the object has version {found} of the format; this rpu reads version {VERSION}")]
+    Version {
+        /// Its version.
+        found: u32,
+    },
     /// A section is missing or occurs twice.
     #[error("the file has {count} sections called `{name}`; a B512 object has one")]
     SectionCount {
@@ -370,12 +376,15 @@ pub fn read(file: &[u8]) -> Result<Program, ReadError> {
     let fields = [
         ("e_type", u64::from(header.e_type(endian).0), u64::from(elf::ET_EXEC.0)),
         ("e_machine", u64::from(header.e_machine(endian).0), u64::from(MACHINE)),
-        ("e_flags", u64::from(header.e_flags(endian).0), u64::from(VERSION)),
     ];
     for (field, found, expected) in fields {
         if found != expected {
             return Err(ReadError::Header { field, found, expected });
         }
+    }
+    match header.e_flags(endian).0 {
+        VERSION => {}
+        found => return Err(ReadError::Version { found }),
     }
     let sections = header.sections(endian, file)?;
     let reader = Reader { file, endian, sections };

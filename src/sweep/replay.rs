@@ -33,12 +33,16 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
 
 /// The differences of a point from its record, as text.
 pub(super) fn differs(key: &PointKey, differences: &[Difference]) -> String {
+    let version = differences.iter().find(|difference| difference.name == "simulator.model_version");
+    let versions = version.map_or_else(String::new, |Difference { recorded, now, .. }| {
+        format!(", which version {recorded} of the models gave; this rpu has version {now}")
+    });
     let told: String = differences.iter().take(TOLD).map(|difference| format!("\n{difference}")).collect();
     let more = match differences.len().saturating_sub(TOLD) {
         0 => String::new(),
         more => format!("\nand {more} more"),
     };
-    format!("point {key} differs from its record{told}{more}")
+    format!("point {key} differs from its record{versions}{told}{more}")
 }
 
 impl From<ReplayError> for Failure {

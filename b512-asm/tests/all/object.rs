@@ -76,7 +76,7 @@ fn equal_programs_have_equal_files() {
 fn other_files_are_refused() {
     assert!(matches!(read(b""), Err(ReadError::Elf(_))));
     assert!(matches!(read(b".kernel scale"), Err(ReadError::Elf(_))));
-    for (position, field) in [(16, "e_type"), (18, "e_machine"), (48, "e_flags")] {
+    for (position, field) in [(16, "e_type"), (18, "e_machine")] {
         let mut file = file();
         file[position] ^= 0x40;
         match read(&file) {
@@ -84,6 +84,10 @@ fn other_files_are_refused() {
             other => panic!("{field}: {other:?}"),
         }
     }
+    let mut file = file();
+    file[48] = VERSION as u8 + 1;
+    let error = read(&file).unwrap_err().to_string();
+    assert_eq!(error, "the object has version 2 of the format; this rpu reads version 1");
 }
 
 #[test]

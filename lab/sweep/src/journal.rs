@@ -13,6 +13,7 @@ use super::shard::Shard;
 use diagnostic::input;
 use lab_run::files::NewFile;
 use lab_run::json;
+use lab_run::model::MODEL_VERSION;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
@@ -25,7 +26,7 @@ use thiserror::Error;
 
 mod read;
 
-pub(super) use read::{Entry, for_each_record};
+pub(super) use read::{Entry, for_each_record, model_of_line};
 
 const MANIFEST: &str = "sweep.json";
 
@@ -97,6 +98,35 @@ pub enum JournalError {
         /// The name of the sweep that should be written there.
         wanted: String,
     },
+    /// A folder with results that another version of the models gave.
+    #[error(
+        "{} holds results of `{name}` by version {model} of the models, and this rpu has version {MODEL_VERSION}",
+        diagnostic::path(folder)
+    )]
+    OtherModel {
+        /// The folder.
+        folder: PathBuf,
+        /// The name of its sweep.
+        name: String,
+        /// Their version.
+        model: u32,
+    },
+    /// Results of two versions of the models.
+    #[error(
+        "{} has results by version {model} of the models, {} by version {expected}",
+        diagnostic::path(path),
+        diagnostic::path(first)
+    )]
+    Models {
+        /// A journal or a folder.
+        path: PathBuf,
+        /// Its version.
+        model: u32,
+        /// The first journal or folder.
+        first: PathBuf,
+        /// Its version.
+        expected: u32,
+    },
     /// A folder of an exploration where a sweep should be, or the reverse.
     #[error("{} holds {} `{name}`", diagnostic::path(folder), if *explored { "an exploration" } else { "a sweep" })]
     OtherKind {
@@ -110,8 +140,8 @@ pub enum JournalError {
     /// The caller asked to stop. All results so far are in the journal.
     #[error("stopped")]
     Stopped,
-    /// A record with unknown content.
-    #[error("record of another version: {reason}")]
+    /// A record that cannot be read.
+    #[error("invalid record: {reason}")]
     Record {
         /// The error.
         reason: String,
@@ -181,10 +211,16 @@ impl Journal {
         let mut content = input::open_stored(&path).map_err(io_error(&path))?;
         let length = read::whole_length(&mut content).map_err(io_error(&path))?;
         file.set_len(length).map_err(io_error(&path))?;
-        write_manifest(folder, manifest)?;
+        let is_new = check_folder(folder, manifest)?;
 
         let (mut known, mut costs) = (HashMap::new(), manifest.explored.then(HashMap::new));
         for_each_record(&journal_paths(folder)?, |entry| {
+            // The points of an exploration are those with a record.
+            let other = entry.model.filter(|&model| manifest.explored && model != MODEL_VERSION);
+            if let Some(model) = other {
+                let (folder, name) = (folder.to_owned(), manifest.name.clone());
+                return Err(JournalError::OtherModel { folder, name, model });
+            }
             let Outcome { status, costs: found } = entry.outcome;
             let known = known.entry(entry.key).or_insert(status);
             *known = status.min(*known);
@@ -193,6 +229,9 @@ impl Journal {
             }
             Ok(())
         })?;
+        if is_new {
+            write_manifest(folder, manifest)?;
+        }
         Ok(Self { path, file, length, known, costs, stop: Arc::default() })
     }
 
@@ -275,7 +314,9 @@ pub(super) fn save(
     lines: impl Iterator<Item = Result<String, JournalError>>,
 ) -> Result<(), JournalError> {
     fs::create_dir_all(folder).map_err(io_error(folder))?;
-    write_manifest(folder, manifest)?;
+    if check_folder(folder, manifest)? {
+        write_manifest(folder, manifest)?;
+    }
     let path = folder.join(Shard::WHOLE.journal());
     // A process that appends to the present one would lose its records.
     let present = OpenOptions::new().append(true).open(&path).ok();
@@ -288,15 +329,16 @@ pub(super) fn save(
     file.finish().map_err(io_error(&path))
 }
 
-/// Writes a manifest, unless its file has this content already: all shards of a sweep write the same one.
-fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError> {
+/// Whether a manifest is to be written to a folder: not if its file has this content already, as all shards of a sweep write
+/// the same one. The folder of another sweep is an error.
+fn check_folder(folder: &Path, manifest: &Manifest) -> Result<bool, JournalError> {
     let path = folder.join(MANIFEST);
     match input::open_stored(&path) {
         Ok(file) => {
             let mut present = BufWriter::new(Present(BufReader::new(file)));
             let is_same = json::to_writer(&mut present, manifest).is_ok() && present.flush().is_ok();
             if is_same && present.get_mut().is_at_end() {
-                return Ok(());
+                return Ok(false);
             }
             let name = read_head(&path)?;
             let present: Manifest = read_json(&path)?;
@@ -304,13 +346,24 @@ fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError
             if name == manifest.name && present.explored != manifest.explored {
                 return Err(JournalError::OtherKind { folder, name, explored: present.explored });
             }
-            if name != manifest.name || !has_points_of(&present, manifest) {
+            let is_other = name != manifest.name;
+            if is_other || !has_points_of(&present, manifest) {
+                // Keys depend on the version.
+                let model = model_of(&folder).filter(|&model| !is_other && model != MODEL_VERSION);
+                if let Some(model) = model {
+                    return Err(JournalError::OtherModel { folder, name, model });
+                }
                 return Err(JournalError::Occupied { folder, name, wanted: manifest.name.clone() });
             }
+            Ok(true)
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(io_error(&path)(error)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(io_error(&path)(error)),
     }
+}
+
+fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError> {
+    let path = folder.join(MANIFEST);
     let mut file = NewFile::create(&path).map_err(io_error(&path))?;
     json::to_writer(&mut file, manifest).map_err(|error| io_error(&path)(error.into()))?;
     file.finish().map_err(io_error(&path))
@@ -326,6 +379,16 @@ fn has_points_of(present: &Manifest, manifest: &Manifest) -> bool {
     known.is_empty() || manifest.points.keys().iter().any(|key| known.contains(key))
 }
 
+/// The latest version of the models that gave a result in a folder. Failed points have none.
+pub(super) fn model_of(folder: &Path) -> Option<u32> {
+    let mut latest = None;
+    let read = for_each_record(&journal_paths(folder).ok()?, |entry| {
+        latest = latest.max(entry.model);
+        Ok(())
+    });
+    read.ok().and(latest)
+}
+
 /// The part of a manifest that is the same in all formats of a folder.
 #[derive(Deserialize)]
 struct Head {
@@ -336,13 +399,13 @@ struct Head {
 /// Checks the format of a manifest, and returns the name of its sweep.
 fn read_head(path: &Path) -> Result<String, JournalError> {
     let Head { schema, name } = read_json(path)?;
-    let reason = match schema {
+    let readers = match schema {
         FORMAT => return Ok(name),
-        1 | 2 => format!(
-            "the folder has format {schema}, which rpu reads up to version 14 of its models; this version reads format {FORMAT}"
-        ),
-        other => format!("unsupported version {other}, expected {FORMAT}"),
+        1 | 2 => ", which rpu reads up to version 14 of its models",
+        _ => "",
     };
+    let reason =
+        format!("the folder has format {schema}{readers}; this version of rpu reads format {FORMAT}");
     Err(JournalError::Manifest { path: path.to_owned(), reason })
 }
 

@@ -141,7 +141,7 @@ impl<'r> Outputs<'r> {
     /// such as `pareto-ntt-16384-60.svg`. If no point succeeded, there is no chart and no page.
     ///
     /// # Errors
-    /// Returns an error if a record has another version, a chart cannot be drawn or a file cannot be
+    /// Returns an error if a record is invalid, a chart cannot be drawn or a file cannot be
     /// written.
     pub fn write(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
         let [lines, table] = TABLES.map(|name| folder.join(name));
@@ -153,7 +153,7 @@ impl<'r> Outputs<'r> {
     /// succeeded.
     ///
     /// # Errors
-    /// Returns an error if a record has another version, a chart cannot be drawn or a file cannot be
+    /// Returns an error if a record is invalid, a chart cannot be drawn or a file cannot be
     /// written.
     pub fn draw(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
         self.write_charts(folder, &self.shown()?)
@@ -272,7 +272,7 @@ impl<'r> Outputs<'r> {
     /// The page of a sweep that is still running, with the state by which its script sees a change.
     ///
     /// # Errors
-    /// Returns an error if a record has another version, or a chart cannot be drawn.
+    /// Returns an error if a record is invalid, or a chart cannot be drawn.
     pub fn live_page(&self, state: &str) -> Result<String, OutputError> {
         let shown = self.shown()?;
         let view = |group| self.view(group, &shown);
@@ -289,7 +289,7 @@ impl<'r> Outputs<'r> {
     /// The fronts as text, each in ascending order of the first objective.
     ///
     /// # Errors
-    /// Returns an error if a record on a front has another version.
+    /// Returns an error if a record on a front is invalid.
     pub fn summary(&self) -> Result<String, JournalError> {
         let manifest = &self.results.manifest;
         let mut text = format!("{}\n", manifest.title);

@@ -9,6 +9,7 @@ use super::measure::{Costs, Measure};
 use super::parameter::Settings;
 use super::record::{Record, Status};
 use diagnostic::input;
+use lab_run::model::MODEL_VERSION;
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -198,7 +199,16 @@ impl Results {
         let (mut manifest, journals) = open(folders)?;
         let mut best = Best::new(manifest.points.keys(), manifest.keys());
         let (mut all_checked, mut explored) = (true, Vec::new());
+        let mut first: Option<(usize, u32)> = None;
         journal::for_each_record(&journals.paths, |entry| {
+            if let Some(model) = entry.model.filter(|_| manifest.explored) {
+                let (journal, expected) = *first.get_or_insert((entry.journal, model));
+                if model != expected {
+                    let [path, first] =
+                        [entry.journal, journal].map(|journal| journals.paths[journal].clone());
+                    return Err(JournalError::Models { path, model, first, expected });
+                }
+            }
             all_checked &= entry.checked.unwrap_or(true);
             if manifest.explored && best.numbers.get(&entry.key).is_none() {
                 explored.push((entry.key, settings(entry.line)?));
@@ -277,7 +287,7 @@ impl Results {
     /// The result of a point.
     ///
     /// # Errors
-    /// Returns an error if its journal cannot be read, or its record has another version of the format.
+    /// Returns an error if its journal cannot be read, or its record is invalid.
     pub fn record(&self, point: usize) -> Result<Option<Record>, JournalError> {
         self.line(point)?.map(|line| record(&line)).transpose()
     }
@@ -294,7 +304,7 @@ impl Results {
     /// The record of each point that has one, in the order of the sweep.
     ///
     /// # Errors
-    /// Returns an error if a record has another version of the format.
+    /// Returns an error if a record is invalid.
     pub fn records(&self) -> Result<Vec<Record>, JournalError> {
         (0..self.points()).into_par_iter().filter_map(|point| self.record(point).transpose()).collect()
     }
@@ -318,12 +328,19 @@ impl Results {
 fn open(folders: &[&Path]) -> Result<(Manifest, Journals), JournalError> {
     let mut manifest: Option<Manifest> = None;
     let mut journals = Journals::default();
-    for folder in folders {
+    for &folder in folders {
         let found = journal::read_manifest(folder)?;
         match &manifest {
             Some(manifest) if !manifest.is_same_sweep(&found) => {
+                let first = folders[0];
+                if let (Some(expected), Some(model)) = (journal::model_of(first), journal::model_of(folder))
+                    && model != expected
+                {
+                    let (path, first) = (folder.into(), first.into());
+                    return Err(JournalError::Models { path, model, first, expected });
+                }
                 return Err(JournalError::OtherSweep {
-                    folder: folder.to_path_buf(),
+                    folder: folder.into(),
                     name: found.name,
                     expected: manifest.name.clone(),
                 });
@@ -340,11 +357,15 @@ fn open(folders: &[&Path]) -> Result<(Manifest, Journals), JournalError> {
 }
 
 fn record(line: &str) -> Result<Record, JournalError> {
-    Record::parse(line).map_err(invalid_record)
+    Record::parse(line).map_err(|error| invalid_record(line, &error))
 }
 
-fn invalid_record(error: serde_json::Error) -> JournalError {
-    JournalError::Record { reason: diagnostic::reason(&error.to_string()) }
+fn invalid_record(line: &str, error: &serde_json::Error) -> JournalError {
+    let writer = journal::model_of_line(line).filter(|&model| model != MODEL_VERSION);
+    let versions = writer.map_or_else(String::new, |model| {
+        format!("; version {model} of the models wrote it, and this rpu has version {MODEL_VERSION}")
+    });
+    JournalError::Record { reason: diagnostic::reason(&error.to_string()) + &versions }
 }
 
 /// The settings of a record.
@@ -354,5 +375,5 @@ fn settings(line: &str) -> Result<Settings, JournalError> {
         point: Settings,
     }
     let head: Result<Head, _> = serde_json::from_str(line);
-    head.map(|head| head.point).map_err(invalid_record)
+    head.map(|head| head.point).map_err(|error| invalid_record(line, &error))
 }

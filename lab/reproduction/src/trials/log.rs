@@ -26,7 +26,18 @@ pub enum LogError {
         /// The system's error.
         source: io::Error,
     },
-    /// The file is of another space, of other claims, or of another version of the models.
+    /// The file is of another version of the models.
+    #[error(
+        "{}: a log by version {model} of the models, and this rpu has version {MODEL_VERSION}",
+        diagnostic::path(path)
+    )]
+    OtherModel {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        model: u32,
+    },
+    /// The file is of another space, or of other claims.
     #[error("{}: not a log of these candidates", diagnostic::path(path))]
     Other {
         /// The file.
@@ -74,9 +85,15 @@ impl Log {
         };
         let whole = text.rfind('\n').map_or(0, |newline| newline + 1);
         let mut lines = text[..whole].lines();
-        let known_identity = lines.next().map(serde_json::from_str::<Identity>);
-        if known_identity.is_some_and(|known| known.ok().as_ref() != Some(&identity)) {
-            return Err(LogError::Other { path: path.into() });
+        if let Some(first) = lines.next() {
+            let path = path.to_owned();
+            match serde_json::from_str::<Identity>(first) {
+                Ok(known) if known == identity => {}
+                Ok(Identity { model, .. }) if model != MODEL_VERSION => {
+                    return Err(LogError::OtherModel { path, model });
+                }
+                _ => return Err(LogError::Other { path }),
+            }
         }
         let entries = lines.filter_map(|line| serde_json::from_str::<Entry>(line).ok());
         // A later entry of a candidate has more.

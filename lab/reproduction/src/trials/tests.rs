@@ -2,6 +2,7 @@ use super::*;
 
 use codegen::schedule::Tuning;
 use codegen::{PlanChoice, classical};
+use lab_run::model::MODEL_VERSION;
 use sim::Machine;
 
 fn trials() -> (Space, Trials) {
@@ -100,6 +101,15 @@ fn a_run_that_was_killed_goes_on_with_its_log() {
     let run = Trials::run(&space, Some(&log), &|_, _| ()).unwrap();
     assert_eq!(run.all, [Trial { picks: only, numbers }], "nothing was simulated again");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+
+    let of_version = |model: u32| {
+        let from = format!("\"model\":{MODEL_VERSION}");
+        std::fs::write(&path, text.replacen(&from, &format!("\"model\":{model}"), 1)).unwrap();
+        Log::open(&path, &space).map(drop).map_err(|error| error.to_string())
+    };
+    let expected = format!(": a log by version 7 of the models, and this rpu has version {MODEL_VERSION}");
+    assert!(of_version(7).unwrap_err().ends_with(&expected));
+    assert_eq!(of_version(MODEL_VERSION), Ok(()));
 
     // The rest is simulated: as if nothing had been interrupted.
     let mut whole = space.clone();

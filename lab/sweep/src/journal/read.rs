@@ -25,6 +25,8 @@ pub(crate) struct Entry<'l> {
     pub(crate) outcome: Outcome,
     /// Whether the results were compared with the golden model; `None` without a run.
     pub(crate) checked: Option<bool>,
+    /// The version of the models that gave its result.
+    pub(crate) model: Option<u32>,
     /// Its text, without the end of the line.
     pub(crate) line: &'l str,
     /// The index of its journal.
@@ -40,6 +42,7 @@ struct Head {
     key: PointKey,
     status: Status,
     checked: Option<bool>,
+    model: Option<u32>,
     costs: Costs,
 }
 
@@ -52,11 +55,12 @@ impl Head {
 
 impl<'de> Deserialize<'de> for Head {
     fn deserialize<D: Deserializer<'de>>(record: D) -> Result<Self, D::Error> {
-        let mut keys = Keys { key: None, status: None, checked: None, costs: Costs::UNKNOWN };
+        let mut keys = Keys { key: None, status: None, checked: None, model: None, costs: Costs::UNKNOWN };
         record.deserialize_map(&mut keys)?;
-        let Keys { key, status, checked, costs } = keys;
+        let Keys { key, status, checked, model, costs } = keys;
         let key = key.ok_or_else(|| D::Error::missing_field("key"))?;
-        Ok(Self { key, status: status.ok_or_else(|| D::Error::missing_field("status"))?, checked, costs })
+        let status = status.ok_or_else(|| D::Error::missing_field("status"))?;
+        Ok(Self { key, status, checked, model, costs })
     }
 }
 
@@ -65,6 +69,7 @@ struct Keys {
     key: Option<PointKey>,
     status: Option<Status>,
     checked: Option<bool>,
+    model: Option<u32>,
     costs: Costs,
 }
 
@@ -81,6 +86,10 @@ impl<'de> Visitor<'de> for &mut Keys {
                 "key" => self.key = Some(record.next_value()?),
                 "status" => self.status = Some(record.next_value()?),
                 "checked" => self.checked = Some(record.next_value()?),
+                "simulator" => {
+                    let simulator: Simulator = record.next_value()?;
+                    self.model = Some(simulator.model_version);
+                }
                 "hbm" => {
                     let stream: Stream = record.next_value()?;
                     if let Some(time) = stream.total_us {
@@ -107,6 +116,22 @@ impl<'de> Visitor<'de> for &mut Keys {
 #[derive(Deserialize)]
 struct Stream {
     total_us: Option<f64>,
+}
+
+/// The version of the models in a record.
+#[derive(Deserialize)]
+struct Simulator {
+    model_version: u32,
+}
+
+/// The version of the models that gave the result in the line of a journal.
+pub(crate) fn model_of_line(line: &str) -> Option<u32> {
+    #[derive(Deserialize)]
+    struct Record {
+        simulator: Simulator,
+    }
+    let record: Record = serde_json::from_str(line).ok()?;
+    Some(record.simulator.model_version)
 }
 
 /// Calls `visit` with every complete record of some journals. One block of a journal is in memory at a time.
@@ -138,6 +163,7 @@ pub(crate) fn for_each_record(
                         key: head.key,
                         outcome: head.outcome(),
                         checked: head.checked,
+                        model: head.model,
                         line,
                         journal,
                         number,

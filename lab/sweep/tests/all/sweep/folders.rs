@@ -185,10 +185,10 @@ fn manifests_of_other_versions_are_refused_and_merged_folders_have_one_definitio
         assert_eq!(Journal::open(first, Shard::WHOLE, &manifest).unwrap_err().to_string(), error);
         error.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
     };
-    assert_eq!(refused("\"schema\":99"), "unsupported version 99, expected 3");
+    assert_eq!(refused("\"schema\":99"), "the folder has format 99; this version of rpu reads format 3");
     assert_eq!(
         refused("\"halving\":{\"objective\":\"cycles\"},\"schema\":2"),
-        "the folder has format 2, which rpu reads up to version 14 of its models; this version reads format 3"
+        "the folder has format 2, which rpu reads up to version 14 of its models; this version of rpu reads format 3"
     );
 }
 
