@@ -1,7 +1,7 @@
 //! The output files of a sweep.
 
 use super::chart::chart;
-use super::checksums;
+use super::checksums::{self, Checksums, Summed};
 use super::columns::{Column, columns};
 use super::front::{Constraint, Design, Goals, is_ideal};
 use super::journal::JournalError;
@@ -18,7 +18,7 @@ use super::view::{
 };
 use super::workload::Workload;
 use diagnostic::printable;
-use lab_run::files::{self, NewFile};
+use lab_run::files;
 use plot::PlotError;
 use rayon::prelude::*;
 use serde_json::Value;
@@ -145,8 +145,9 @@ impl<'r> Outputs<'r> {
     /// written.
     pub fn write(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
         let [lines, table] = TABLES.map(|name| folder.join(name));
-        let shown = self.write_records(&lines, &table)?;
-        Ok(TABLES.map(str::to_owned).into_iter().chain(self.write_charts(folder, &shown)?).collect())
+        let (shown, sums) = self.write_records(&lines, &table)?;
+        let sums = TABLES.map(str::to_owned).into_iter().zip(sums).collect();
+        Ok(TABLES.map(str::to_owned).into_iter().chain(self.write_charts(folder, &shown, sums)?).collect())
     }
 
     /// Writes the charts and the page of [`Self::write`] alone, and returns their names: none if no point
@@ -156,21 +157,25 @@ impl<'r> Outputs<'r> {
     /// Returns an error if a record is invalid, a chart cannot be drawn or a file cannot be
     /// written.
     pub fn draw(&self, folder: &Path) -> Result<Vec<String>, OutputError> {
-        self.write_charts(folder, &self.shown()?)
+        self.write_charts(folder, &self.shown()?, checksums::read(folder))
     }
 
-    fn write_charts(&self, folder: &Path, shown: &Shown) -> Result<Vec<String>, OutputError> {
+    /// Writes charts, page, and the checksums of these and of other files.
+    fn write_charts(
+        &self,
+        folder: &Path,
+        shown: &Shown,
+        mut checksums: Checksums,
+    ) -> Result<Vec<String>, OutputError> {
         let contents = self.charts_and_page(shown)?;
         let error = |path: PathBuf| move |source| OutputError::Write { path, source };
         contents.par_iter().try_for_each(|(name, content)| {
             let path = folder.join(name);
             files::write(&path, content).map_err(error(path))
         })?;
-        let names: Vec<String> = contents.into_iter().map(|(name, _)| name).collect();
-        let written =
-            checksums::of_folder(folder, TABLES.into_iter().chain(names.iter().map(String::as_str)));
-        checksums::write(folder, &written).map_err(error(folder.join(checksums::FILE)))?;
-        Ok(names)
+        checksums.extend(contents.iter().map(|(name, content)| (name.clone(), blake3::hash(content))));
+        checksums::write(folder, &checksums).map_err(error(folder.join(checksums::FILE)))?;
+        Ok(contents.into_iter().map(|(name, _)| name).collect())
     }
 
     /// The tables, charts and pages in a folder that are not what the journals give.
@@ -201,14 +206,14 @@ impl<'r> Outputs<'r> {
         Ok(differing)
     }
 
-    /// Writes the records and their table. Returns the records that are shown.
-    fn write_records(&self, lines: &Path, table: &Path) -> Result<Shown, OutputError> {
+    /// Writes the records and their table. Returns the records that are shown, and the checksums of the two files.
+    fn write_records(&self, lines: &Path, table: &Path) -> Result<(Shown, [blake3::Hash; 2]), OutputError> {
         let error = |path: &Path| {
             let path = path.to_owned();
             move |source| OutputError::Write { path, source }
         };
-        let mut lines_file = NewFile::create(lines).map_err(error(lines))?;
-        let mut table_file = NewFile::create(table).map_err(error(table))?;
+        let mut lines_file = Summed::create(lines).map_err(error(lines))?;
+        let mut table_file = Summed::create(table).map_err(error(table))?;
         let wanted: HashSet<usize> = self.groups.iter().flat_map(|group| &group.shown).copied().collect();
         let columns = Table::new(self);
         table_file.write_all(&columns.header()?).map_err(error(table))?;
@@ -226,9 +231,8 @@ impl<'r> Outputs<'r> {
                 }
             }
         }
-        lines_file.finish().map_err(error(lines))?;
-        table_file.finish().map_err(error(table))?;
-        Ok(shown)
+        let sums = [lines_file.finish().map_err(error(lines))?, table_file.finish().map_err(error(table))?];
+        Ok((shown, sums))
     }
 
     /// The records in charts and on the page.

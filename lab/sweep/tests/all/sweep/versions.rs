@@ -101,7 +101,7 @@ fn a_record_that_cannot_be_read_names_its_version() {
     let checksum = &blake3::hash(content.as_bytes()).to_hex()[..16];
     fs::write(&path, format!("{content},\"checksum\":\"{checksum}\"}}\n")).unwrap();
     let error = Results::merge(&[folder.path()]).unwrap().records().unwrap_err().to_string();
-    assert!(error.starts_with("invalid record: missing field `program`"), "{error}");
+    assert!(error.starts_with("invalid record: the key `program` is missing"), "{error}");
     let versions = format!("; version 7 of the models wrote it, and this rpu has version {MODEL_VERSION}");
     assert!(error.ends_with(&versions), "{error}");
 }
