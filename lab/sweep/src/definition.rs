@@ -100,7 +100,7 @@ pub struct Definition {
     pub(super) overrides: Vec<Override>,
     /// Machine and kernel keys that were set on the command line.
     pub(super) changes: Vec<String>,
-    axes: Vec<Axis>,
+    axes: Arc<[Axis]>,
     sample: Option<Sample>,
     /// Objectives and constraints of an exploration.
     pub(super) explore: Option<Exploration>,
@@ -145,6 +145,8 @@ pub(super) type Axis = Vec<Vec<Setting>>;
 /// The parts of a definition that are checked together with others.
 #[derive(Default)]
 struct Parts {
+    /// The axes of the grid.
+    grid: Vec<Axis>,
     zip: Axis,
     list: Axis,
     /// The position of each key in `schedule_for`.
@@ -193,7 +195,7 @@ impl Definition {
             task: Vec::new(),
             overrides: Vec::new(),
             changes: Vec::new(),
-            axes: Vec::new(),
+            axes: Arc::default(),
             sample: None,
             explore: None,
             explore_span: 0..0,
@@ -206,7 +208,8 @@ impl Definition {
         for field in document.root().fields() {
             errors.keep(definition.entry(&document, field, &mut parts));
         }
-        definition.axes.extend([parts.zip, parts.list].into_iter().filter(|axis| !axis.is_empty()));
+        let others = [parts.zip, parts.list].into_iter().filter(|axis| !axis.is_empty());
+        definition.axes = parts.grid.into_iter().chain(others).collect();
         errors.keep(definition.check_axes());
         errors.keep(definition.check_scheduled_keys(&parts.scheduled_spans));
         Ok((definition, errors))
@@ -264,7 +267,7 @@ impl Definition {
                 let mut errors = Diagnostics::default();
                 for values in self.columns(item)? {
                     errors.keep(self.check_distinct(&values));
-                    self.axes.push(values.into_iter().map(|setting| vec![setting]).collect());
+                    parts.grid.push(values.into_iter().map(|setting| vec![setting]).collect());
                 }
                 errors.or(())?;
             }
@@ -306,7 +309,7 @@ impl Definition {
     /// Returns an error if the key is an axis of the sweep.
     pub fn set(&mut self, change: &Override) -> Result<(), Diagnostic> {
         let key = change.key();
-        if let Some(setting) = self.axes.iter().flatten().flatten().find(|setting| setting.key == key) {
+        if let Some(setting) = self.varied().find(|setting| &*setting.key == key) {
             let message = format!("the override `{key}={}` sets a key that the sweep varies", change.value());
             return Err(self.error(setting.span.clone(), message, "set another key, or change the sweep"));
         }
@@ -338,15 +341,15 @@ impl Definition {
 
     /// The setting of a parameter for all points, if it has one. Axes take precedence.
     pub(super) fn common(&self, key: &str) -> Option<&Setting> {
-        self.task.iter().rfind(|setting| setting.key == key)
+        self.task.iter().rfind(|setting| &*setting.key == key)
     }
 
     /// The axes, in the order of their first appearance.
     pub(super) fn varying(&self) -> Vec<String> {
         let mut keys: Vec<String> = Vec::new();
-        for setting in self.axes.iter().flatten().flatten() {
-            if !keys.contains(&setting.key) {
-                keys.push(setting.key.clone());
+        for setting in self.varied() {
+            if !keys.iter().any(|key| **key == *setting.key) {
+                keys.push(setting.key.to_string());
             }
         }
         keys
@@ -376,7 +379,7 @@ impl Definition {
     /// The alternatives of the point with this number: its digits, one an axis. The last axis varies fastest.
     pub(super) fn digits(&self, mut number: u64) -> Vec<usize> {
         let mut digits = vec![0; self.axes.len()];
-        for (digit, axis) in digits.iter_mut().zip(&self.axes).rev() {
+        for (digit, axis) in digits.iter_mut().zip(&*self.axes).rev() {
             *digit = (number % axis.len() as u64) as usize;
             number /= axis.len() as u64;
         }
@@ -422,7 +425,7 @@ impl Definition {
     /// The alternative of an axis that a point with these settings has.
     pub(super) fn alternative_of(&self, axis: usize, settings: &Settings) -> Option<usize> {
         let same = |setting: &Setting| {
-            settings.get(&setting.key) == Some(&parameter::column(&setting.key, &setting.value))
+            settings.get(&*setting.key) == Some(&parameter::column(&setting.key, &setting.value))
         };
         // Of several rows of a list, the one with the most settings.
         let fits = self.axes[axis].iter().enumerate().filter(|(_, row)| row.iter().all(same));

@@ -15,7 +15,7 @@ use runtime::Keys;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// Keys and values of a point.
 pub type Settings = serde_json::Map<String, Value>;
@@ -23,7 +23,8 @@ pub type Settings = serde_json::Map<String, Value>;
 /// A key with a value, and its position in the definition.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Setting {
-    pub(super) key: String,
+    /// One text for all values of a list.
+    pub(super) key: Arc<str>,
     /// Byte range of the key in the definition; `0..0` for a key from the command line.
     pub(super) key_span: Range<usize>,
     pub(super) value: toml::Value,
@@ -266,7 +267,7 @@ macro_rules! rows {
             pub(super) fn of(settings: &[&'s Setting]) -> Self {
                 let mut given = Self { $($name: None,)* others: Vec::new() };
                 for setting in settings {
-                    match setting.key.as_str() {
+                    match &*setting.key {
                         $(stringify!($name) => given.$name = Some(setting),)*
                         _ => {
                             given.others.retain(|other| other.key != setting.key);

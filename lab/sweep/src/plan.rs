@@ -56,7 +56,7 @@ impl Plan {
         let key = |&number: &u64| resolver.key(&definition.digits(number));
         let (mut points, mut numbers) = (Points::default(), Vec::with_capacity(all.len()));
         let (mut seen, mut repeated) = (HashSet::with_capacity(all.len()), None);
-        let mut columns = Columns::new(definition, &mut points);
+        let mut columns = Columns::new(definition);
         for chunk in all.chunks(CHUNK) {
             let keys: Result<Vec<PointKey>, _> = chunk.par_iter().map(key).collect();
             let keys =
@@ -207,6 +207,16 @@ mod tests {
         assert_eq!(plan.len(), 2);
         let (point, count) = plan.repeated().unwrap();
         assert_eq!((point.key, count), (plan.point(0).key, 1));
+    }
+
+    /// An axis may have a million values.
+    #[test]
+    fn columns_have_the_values_of_points_only() {
+        let plan = plan("n = 1024\n[grid]\nhple.count = [8, 16, 32, 64]\n[sample]\npoints = 1").unwrap();
+        let columns = serde_json::to_value(&plan.manifest.points).unwrap()["columns"].clone();
+        let column = columns.as_array().unwrap().iter().find(|column| column["name"] == "hple.count");
+        assert_eq!(column.unwrap()["values"].as_array().unwrap().len(), 1);
+        assert_eq!(plan.manifest.points.value(0, "hple.count"), plan.point(0).settings.get("hple.count"));
     }
 
     #[test]

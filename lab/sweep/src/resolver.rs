@@ -22,7 +22,7 @@ use sim::{Machine, MachineBase, Override};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::hash::Hash;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// The numbers of a point's alternatives, one for each axis.
 pub(super) type Digits = [usize];
@@ -50,20 +50,23 @@ pub(super) struct Resolver {
 /// of its kind.
 struct Axis {
     /// Parameters of the task.
-    task: Vec<usize>,
+    task: Numbers,
     /// Keys of the machine for which programs are scheduled.
-    scheduled_for: Vec<usize>,
+    scheduled_for: Numbers,
     /// Everything on which programs depend.
-    program: Vec<usize>,
+    program: Numbers,
     /// Keys on which the cycles of a given program depend.
-    cycles: Vec<usize>,
+    cycles: Numbers,
     /// Keys of machines without the off-chip memory.
-    kernels: Vec<usize>,
+    kernels: Numbers,
     /// Keys on which its results, or its faults, depend.
-    results: Vec<usize>,
-    /// The values of machine keys; `None` if one of them is invalid, or not a single key.
-    machine: Vec<Option<Vec<Assignment>>>,
+    results: Numbers,
+    /// The values of machine keys, once a point has them; `None` if one of them is invalid, or not a single key.
+    machine: Vec<OnceLock<Option<Box<[Assignment]>>>>,
 }
+
+/// A number for each alternative.
+type Numbers = Arc<[usize]>;
 
 /// A task, and the hash of everything that determines its program on a given machine.
 #[derive(Clone)]
@@ -118,29 +121,22 @@ impl Axis {
         let changes_kernels = |key: &str| !is_parameter(key) && !key.starts_with("hbm.");
         // The others that decide about results decide whether the program fits at all, which each point tests.
         let changes_results = |key: &str| ["vdm.size_mib", "sdm.size_kib", "law.operands"].contains(&key);
-        let keys: BTreeSet<&str> =
-            alternatives.iter().flatten().map(|setting| setting.key.as_str()).collect();
+        let keys: BTreeSet<&str> = alternatives.iter().flatten().map(|setting| &*setting.key).collect();
         // Most purposes want all keys or none. The numbers of each choice of keys are found once; definitions refuse two
         // alternatives with the same settings.
-        let (none, all) = (vec![0; alternatives.len()], (0..alternatives.len()).collect());
+        let (none, all) = (vec![0; alternatives.len()].into(), (0..alternatives.len()).collect());
         let mut known = vec![(BTreeSet::new(), none), (keys.clone(), all)];
-        let mut numbers = |is_wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        let mut numbers = |is_wanted: &dyn Fn(&str) -> bool| -> Numbers {
             let wanted: BTreeSet<&str> = keys.iter().copied().filter(|key| is_wanted(key)).collect();
             if let Some((_, numbers)) = known.iter().find(|(known, _)| *known == wanted) {
-                return numbers.clone();
+                return Arc::clone(numbers);
             }
             let mut first: HashMap<String, usize> = HashMap::new();
-            let text =
-                |row: &Vec<Setting>| name(row.iter().filter(|setting| wanted.contains(setting.key.as_str())));
+            let text = |row: &Vec<Setting>| name(row.iter().filter(|setting| wanted.contains(&*setting.key)));
             let texts = alternatives.iter().map(text).enumerate();
-            let numbers: Vec<usize> =
-                texts.map(|(number, text)| *first.entry(text).or_insert(number)).collect();
-            known.push((wanted, numbers.clone()));
+            let numbers: Numbers = texts.map(|(number, text)| *first.entry(text).or_insert(number)).collect();
+            known.push((wanted, Arc::clone(&numbers)));
             numbers
-        };
-        let machine = |row: &Vec<Setting>| {
-            let settings = row.iter().filter(|setting| !is_parameter(&setting.key));
-            settings.map(|setting| Assignment::new(&setting.key, setting.value.clone())).collect()
         };
         Self {
             task: numbers(&is_parameter),
@@ -149,27 +145,23 @@ impl Axis {
             cycles: numbers(&changes_cycles),
             kernels: numbers(&changes_kernels),
             results: numbers(&changes_results),
-            machine: alternatives.iter().map(machine).collect(),
+            machine: vec![OnceLock::new(); alternatives.len()],
         }
     }
 }
 
 /// The settings of points as codes of their columns.
 pub(super) struct Columns {
-    /// The machine settings of each alternative of each axis.
-    machine: Vec<Vec<Vec<Code>>>,
+    /// The machine settings of each alternative of each axis that a point has.
+    machine: Vec<Vec<Option<Box<[Code]>>>>,
     /// The settings of each task.
     tasks: HashMap<Vec<usize>, Vec<Code>>,
 }
 
 impl Columns {
-    pub(super) fn new(definition: &Definition, points: &mut Points) -> Self {
-        let mut codes = |row: &Vec<Setting>| -> Vec<Code> {
-            let settings = row.iter().filter(|setting| !is_parameter(&setting.key));
-            settings.map(|setting| points.code(&setting.key, &column(&setting.key, &setting.value))).collect()
-        };
-        let mut axis = |axis: &Vec<Vec<Setting>>| axis.iter().map(&mut codes).collect();
-        Self { machine: definition.axes().iter().map(&mut axis).collect(), tasks: HashMap::new() }
+    pub(super) fn new(definition: &Definition) -> Self {
+        let machine = definition.axis_lengths().map(|length| vec![None; length]).collect();
+        Self { machine, tasks: HashMap::new() }
     }
 
     /// The settings of a point.
@@ -188,8 +180,13 @@ impl Columns {
                 codes
             }
         };
-        let rows = self.machine.iter().zip(point).map(|(axis, &number)| &axis[number]);
-        codes.extend(rows.flatten());
+        let mut code = |setting: &Setting| points.code(&setting.key, &column(&setting.key, &setting.value));
+        for ((known, axis), &number) in self.machine.iter_mut().zip(resolver.definition.axes()).zip(point) {
+            codes.extend(&*known[number].get_or_insert_with(|| {
+                let settings = axis[number].iter().filter(|setting| !is_parameter(&setting.key));
+                settings.map(&mut code).collect()
+            }));
+        }
         Ok(codes)
     }
 }
@@ -280,7 +277,7 @@ impl Resolver {
         let mut settings = task.columns.clone();
         for Setting { key, value, .. } in self.definition.point_at(point) {
             if !is_parameter(key) {
-                settings.insert(key.clone(), column(key, value));
+                settings.insert(key.to_string(), column(key, value));
             }
         }
         Ok(PlannedPoint {
@@ -328,14 +325,21 @@ impl Resolver {
     }
 
     /// For each axis, the number of a point's alternative.
-    fn numbers(&self, point: &Digits, of: impl Fn(&Axis) -> &Vec<usize>) -> Vec<usize> {
+    fn numbers(&self, point: &Digits, of: impl Fn(&Axis) -> &Numbers) -> Vec<usize> {
         self.axes.iter().zip(point).map(|(axis, &number)| of(axis)[number]).collect()
     }
 
     /// The machine of a point if all its settings are valid values of keys and break no rule.
     fn assigned(&self, point: &Digits) -> Option<Hashed> {
-        let rows = self.axes.iter().zip(point).map(|(axis, &number)| axis.machine[number].as_ref());
-        let rows: Vec<&Vec<Assignment>> = rows.collect::<Option<_>>()?;
+        let assignments = |row: &Vec<Setting>| {
+            let settings = row.iter().filter(|setting| !is_parameter(&setting.key));
+            settings.map(|setting| Assignment::new(&setting.key, setting.value.clone())).collect()
+        };
+        let axes = self.axes.iter().zip(self.definition.axes()).zip(point);
+        let rows = axes.map(|((axis, rows), &number)| {
+            axis.machine[number].get_or_init(|| assignments(&rows[number])).as_deref()
+        });
+        let rows: Vec<&[Assignment]> = rows.collect::<Option<_>>()?;
         if rows.iter().all(|row| row.is_empty()) {
             return Some(self.base.clone());
         }
@@ -376,7 +380,8 @@ impl Resolver {
         };
         self.scheduled_for.get(self.numbers(point, |axis| &axis.scheduled_for), || {
             let settings = self.definition.point_at(point).into_iter();
-            let settings: Vec<&Setting> = settings.filter(|setting| keys.contains(&setting.key)).collect();
+            let settings: Vec<&Setting> =
+                settings.filter(|setting| keys.iter().any(|key| **key == *setting.key)).collect();
             if settings.is_empty() { Ok(self.base.clone()) } else { self.machine(&settings) }
         })
     }

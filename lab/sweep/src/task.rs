@@ -59,7 +59,7 @@ impl KernelTask {
         let mut errors = Diagnostics::default();
         for (name, text) in parameters {
             let parameter = parameter::find(name).filter(|parameter| parameter.is_of(Form::Kernel, None));
-            if settings.iter().any(|known| known.key == *name) {
+            if settings.iter().any(|known| &*known.key == *name) {
                 errors.push(error(format!("`{name}` is given twice"), "give each parameter once".into()));
             } else if let Some(parameter) = parameter {
                 settings.push(setting(name, parameter.values.read(text)));
@@ -72,7 +72,7 @@ impl KernelTask {
             }
         }
         errors.or(())?;
-        if ALTERNATIVES.iter().all(|key| settings.iter().any(|setting| setting.key == *key)) {
+        if ALTERNATIVES.iter().all(|key| settings.iter().any(|setting| &*setting.key == *key)) {
             let [modulus, size] = ALTERNATIVES;
             return Err(error(format!("both `{modulus}` and `{size}`"), "give one of them".into()).into());
         }
@@ -123,7 +123,7 @@ pub(super) fn resolve(
     settings: &[&Setting],
 ) -> Result<Resolved, Diagnostics> {
     // A modulus takes the place of a size that was set before, and the other way round.
-    let is_modulus = |setting: &Setting| ALTERNATIVES.contains(&setting.key.as_str());
+    let is_modulus = |setting: &Setting| ALTERNATIVES.contains(&&*setting.key);
     let modulus = settings.iter().rfind(|setting| is_modulus(setting)).map(|setting| &setting.key);
     let in_force = |setting: &&Setting| !is_modulus(setting) || Some(&setting.key) == modulus;
     let settings: Vec<&Setting> = settings.iter().copied().filter(in_force).collect();
@@ -137,7 +137,7 @@ pub(super) fn resolve(
         Form::RingFile => reader.ring_file()?,
     };
     for Setting { key, value, .. } in reader.given.all() {
-        columns.insert(key.clone(), parameter::column(key, value));
+        columns.insert(key.to_string(), parameter::column(key, value));
     }
     let stream = reader.given.stream.and_then(|setting| integer(setting).try_into().ok());
     Ok(Resolved { task, stream, columns })
@@ -222,7 +222,7 @@ impl Reader<'_> {
                 .map(|()| text(Some(kernel)));
         }
         for setting in
-            self.given.all().filter(|setting| setting.key != "kernel" || self.given.program.is_some())
+            self.given.all().filter(|setting| &*setting.key != "kernel" || self.given.program.is_some())
         {
             let Some(parameter) = parameter::find(&setting.key) else { continue };
             if !parameter.is_of(form, name) {
@@ -375,7 +375,7 @@ impl Reader<'_> {
         let mut errors = Diagnostics::default();
         let mut values = Vec::new();
         for spec in operation.parameters() {
-            let Some(setting) = others.iter().find(|setting| setting.key == spec.name) else {
+            let Some(setting) = others.iter().find(|setting| &*setting.key == spec.name) else {
                 let message = format!("`{operation}` needs `{}`: {}", spec.name, spec.doc);
                 let (name, range) = (spec.name, spec.kind.range());
                 let help = format!("set `{name}`: {range}; with `--setting {name}=..` for `rpu gen`");
@@ -462,7 +462,7 @@ impl Reader<'_> {
         let parameter_set = self.set(kernel, set, n)?;
         let mut options = Options::default();
         for setting in others {
-            let option = OPTIONS.iter().find(|option| option.name == setting.key);
+            let option = OPTIONS.iter().find(|option| option.name == &*setting.key);
             let set = option.map_or(Ok(()), |option| option.set(&mut options, &setting.text()));
             set.map_err(|error| self.error(setting.span.clone(), error, ""))?;
         }

@@ -11,7 +11,7 @@ impl Definition {
     /// Checks that no value of an axis comes twice: its points would be the same.
     pub(super) fn check_distinct(&self, values: &[Setting]) -> Result<(), Diagnostic> {
         let mut seen = HashSet::new();
-        match values.iter().find(|setting| !seen.insert(canonical(&setting.value))) {
+        match values.iter().find(|setting| !seen.insert(Canonical::of(&setting.value))) {
             None => Ok(()),
             Some(Setting { key, value, span, .. }) => {
                 let message = format!("`{key}` has the value {value} twice");
@@ -22,15 +22,15 @@ impl Definition {
     }
 
     /// The same for the rows of `[zip]` or `[[list]]`.
-    pub(super) fn check_rows(&self, name: &str, rows: &Axis) -> Result<(), Diagnostic> {
+    pub(super) fn check_rows<'r>(&self, name: &str, rows: &'r Axis) -> Result<(), Diagnostic> {
         let mut seen = HashSet::new();
-        let text = |row: &Vec<Setting>| {
-            let mut settings: Vec<String> =
-                row.iter().map(|setting| format!("{}={}", setting.key, canonical(&setting.value))).collect();
-            settings.sort();
-            settings
+        let values = |row: &'r Vec<Setting>| {
+            let setting = |setting: &'r Setting| (&*setting.key, Canonical::of(&setting.value));
+            let mut values: Vec<(&str, Canonical<'r>)> = row.iter().map(setting).collect();
+            values.sort_unstable();
+            values
         };
-        match rows.iter().find(|row| !seen.insert(text(row))).and_then(|row| row.first()) {
+        match rows.iter().find(|row| !seen.insert(values(row))).and_then(|row| row.first()) {
             None => Ok(()),
             Some(setting) => {
                 let message = format!("two rows of `{name}` have the same values");
@@ -57,7 +57,7 @@ impl Definition {
 
     /// Checks that no key is on two axes, and that a kernel's key for all points is not one that every point sets anew.
     pub(super) fn check_axes(&self) -> Result<(), Diagnostic> {
-        for axis in &self.axes {
+        for axis in &*self.axes {
             let mut rows: HashMap<&str, usize> = HashMap::new();
             axis.iter().flatten().for_each(|setting| *rows.entry(&setting.key).or_default() += 1);
             let in_all_rows = |setting: &&Setting| rows[&*setting.key] == axis.len();
@@ -69,7 +69,7 @@ impl Definition {
             }
         }
         let mut others = HashSet::new();
-        for axis in &self.axes {
+        for axis in &*self.axes {
             if let Some(setting) = axis.iter().flatten().find(|setting| others.contains(&*setting.key)) {
                 let message = format!("`{}` is varied twice", setting.key);
                 let help = "keep it in one of [grid], [zip] and [[list]]";
@@ -82,7 +82,23 @@ impl Definition {
     }
 }
 
-/// The text of a value, the same for equal numbers.
-fn canonical(value: &toml::Value) -> String {
-    value.as_float().and_then(whole).map_or_else(|| value.to_string(), |number| number.to_string())
+/// A number, truth or text, the same for equal numbers.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Canonical<'v> {
+    Whole(i64),
+    /// The bits of another number.
+    Bits(u64),
+    Truth(bool),
+    Text(&'v str),
+}
+
+impl<'v> Canonical<'v> {
+    fn of(value: &'v toml::Value) -> Self {
+        match value {
+            toml::Value::Integer(number) => Self::Whole(*number),
+            toml::Value::Float(number) => whole(*number).map_or(Self::Bits(number.to_bits()), Self::Whole),
+            toml::Value::Boolean(truth) => Self::Truth(*truth),
+            other => Self::Text(other.as_str().unwrap_or_default()),
+        }
+    }
 }

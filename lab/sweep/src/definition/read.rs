@@ -7,7 +7,7 @@ use diagnostic::{Code, Diagnostic, Diagnostics, counted};
 use serde::de::DeserializeOwned;
 use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// The keys of all rows of a list, as many as one table may have.
 const MAX_KEYS: usize = 1000;
@@ -152,6 +152,7 @@ impl Definition {
                 errors.push(self.needs_a_list(&field.item, &key));
                 continue;
             }
+            let key = Arc::from(key);
             let settings = field.item.items().iter().map(|item| self.setting(&key, field, item));
             columns.push(settings.filter_map(|setting| errors.keep(setting)).collect());
         }
@@ -159,9 +160,9 @@ impl Definition {
     }
 
     /// The value `item` of a field.
-    fn setting(&self, key: &str, field: &Field<'_>, item: &Item<'_>) -> Result<Setting, Diagnostic> {
+    fn setting(&self, key: &Arc<str>, field: &Field<'_>, item: &Item<'_>) -> Result<Setting, Diagnostic> {
         let (key_span, span) = (field.span.clone(), item.span.clone());
-        Ok(Setting { key: key.to_owned(), key_span, value: self.plain(item)?, span })
+        Ok(Setting { key: Arc::clone(key), key_span, value: self.plain(item)?, span })
     }
 
     fn needs_a_list(&self, item: &Item<'_>, key: &str) -> Diagnostic {
@@ -191,11 +192,12 @@ impl Definition {
             return Err(self.error(item.span.clone(), "`list` must be a list of tables", help).into());
         }
         let mut errors = Diagnostics::default();
-        let (mut rows, mut keys) = (Axis::new(), HashSet::new());
+        let (mut rows, mut keys) = (Axis::new(), HashSet::<Arc<str>>::new());
         for table in item.items() {
             let mut row = Vec::new();
             for (key, field) in errors.keep(self.leaves("", table)).unwrap_or_default() {
-                if keys.insert(key.clone()) && keys.len() > MAX_KEYS {
+                let key = keys.get(&*key).map_or_else(|| Arc::from(key), Arc::clone);
+                if keys.insert(Arc::clone(&key)) && keys.len() > MAX_KEYS {
                     let message = format!("more than {MAX_KEYS} keys in all rows of `list`");
                     return Err(self
                         .error(field.span.clone(), message, "give the rows the same keys")

@@ -182,7 +182,7 @@ impl Space {
 /// The goals of the space of a definition. Its designs have one task, see [`check_task`].
 fn goals(definition: &Definition, exploration: &Exploration) -> Result<Goals, Diagnostic> {
     let has_stream =
-        definition.common("stream").is_some() || definition.varied().any(|setting| setting.key == "stream");
+        definition.common("stream").is_some() || definition.varied().any(|setting| &*setting.key == "stream");
     let time = if has_stream { Measure::StreamUs } else { Measure::TimeUs };
     let constraints = exploration.constraints.clone();
     let objectives = exploration.objectives.clone().unwrap_or_else(|| vec![time, Measure::AreaMm2]);
@@ -223,9 +223,9 @@ fn goals(definition: &Definition, exploration: &Exploration) -> Result<Goals, Di
 /// Checks that all designs have one task: a front of several would compare designs for different ones.
 fn check_task(definition: &Definition) -> Result<(), Diagnostic> {
     for key in PARAMETERS.iter().filter(|parameter| parameter.identifies).map(|parameter| parameter.name) {
-        let Some(first) = definition.varied().find(|setting| setting.key == key) else { continue };
+        let Some(first) = definition.varied().find(|setting| &*setting.key == key) else { continue };
         let mut values: Vec<String> = Vec::new();
-        let own = |row: &[Setting]| row.iter().rfind(|setting| setting.key == key).map(Setting::text);
+        let own = |row: &[Setting]| row.iter().rfind(|setting| &*setting.key == key).map(Setting::text);
         for row in definition.axes().iter().filter(|axis| axis.iter().any(|row| own(row).is_some())).flatten()
         {
             let value = own(row).or_else(|| definition.common(key).map(Setting::text));
