@@ -59,7 +59,7 @@ impl KernelTask {
         let mut errors = Diagnostics::default();
         for (name, text) in parameters {
             let parameter = parameter::find(name).filter(|parameter| parameter.is_of(Form::Kernel, None));
-            if settings.iter().any(|known| &*known.key == *name) {
+            if settings.iter().any(|known| *known.key == **name) {
                 errors.push(error(format!("`{name}` is given twice"), "give each parameter once".into()));
             } else if let Some(parameter) = parameter {
                 settings.push(setting(name, parameter.values.read(text)));
@@ -72,7 +72,7 @@ impl KernelTask {
             }
         }
         errors.or(())?;
-        if ALTERNATIVES.iter().all(|key| settings.iter().any(|setting| &*setting.key == *key)) {
+        if ALTERNATIVES.iter().all(|key| settings.iter().any(|setting| *setting.key == **key)) {
             let [modulus, size] = ALTERNATIVES;
             return Err(error(format!("both `{modulus}` and `{size}`"), "give one of them".into()).into());
         }

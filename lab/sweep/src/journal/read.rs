@@ -205,12 +205,15 @@ pub(super) fn whole_length(file: &mut File) -> io::Result<u64> {
 /// part of another on one line.
 fn read_line(line: &[u8]) -> Option<Result<(Head, &str), String>> {
     const BEGIN: &[u8] = b"{\"key\":";
+    let whole = read_record(line);
+    if whole.is_ok() {
+        return Some(whole);
+    }
     let begins = line.starts_with(BEGIN) || BEGIN.starts_with(line);
     if begins && (!line.ends_with(b"}") || is_part(line)) {
         return None;
     }
-    let whole = read_record(line);
-    if whole.is_ok() || !line.ends_with(b"}") {
+    if !line.ends_with(b"}") {
         return Some(whole);
     }
     let starts = line.windows(BEGIN.len()).enumerate().skip(1).filter(|(_, bytes)| *bytes == BEGIN);
