@@ -1,11 +1,12 @@
 //! `rpu explore`
 
+use crate::bar::bar;
 use crate::failure::Failure;
-use crate::numbers::whole;
+use crate::numbers::{threads, whole};
 use crate::signals;
 use crate::sweep::{self, definition, pool, this_shard};
 use clap::Subcommand;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use lab_sweep::explore::{Explored, Space, explore};
 use lab_sweep::{Definition, Journal, Shard, generate};
 use std::path::PathBuf;
@@ -20,7 +21,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     search: SearchArgs,
     /// Number of threads; by default one for each core
-    #[arg(short = 'j', long, value_name = "THREADS", value_parser = whole::<usize>)]
+    #[arg(short = 'j', long, value_name = "THREADS", value_parser = threads)]
     threads: Option<usize>,
     /// Search as the K-th of N, with a seed and a journal of its own; in a SLURM array job, the default is
     /// the task's number
@@ -83,7 +84,7 @@ fn search(args: &Args) -> Result<(), Failure> {
     let pool = pool(args.threads)?;
     let space = pool.install(|| Space::new(&definition))?;
     let mut journal = Journal::open(&search.out, shard, &space.manifest())?.stopped_by(signals::watch()?);
-    let bar = bar(args);
+    let bar = progress_bar(args);
     let progress = |state: &Explored| tell(args, &bar, state);
     let seed = search.seed.wrapping_add(shard.number() as u64 - 1);
     let found =
@@ -118,13 +119,11 @@ fn front(state: &Explored) -> String {
     format!("{} on the front{}", state.front, hypervolume.unwrap_or_default())
 }
 
-fn bar(args: &Args) -> ProgressBar {
+fn progress_bar(args: &Args) -> ProgressBar {
     if args.json_progress {
         return ProgressBar::hidden();
     }
-    let template = "{bar:30} {pos}/{len} designs, {per_sec}, {eta} left, {msg}";
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(args.search.evaluations as u64).with_style(style)
+    bar(args.search.evaluations, "designs", ", {msg}")
 }
 
 fn tell(args: &Args, bar: &ProgressBar, state: &Explored) {

@@ -15,6 +15,7 @@ macro_rules! note {
     }};
 }
 mod assemble;
+mod bar;
 mod completions;
 mod crosscheck;
 mod data;

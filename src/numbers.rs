@@ -20,6 +20,19 @@ pub(crate) fn positive(text: &str) -> Result<u32, String> {
         .and_then(|number| if number == 0 { Err("it must be at least 1".to_owned()) } else { Ok(number) })
 }
 
+/// The most threads that `-j` can ask for.
+const MAX_THREADS: usize = 1024;
+
+/// Parses a number of threads.
+///
+/// # Errors
+/// As [`whole`], and for 0 or more than 1024.
+pub(crate) fn threads(text: &str) -> Result<usize, String> {
+    let number = whole(text)?;
+    let range = 1..=MAX_THREADS;
+    if range.contains(&number) { Ok(number) } else { Err(format!("it must be from 1 to {MAX_THREADS}")) }
+}
+
 /// Parses a ring degree: digits, or digits and `K` (times 1024).
 ///
 /// # Errors

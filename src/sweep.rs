@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::machine_options::parse_overrides;
-use crate::numbers::whole;
+use crate::numbers::threads;
 use crate::program::is_program;
 use crate::signals;
 use clap::Subcommand;
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     sweep: SweepArgs,
     /// Number of threads; by default one for each core
-    #[arg(short = 'j', long, value_name = "THREADS", value_parser = whole::<usize>)]
+    #[arg(short = 'j', long, value_name = "THREADS", value_parser = threads)]
     threads: Option<usize>,
     /// Run every N-th point, starting with the K-th; in a SLURM array job, the default is the
     /// task's share
@@ -167,7 +167,7 @@ fn sweep(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// The shard of this process: as given, or that of a SLURM task, or the whole.
+/// The shard of this process: as given, or of the SLURM task, or the whole.
 pub(crate) fn this_shard(given: Option<Shard>) -> Result<Shard, Failure> {
     match given {
         Some(shard) => Ok(shard),
@@ -175,14 +175,8 @@ pub(crate) fn this_shard(given: Option<Shard>) -> Result<Shard, Failure> {
     }
 }
 
-/// The most threads that `-j` can ask for.
-const MAX_THREADS: usize = 1024;
-
 /// The number of threads: as given, or one for each core.
 pub(crate) fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
-    if let Some(threads) = threads.filter(|threads| *threads > MAX_THREADS) {
-        return Err(Failure::wrong(format_args!("{threads} threads are too many"), "give -j up to 1024"));
-    }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
     pool.map_err(|error| Failure::wrong(error, None))
 }

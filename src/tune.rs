@@ -1,9 +1,11 @@
 //! `rpu tune`
 
+use crate::bar::bar;
 use crate::failure::Failure;
 use crate::files;
 use crate::generate::{failure, task};
 use crate::machine_options::MachineArgs;
+
 use crate::numbers::whole;
 use crate::rows::{Rows, TaskRows};
 use codegen::library::{Measured, Target, Task};
@@ -11,7 +13,6 @@ use codegen::search::{self, Effort, Memory};
 use codegen::{PlanChoice, Recipe, Request, choose, compile};
 use diagnostic::input::Content;
 use golden::Operation;
-use indicatif::{ProgressBar, ProgressStyle};
 use lab_sweep::KernelTask;
 use lab_sweep::tuning::{Cache, CacheError};
 use sim::Machine;
@@ -70,9 +71,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     }
     let memory: &dyn Memory = cache.as_ref().map_or(&(), |cache| cache);
     let effort = Effort { budget: args.effort, seed: args.seed };
-    let bar = ProgressBar::new(0);
-    let style = "{bar:30} {pos}/{len} plans, {per_sec}, {eta} left, best {msg} cycles";
-    bar.set_style(ProgressStyle::with_template(style).expect("the template is right"));
+    let bar = bar(0, "plans", ", best {msg} cycles");
     // What the tool uses without this search.
     let before = choose(&request, &machine, &PlanChoice::Best).map_err(failure)?;
     let before_cycles = cycles(&request, &before.recipe, &machine)?;

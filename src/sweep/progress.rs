@@ -1,7 +1,8 @@
 //! Progress of a sweep, on standard error.
 
+use crate::bar::bar;
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use lab_sweep::{Record, Status};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -49,11 +50,8 @@ impl Progress {
 
     fn begun(&self, points: usize) -> &Begun {
         self.begun.get_or_init(|| {
-            let template = "{bar:40} {pos}/{len} points, {per_sec}, {eta} left";
-            let style =
-                ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
             let bar = match self.kind {
-                ProgressKind::Auto => ProgressBar::new(points as u64).with_style(style),
+                ProgressKind::Auto => bar(points, "points", ""),
                 ProgressKind::Json | ProgressKind::None => ProgressBar::hidden(),
             };
             Begun { bar, points, counts: Mutex::new(Counts { done: 0, failed: 0, told: self.begin }) }

@@ -5,7 +5,7 @@ use super::progress::{Progress, ProgressKind};
 use super::replay::differs;
 use crate::failure::Failure;
 use crate::files;
-use crate::numbers::{positive, whole};
+use crate::numbers::{positive, threads, whole};
 use lab_sweep::{Record, Verification, generate, verify};
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SEED", default_value_t = 0, requires = "sample", value_parser = whole::<u64>)]
     seed: u64,
     /// Number of threads; by default one for each core
-    #[arg(short = 'j', long, value_name = "THREADS", value_parser = whole::<usize>)]
+    #[arg(short = 'j', long, value_name = "THREADS", value_parser = threads)]
     threads: Option<usize>,
     /// Format of progress on standard error
     #[arg(long, value_enum, default_value = "auto", value_name = "HOW")]
