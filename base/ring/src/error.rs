@@ -57,7 +57,7 @@ pub enum Error {
     },
     /// Too few primes have this size.
     #[error(
-        "only {found} primes of {bits} bits are 1 mod {order}, but {count} are needed; try more bits (at most 128)"
+        "primes of {bits} bits that are 1 mod {order}: {found}, but {count} are needed; try more bits (at most 128)"
     )]
     TooFewPrimes {
         /// The size in bits.

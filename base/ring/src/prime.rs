@@ -34,6 +34,18 @@ pub fn largest_primes(bits: u32, degree: Degree, count: usize) -> Result<Vec<u12
     }
 }
 
+/// The prime nearest to `value` that is 1 mod 2n, for the `degree` n; the smaller one of two. None if no prime of at most 128 bits
+/// is 1 mod 2n.
+pub fn nearest_prime(value: u128, degree: Degree) -> Option<u128> {
+    let order = degree.order();
+    let start = value.saturating_sub(1) / order * order + 1;
+    let below = std::iter::successors(Some(start), |candidate| candidate.checked_sub(order));
+    let mut above = std::iter::successors(start.checked_add(order), |candidate| candidate.checked_add(order));
+    let below = below.take_while(|&candidate| candidate > 1).find(|&candidate| is_prime(candidate));
+    let above = above.find(|&candidate| is_prime(candidate));
+    [below, above].into_iter().flatten().min_by_key(|&prime| (prime.abs_diff(value), prime))
+}
+
 /// Whether `value` is prime.
 ///
 /// The test: strong Miller-Rabin tests to the 13 prime bases up to 41, then a strong Lucas test with
@@ -150,6 +162,17 @@ mod tests {
         for (value, &composite) in composite.iter().enumerate() {
             assert_eq!(is_prime(value as u128), value >= 2 && !composite, "{value}");
         }
+    }
+
+    #[test]
+    fn no_prime_that_is_1_mod_2n_is_nearer() {
+        let degree = Degree::new(16).unwrap();
+        let primes: Vec<u128> = (1..3000).map(|k| 32 * k + 1).filter(|&q| is_prime(q)).collect();
+        for value in (0..50_000).step_by(7) {
+            let nearest = primes.iter().copied().min_by_key(|&prime| (prime.abs_diff(value), prime));
+            assert_eq!(nearest_prime(value, degree), nearest, "{value}");
+        }
+        assert_eq!(nearest_prime(u128::MAX, degree), largest_prime(128, degree).ok());
     }
 
     #[test]

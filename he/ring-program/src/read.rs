@@ -37,6 +37,7 @@ use call::OpenFunction;
 use diagnostic::{Diagnostic, Diagnostics, number};
 pub use instruction::NOTATION;
 use operands::{Misplaced, Operands};
+use ring::prime::nearest_prime;
 use std::io::{BufRead, Read};
 use std::path::Path;
 use token::{Span, first_word, significant, text};
@@ -252,10 +253,17 @@ impl<'m> Reader<'m> {
         } else if let Err(fault) = self.builder.add_modulus(value) {
             let error = Code::Moduli.error(fault.to_string());
             let n = self.builder.program().degree();
-            let error = if let ModulusFault::Invalid(ring::Error::NoRoots { .. }) = fault {
-                error.with_help(format!("the ring degree is {n}; does the program have another one?"))
-            } else {
-                error
+            let help = match fault {
+                ModulusFault::Invalid(ring::Error::NoRoots { .. }) => {
+                    Some(format!("the ring degree is {n}; does the program have another one?"))
+                }
+                ModulusFault::Invalid(_) => nearest_prime(value, n)
+                    .map(|prime| format!("the nearest prime that is 1 mod {} is {prime:#x}", n.order())),
+                ModulusFault::Duplicate { .. } | ModulusFault::TooMany => None,
+            };
+            let error = match help {
+                Some(help) => error.with_help(help),
+                None => error,
             };
             self.report(error, line, rest);
         }

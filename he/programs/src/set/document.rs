@@ -6,7 +6,7 @@ use crate::security::{self, Security};
 use diagnostic::document::{Document, Format, Schema};
 use diagnostic::{Code, Diagnostic, Diagnostics, Span, counted};
 use num_bigint::BigUint;
-use ring::prime::{is_prime, largest_primes};
+use ring::prime::{is_prime, largest_primes, nearest_prime};
 use ring::{Basis, Degree, Ring};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -381,8 +381,12 @@ impl SetDocument<'_> {
     ) -> Result<Ring, Diagnostic> {
         let Some(root) = root else {
             return Ring::with_smallest_root(degree, modulus).map_err(|error| {
-                let help = format!("use a prime that is 1 mod {}", 2 * degree.get());
-                self.error(Code::Value, span, error.to_string()).with_help(help)
+                let error = self.error(Code::Value, span, error.to_string());
+                match nearest_prime(modulus, degree) {
+                    Some(prime) => error
+                        .with_help(format!("the nearest prime that is 1 mod {} is {prime}", degree.order())),
+                    None => error,
+                }
             });
         };
         let value = self.number(root.get_ref(), root.span())?;
