@@ -5,6 +5,7 @@ use super::{Document, Format, Item, Node, json};
 use crate::{Code, Diagnostic, Diagnostics, Span, nearest};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// The longest value that a message repeats, in bytes.
 const LONGEST: usize = 60;
@@ -146,6 +147,12 @@ impl Check<'_> {
         let words = resolve(self.root, schema)["enum"].as_array().into_iter().flatten();
         match item.text().and_then(|text| nearest(text, words.filter_map(Value::as_str))) {
             Some(near) => help += &format!("; did you mean `\"{near}\"`?"),
+            // Wide numbers are texts, since many readers of JSON round them.
+            None if source.starts_with(|first: char| first.is_ascii_digit())
+                && takes_text(self.root, schema) =>
+            {
+                help += &format!("; did you mean `\"{source}\"`?");
+            }
             None => help += &remark(self.root, schema),
         }
         self.report(Code::Value, item.span.clone(), message, help);
@@ -202,6 +209,15 @@ fn has_type(rule: &Value, node: &Node<'_>) -> bool {
             Node::Other => false,
         },
         _ => true,
+    }
+}
+
+/// Whether any text is valid.
+fn takes_text(root: &Value, schema: &Value) -> bool {
+    let schema = resolve(root, schema);
+    match schema["anyOf"].as_array() {
+        Some(alternatives) => alternatives.iter().any(|schema| takes_text(root, schema)),
+        None => schema["enum"].is_null() && has_type(&schema["type"], &Node::Text(Cow::Borrowed(""))),
     }
 }
 

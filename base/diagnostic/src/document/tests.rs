@@ -54,7 +54,7 @@ fn json_has_the_same_errors_with_its_own_words() {
         errors(Document::json("s.json", text)),
         [
             "s.json:2:8: D004: invalid value `2.5` for `n`; it must be a whole number from 2 to 64: degree of the ring",
-            "s.json:3:14: D004: invalid value `4` for `q`; it must be a quoted string or an object with `bits`",
+            "s.json:3:14: D004: invalid value `4` for `q`; it must be a quoted string or an object with `bits`; did you mean `\"4\"`?",
         ]
     );
     assert_eq!(
