@@ -129,6 +129,11 @@ impl Area {
         self.components().iter().map(|(_, area)| area).sum()
     }
 
+    /// The sum without the interface of the off-chip memory.
+    pub fn rpu(&self) -> f64 {
+        self.total() - self.hbm_phy
+    }
+
     /// The HPLEs with their slices of the register file.
     pub fn hples(&self) -> f64 {
         self.law + self.vrf

@@ -446,8 +446,8 @@ mod tests {
             (good.clone() + "}", format!("a.json:{lines}:2: invalid JSON: trailing characters")),
             ("{}".into(), "a.json:1:2: the key `schema` is missing".into()),
             (
-                good.replace("\"schema\": 2", "\"schema\": 7"),
-                "a.json:2:13: `schema`: unsupported version 7, expected 2".into(),
+                good.replace("\"schema\": 3", "\"schema\": 7"),
+                "a.json:2:13: `schema`: unsupported version 7, expected 3".into(),
             ),
             (
                 good.replace("\"program\":", "\"programme\":"),

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 
 /// Version of the documents. It rises when the meaning of a key changes or a key is removed.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// One run, of a kernel or of a ring program, as one JSON object; keys end in their units.
 ///
@@ -120,6 +120,8 @@ pub struct RunReport {
     pub vdm_peak_words: Option<u64>,
     /// The area of the machine, with what the run uses beside it ([`Area::of_run`]).
     pub area_mm2: f64,
+    /// The area without the interface of the off-chip memory.
+    pub area_rpu_mm2: f64,
     /// The area of each component.
     pub area_breakdown_mm2: Area,
     /// The energy of the run: the sum of the following three. Of a stream, the energy of one run in it.
@@ -133,6 +135,9 @@ pub struct RunReport {
     /// The energy by the time, in W, with a timing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_w: Option<f64>,
+    /// The power without that of the off-chip memory and its interface.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_rpu_w: Option<f64>,
     /// The part of each component in `energy_kernels_uj`.
     pub energy_breakdown_uj: Energy,
     /// The machine, with every key.
@@ -288,12 +293,14 @@ impl RunReport {
             binds_over_time: None,
             vdm_peak_words: None,
             area_mm2: area.total(),
+            area_rpu_mm2: area.rpu(),
             area_breakdown_mm2: area,
             energy_uj: energy.total(),
             energy_kernels_uj: energy.total(),
             energy_hbm_uj: 0.0,
             energy_static_uj: 0.0,
             power_w: None,
+            power_rpu_w: None,
             energy_breakdown_uj: energy,
             machine: machine.clone(),
             simulator: Simulator {
@@ -348,6 +355,7 @@ impl RunReport {
         Self {
             hbm: stream.map(OffChip::Stream),
             area_mm2: area.total(),
+            area_rpu_mm2: area.rpu(),
             area_breakdown_mm2: area,
             cycles: Some(cycles),
             frequency_ghz: Some(frequency_ghz),
@@ -364,12 +372,14 @@ impl RunReport {
 
     /// The report with the energy that some work takes in some time.
     fn with_energy(self, energy: &RunEnergy, time_us: f64) -> Self {
+        let power_w = |uj: f64| Some(if time_us > 0.0 { uj / time_us } else { 0.0 });
         Self {
             energy_uj: energy.total(),
             energy_kernels_uj: energy.kernels,
             energy_hbm_uj: energy.hbm,
             energy_static_uj: energy.idle(),
-            power_w: Some(if time_us > 0.0 { energy.total() / time_us } else { 0.0 }),
+            power_w: power_w(energy.total()),
+            power_rpu_w: power_w(energy.kernels + energy.idle()),
             ..self
         }
     }
@@ -416,6 +426,7 @@ impl RunReport {
             binds_over_time: Some(binds_over_time),
             vdm_peak_words: Some(vdm_peak_words),
             area_mm2: area.total(),
+            area_rpu_mm2: area.rpu(),
             area_breakdown_mm2: area,
             ..self.with_energy(&energy, time_us)
         }

@@ -37,18 +37,13 @@ impl<'r> Design<'r> {
 
     /// The area of the chip, with or without the interface of the off-chip memory.
     pub(crate) fn area_mm2(&self, whole: bool) -> f64 {
-        let phy = self.report.area_breakdown_mm2.hbm_phy;
-        if whole { self.report.area_mm2 } else { self.report.area_mm2 - phy }
+        if whole { self.report.area_mm2 } else { self.report.area_rpu_mm2 }
     }
 
     /// The power, with or without the off-chip memory and its interface.
     pub(crate) fn power_w(&self, whole: bool) -> f64 {
-        let uj = if whole {
-            self.report.energy_uj
-        } else {
-            self.report.energy_kernels_uj + self.report.energy_static_uj
-        };
-        uj / self.time_us()
+        let power_w = if whole { self.report.power_w } else { self.report.power_rpu_w };
+        power_w.expect("a run in time")
     }
 
     /// The share of the time in which a kernel runs.

@@ -83,6 +83,8 @@ measures! {
     StreamUs "stream_us" "time of the stream" = |run| Some(run.stream()?.total_us);
     /// Area of the machine.
     AreaMm2 "area_mm2" "area" = |run| Some(run.area_mm2);
+    /// Its area without the interface of the off-chip memory.
+    AreaRpuMm2 "area_rpu_mm2" "area of the RPU" = |run| Some(run.area_rpu_mm2);
     /// Energy of one run.
     EnergyUj "energy_uj" "energy" = |run| Some(run.energy_uj);
     /// Energy of its instructions.
@@ -93,6 +95,8 @@ measures! {
     EnergyStaticUj "energy_static_uj" "static energy" = |run| Some(run.energy_static_uj);
     /// Energy of one run by its time.
     PowerW "power_w" "power" = |run| run.power_w;
+    /// The power without that of the off-chip memory and its interface.
+    PowerRpuW "power_rpu_w" "power of the RPU" = |run| run.power_rpu_w;
     /// The keys of a ring program that a memory holds.
     KeyMib "key_mib" "size of the keys" = |run| run.key_mib;
     products
