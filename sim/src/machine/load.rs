@@ -66,6 +66,9 @@ pub struct MachineFile;
 
 /// The built-in machine files. `sim/configs` links to the workspace's files, so the package holds them.
 const MACHINES: &[(&str, &str)] = &[
+    ("fast", include_str!("../../configs/machines/fast.toml")),
+    ("large", include_str!("../../configs/machines/large.toml")),
+    ("narrow", include_str!("../../configs/machines/narrow.toml")),
     ("rpu-128x128", include_str!("../../configs/machines/rpu-128x128.toml")),
     ("rpu-128x128-gs", include_str!("../../configs/machines/rpu-128x128-gs.toml")),
     ("rpu-128x128-paper", include_str!("../../configs/machines/rpu-128x128-paper.toml")),
