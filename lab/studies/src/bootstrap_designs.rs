@@ -65,10 +65,11 @@ pub(crate) fn files() -> Files {
     let machine_cells = |design: &Design<'_>| {
         let machine = design.machine();
         format!(
-            "{} | {} | {} | {} | {} | {}",
+            "{} | {} | {} | {} | {} | {} | {}",
             machine.hbm.gb_per_s,
             design.text("keys"),
             machine.hple.count,
+            machine.isa.vector_length,
             machine.frontend.width,
             machine.vdm.banks,
             machine.vdm.size_mib,

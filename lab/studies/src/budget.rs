@@ -25,9 +25,11 @@ impl Product<'_> {
         let Self { design, dataflow } = self;
         let machine = design.machine();
         format!(
-            "| {} | {} | {} | {} | {} | {dataflow} | {:.1} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {dataflow} | {:.1} | {} |",
             machine.isa.word_bits,
             machine.hbm.gb_per_s,
+            machine.isa.vector_length,
+            machine.frontend.width,
             machine.hple.count,
             machine.vdm.banks,
             machine.vdm.size_mib,
