@@ -111,7 +111,7 @@ pub struct Executed {
 }
 
 /// The launches of a program, in an order in which they can run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Launches {
     /// The launches.
     pub launches: Vec<Launch>,

@@ -5,6 +5,7 @@ mod calls;
 mod lifting;
 mod measures;
 mod monotony;
+mod moves;
 mod orders;
 mod random;
 mod streams;
