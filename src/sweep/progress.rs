@@ -83,17 +83,33 @@ impl Progress {
     }
 
     fn tell(&self, points: usize, counts: &Counts) {
-        if self.kind != ProgressKind::Json {
-            return;
+        if self.kind == ProgressKind::Json {
+            note!("{}", line(points, counts, self.begin.elapsed()));
         }
-        let rate = counts.done as f64 / self.begin.elapsed().as_secs_f64().max(1e-9);
-        let line = serde_json::json!({
-            "points": points,
-            "done": counts.done,
-            "failed": counts.failed,
-            "points_per_s": rate,
-            "remaining_s": (points - counts.done) as f64 / rate.max(1e-9),
-        });
-        note!("{line}");
+    }
+}
+
+/// A line of JSON.
+fn line(points: usize, counts: &Counts, elapsed: Duration) -> serde_json::Value {
+    let rate = counts.done as f64 / elapsed.as_secs_f64().max(1e-9);
+    serde_json::json!({
+        "points": points,
+        "done": counts.done,
+        "failed": counts.failed,
+        "points_per_s": rate,
+        "remaining_s": (points - counts.done) as f64 / rate.max(1e-9),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_takes_as_long_as_the_points_before() {
+        let counts = Counts { done: 4, failed: 1, told: Instant::now() };
+        let line = line(10, &counts, Duration::from_secs(2));
+        let expected = serde_json::json!({ "points": 10, "done": 4, "failed": 1, "points_per_s": 2.0, "remaining_s": 3.0 });
+        assert_eq!(line, expected);
     }
 }

@@ -11,6 +11,7 @@ mod pages;
 #[cfg(unix)]
 mod paths;
 mod programs;
+mod progress;
 mod refuse;
 mod ring;
 mod schema;

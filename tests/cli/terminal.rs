@@ -178,6 +178,57 @@ fn keys_move_through_the_program_and_quitting_restores_the_terminal() {
     terminal.check_restored();
 }
 
+/// Keys that have no character arrive as such.
+#[test]
+fn each_key_has_its_effect() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::debug(folder.path());
+    // Backspace takes a character back, escape the whole command.
+    terminal.keys(":watch v2\x7f1\rc");
+    terminal.wait_for_text("has changed v1");
+    terminal.keys("<:goto 3");
+    terminal.wait_for_text("goto 3");
+    terminal.keys("\x1b");
+    terminal.wait_for("no command", |screen| !screen.contents().contains("goto"));
+    // An arrow or a page moves the cursor, where `b` sets a breakpoint; lanes are chosen from the left.
+    for (keys, place) in
+        [("\x1b[B", "line 7"), ("\x1b[A", "line 6"), ("\x1b[6~", "line 10"), ("\x1b[5~", "line 6")]
+    {
+        terminal.keys(&format!("{keys}b"));
+        terminal.wait_for_text(&format!("breakpoint at {place}"));
+    }
+    let lane = |screen: &vt100::Screen| screen.contents().contains("lanes from 1 on");
+    assert!(!lane(terminal.screen.screen()));
+    terminal.keys("\x1b[C");
+    terminal.wait_for("lane 1", lane);
+    terminal.keys("\x1b[D");
+    terminal.wait_for("lane 0", |screen| !lane(screen));
+    // In the panel of registers, the cursor of the program stays.
+    terminal.keys("\t\x1b[Bb");
+    terminal.wait_for_text("new breakpoint at line 6");
+}
+
+/// Errors have colours on a terminal, unless the user does not want them.
+#[test]
+fn colours_are_for_terminals() {
+    let folder = tempfile::tempdir().unwrap();
+    for (wish, coloured) in [(None, true), (Some(""), true), (Some("1"), false)] {
+        let mut command = command(folder.path());
+        command.args(["explain", "B999"]).env_remove("NO_COLOR");
+        wish.map(|wish| command.env("NO_COLOR", wish));
+        let mut terminal = Terminal::start(command, 30, 110);
+        terminal.wait_for_text("unknown code `B999`");
+        let default = vt100::Color::Default;
+        let is_coloured = (0..110).any(|column| {
+            (0..30).any(|row| {
+                terminal.screen.screen().cell(row, column).is_some_and(|cell| cell.fgcolor() != default)
+            })
+        });
+        assert_eq!(is_coloured, coloured, "{wish:?}");
+        assert_eq!(terminal.wait_for_end().code(), Some(2));
+    }
+}
+
 #[test]
 fn the_screen_follows_the_size_of_the_terminal() {
     let folder = tempfile::tempdir().unwrap();

@@ -72,6 +72,16 @@ fn a_record_that_the_point_does_not_lead_to_is_a_failure() {
     let (status, errors) = replay(folder, key);
     assert_eq!(status, Some(1), "{errors}");
     assert!(errors.contains(&format!("`cycles` was 1 and is {cycles}")), "{errors}");
+    assert!(!errors.contains("of the models"), "{errors}");
+    record.report.as_mut().unwrap().simulator.model_version = 7;
+    let older = lab_sweep::line(&record).unwrap();
+    fs::write(&journal, text.replace(line, older.trim_end())).unwrap();
+    let (_, errors) = replay(folder, key);
+    assert!(
+        errors.contains("its record, which version 7 of the models gave; this rpu has version "),
+        "{errors}"
+    );
+    fs::write(&journal, text.replace(line, other.trim_end())).unwrap();
     let verified = rpu(folder, &["sweep", "verify", "out"]);
     assert_eq!(verified.status.code(), Some(1));
     assert_eq!(verified.stdout, b"3 of 4 points agree with their records; 4 of 4 are recorded\n");
