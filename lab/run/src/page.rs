@@ -179,3 +179,6 @@ pub(super) fn busy_chart(rows: &[(String, [f64; BINS])], [begin, end]: [String; 
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -133,3 +133,6 @@ fn busy(slices: &[Slice<'_>], end_ps: u64) -> Markup {
     let rows: Vec<(String, [f64; BINS])> = TRACKS.iter().map(|name| (*name).to_owned()).zip(tracks).collect();
     busy_chart(&rows, ["0 µs".to_owned(), format!("{:.1} µs", end_ps as f64 / 1e6)])
 }
+
+#[cfg(test)]
+mod tests;
