@@ -217,3 +217,73 @@ fn random_data_follow_from_the_program_the_seed_and_the_run() {
     seeds.dedup();
     assert_eq!(seeds.len(), 8);
 }
+
+const SUM: &str = ".computes y = add(x, x), n=512, modulus=97\n.modulus m0, 97\nvload v0, a0, x\n\
+                   vadd v0, v0, v0, m0\nvstore v0, a0, y\nhalt\n";
+
+#[test]
+fn time_bounds_and_power_follow_from_cycles_and_energy() {
+    let near = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
+    let of = |stream| checked(SUM, &Options { stream, ..Options::default() }).unwrap();
+    let report = of(None);
+    let (time_us, cycles) = report.duration().unwrap();
+    near(time_us * report.frequency_ghz.unwrap() * 1e3, cycles as f64);
+    let bounds = report.bounds.unwrap();
+    let larger = bounds.resource_cycles.max(bounds.dependence_cycles);
+    assert!(larger > 1 && bounds.cycles() == larger);
+    near(report.bound_ratio.unwrap() * larger as f64, cycles as f64);
+    let parts =
+        |report: &RunReport| report.energy_kernels_uj + report.energy_hbm_uj + report.energy_static_uj;
+    assert!(report.energy_static_uj > 0.0 && report.energy_hbm_uj == 0.0);
+    near(report.energy_uj, parts(&report));
+    near(report.power_w.unwrap() * time_us, report.energy_uj);
+    assert!(report.energy_parts_uj().iter().all(|(name, energy)| *name != "hbm" && *energy >= 0.0));
+
+    // One run of a stream has its part of the time and of the transfers.
+    let (one, many) = (of(Some(1)), of(Some(16)));
+    for (report, runs) in [(&one, 1.0), (&many, 16.0)] {
+        near(report.energy_uj, parts(report));
+        near(report.power_w.unwrap() * report.stream().unwrap().total_us / runs, report.energy_uj);
+    }
+    assert!(many.energy_hbm_uj > 0.0 && many.energy_hbm_uj <= one.energy_hbm_uj);
+    assert_eq!(of(None).stream(), None);
+}
+
+#[test]
+fn a_document_has_the_claims_of_its_program() {
+    let claims = RunReport::new(
+        &ProgramFacts::of(&program(
+            ".computes y = muls(x), n=512, modulus=0x3001, by=49\n.modulus m0, 0x3001\nhalt\n",
+        )),
+        &Machine::rpu_128x128(),
+    )
+    .computes;
+    let settings = serde_json::json!({ "n": 512, "modulus": "0x3001", "by": "0x31" });
+    assert_eq!(serde_json::to_value(&claims[0].settings).unwrap(), settings);
+    assert_eq!(
+        (&claims[0].inputs[..], &claims[0].outputs[..]),
+        (&["x".to_owned()][..], &["y".to_owned()][..])
+    );
+}
+
+#[test]
+fn an_execution_has_the_words_of_its_outputs() {
+    let program = program(SUM);
+    let execution = Execution::random(&program, &Machine::rpu_128x128(), 3).unwrap().remove(0);
+    let twice: Vec<u128> = execution.inputs["x"].iter().map(|word| word * 2 % 97).collect();
+    assert_eq!(execution.outputs()["y"], twice);
+    assert_eq!(execution.claims(&program).count(), 1);
+}
+
+#[test]
+fn what_no_claim_covers_is_named() {
+    let z = ".output z, 512, at 0x400\n";
+    let with = |text: &str| check_coverage(&program(text), |name| name == "z").unwrap_err();
+    assert_eq!(with("halt\n"), RunError::NoClaim);
+    assert!(RunError::NoClaim.help().unwrap().contains("`.computes y = ntt(x), n=1024, ...`"));
+    let other = z.replace("z, 512, at 0x400", "w, 512, at 0x400");
+    let error = with(&format!("{other}{SUM}"));
+    assert_eq!(error, RunError::Unclaimed { output: "w".into() });
+    assert!(error.help().is_none() && !error.is_wrong_result());
+    assert_eq!(check_coverage(&program(&format!("{z}{SUM}")), |name| name == "z"), Ok(()));
+}
