@@ -231,7 +231,8 @@ impl<'a> Assembler<'a> {
     /// Reports a fault, unless it follows from another.
     fn report(&mut self, mut fault: Fault<'a>) {
         self.faults += 1;
-        if fault.code == Code::UnknownSymbol && !self.followers.insert(fault.at) {
+        let is_name = matches!(fault.code, Code::UnknownSymbol | Code::UnknownMnemonic);
+        if is_name && !self.followers.insert(fault.at) {
             return;
         }
         let counters: Vec<String> =

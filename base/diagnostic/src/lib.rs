@@ -180,8 +180,15 @@ impl Diagnostics {
         self.omitted
     }
 
-    /// Adds an error.
+    /// Adds an error. An unknown name is an error where it occurs first.
     pub fn push(&mut self, diagnostic: Diagnostic) {
+        let same = |known: &Diagnostic| {
+            (&known.message, &known.help, &known.file)
+                == (&diagnostic.message, &diagnostic.help, &diagnostic.file)
+        };
+        if diagnostic.message.starts_with("unknown ") && self.list.iter().any(same) {
+            return;
+        }
         if self.list.len() < Self::LIMIT {
             self.list.push(diagnostic);
         } else {
