@@ -6,7 +6,7 @@ use crate::code::Code;
 use crate::expression::expr;
 use crate::grammar;
 use crate::isa::{Op, Operand, OperandKind, OperandSpec};
-use crate::lex::Fault;
+use crate::lex::{Fault, is_blank};
 use crate::operand::{
     offset_space, operand_count, parse_map, parse_mode, parse_register, prefix, quoted, register, syntax,
 };
@@ -119,13 +119,26 @@ impl<'a> Assembler<'a> {
             Err(nom::Err::Failure(fault)) if fault.code == Code::Number => return Err(fault),
             _ => {
                 let message = format!("expected an offset, found {}", quoted(text));
-                return Err(Fault::new(Code::OperandKind, text, message)
-                    .help("an offset is a number of words, a symbol, or a symbol + a number"));
+                let mode = text.find(is_blank).map(|end| text[end..].trim_start_matches(is_blank));
+                let is_mode = |mode: &&str| MODES.contains(&mode.split(is_blank).next().unwrap_or_default());
+                let mode = mode.filter(is_mode);
+                return Err(Fault::new(Code::OperandKind, text, message).help(match mode {
+                    Some(mode) => format!("put a comma before `{mode}`"),
+                    None => "an offset is a number of words, a symbol, or a symbol + a number".to_owned(),
+                }));
             }
         };
         let space = offset_space(op);
         self.same_space(&expr, space, &format!("`{}`", op.info().mnemonic))?;
         let value = self.value(&expr)?;
+        if let Some(name) = expr.symbol
+            && let words = i128::from(self.lookup(name)?.words)
+            && expr.constant >= words
+        {
+            let message = format!("{} is beyond the end of `{name}`, which has {words} words", quoted(text));
+            return Err(Fault::new(Code::OffsetRange, text, message)
+                .help("name the symbol of the word, or write a number; an address register moves further"));
+        }
         u32::try_from(value).ok().and_then(Offset::new).ok_or_else(|| {
             let shown = if is_exact(value) { value.to_string() } else { quoted(text) };
             let fault = Fault::new(Code::OffsetRange, text, format!("offset {shown} does not fit the address field"));
@@ -140,6 +153,9 @@ impl<'a> Assembler<'a> {
         })
     }
 }
+
+/// The words with which an addressing mode begins.
+const MODES: [&str; 4] = ["linear", "strided", "skip", "repeated"];
 
 /// Whether other instruction sets have a branch of this name.
 fn is_branch(mnemonic: &str) -> bool {

@@ -73,6 +73,12 @@ impl<'a> Assembler<'a> {
         let Some(end) = end else {
             let fault = Fault::new(Code::Syntax, first.text, "this repetition has no end");
             self.report(fault.help("put `.end` after its last line"));
+            let is_halt = |statement: &Statement<'_>| {
+                matches!(statement.kind, Kind::Instruction { mnemonic: "halt", .. })
+            };
+            if body.iter().any(is_halt) {
+                self.followers.insert("halt");
+            }
             return body.len();
         };
         if deepest > DEEPEST {
