@@ -102,6 +102,7 @@ mod proof;
 mod rules;
 mod schedule;
 mod terms;
+mod text;
 
 pub(crate) use domain::{Basis, Domain, PolynomialId, Words};
 pub use fault::LoweringFault;

@@ -527,68 +527,7 @@ impl Domain {
         Element { polynomial, root: n, coefficient, twist: 0, log_scale: 0, log_degree }
     }
 
-    /// An element as a formula.
-    pub(super) fn describe(&self, element: Element) -> String {
-        let Element { polynomial, root, coefficient, twist, log_scale, log_degree } = element;
-        if log_degree == 0 && root == 0 {
-            return self.name(polynomial);
-        }
-        let mut text = String::new();
-        if log_scale != 0 {
-            text += &format!("2^{log_scale} ");
-        }
-        if twist != 0 {
-            text += &format!("psi^{twist} ");
-        }
-        let degree = 1u32 << log_degree;
-        text + &format!("[X^{coefficient}] ({} mod X^{degree} - psi^{root})", self.name(polynomial))
-    }
-
-    fn name(&self, id: PolynomialId) -> String {
-        match &self.polynomials[id.index()].0 {
-            Polynomial::Input(buffer) | Polynomial::Words(buffer) => self.buffers[buffer.index()].0.clone(),
-            Polynomial::Ones => "ones".to_owned(),
-            Polynomial::Product(factors) => self.product_name(factors, " * "),
-            Polynomial::Pointwise(factors) => self.product_name(factors, " . "),
-            Polynomial::Reduced(p) => {
-                let q = self.tower(self.tower_of(id)).modulus;
-                format!("({} reduced modulo {q:#x})", self.name(*p))
-            }
-            Polynomial::Linear(terms) => self.linear_name(terms, self.modulus_of(id).neg(1)),
-            Polynomial::Rotated(p, places) => format!("rotate({}, by={places})", self.name(*p)),
-            Polynomial::Mixture(parts) => self.parts_name(parts, " + "),
-            Polynomial::Crossed(parts) => self.parts_name(parts, " . "),
-        }
-    }
-
-    /// The first parts of a mixture or of a product of coefficients.
-    fn parts_name(&self, parts: &[Element], operator: &str) -> String {
-        const SHOWN: usize = 4;
-        let names: Vec<String> = parts.iter().take(SHOWN).map(|&part| self.describe(part)).collect();
-        let more = if parts.len() > SHOWN { operator.to_owned() + ".." } else { String::new() };
-        format!("({}{more})", names.join(operator))
-    }
-
-    fn product_name(&self, factors: &[PolynomialId], operator: &str) -> String {
-        let names: Vec<String> = factors.iter().map(|&factor| self.name(factor)).collect();
-        format!("({})", names.join(operator))
-    }
-
-    fn linear_name(&self, terms: &[(PolynomialId, u128)], minus_one: u128) -> String {
-        let mut text = String::new();
-        for &(term, factor) in terms {
-            let sign = match (text.is_empty(), factor == minus_one) {
-                (true, true) => "-",
-                (true, false) => "",
-                (false, true) => " - ",
-                (false, false) => " + ",
-            };
-            text += sign;
-            if factor != 1 && factor != minus_one {
-                text += &format!("{factor:#x} ");
-            }
-            text += &self.name(term);
-        }
-        if text.is_empty() { "0".to_owned() } else { format!("({text})") }
+    pub(super) fn buffer_name(&self, buffer: BufferId) -> &str {
+        &self.buffers[buffer.index()].0
     }
 }

@@ -82,7 +82,7 @@ pub enum LoweringFault {
         word: u32,
     },
     /// Operands that no rule combines.
-    #[error("instruction {inst}, lane {lane}: `{op}` cannot combine {left} with {right}")]
+    #[error("instruction {inst}, lane {lane}: no rule gives the `{op}` of {left} and {right}")]
     Combination {
         /// The instruction.
         inst: u32,
@@ -96,18 +96,18 @@ pub enum LoweringFault {
         right: String,
     },
     /// A result that differs from the claim.
-    #[error("word {word} of `{output}` is {found}; as a word of {claimed} it must be {expected}")]
+    #[error("word {word} of `{output}` {difference}; {count} of its {size} words differ")]
     Result {
         /// The output buffer.
         output: String,
-        /// The word.
+        /// The first word that differs.
         word: u32,
-        /// The claim's expression.
-        claimed: String,
-        /// The claimed element.
-        expected: String,
-        /// The element that the code leaves there.
-        found: String,
+        /// What the program has there, and what the claim.
+        difference: String,
+        /// The words that differ.
+        count: usize,
+        /// All words.
+        size: u32,
     },
 }
 

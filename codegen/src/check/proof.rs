@@ -170,8 +170,9 @@ impl<'c> Proof<'c> {
             (Op::Vmul | Op::Vmuls, Some(factors)) => {
                 vec![self.each_lane(|proof, lane| {
                     let u = source(0)[lane];
-                    let product = proof.domain.scale(u, factors[lane % factors.len()], inst.tower);
-                    product.ok_or_else(|| proof.combination(number, inst.op, lane, u, u))
+                    let factor = factors[lane % factors.len()];
+                    let product = proof.domain.scale(u, factor, inst.tower);
+                    product.ok_or_else(|| proof.scaling(number, inst.op, lane, u, factor))
                 })?]
             }
             (Op::Vmul, None) => {
@@ -184,9 +185,10 @@ impl<'c> Proof<'c> {
             (Op::Vadds | Op::Vsubs, Some(factors)) => {
                 vec![self.each_lane(|proof, lane| {
                     let u = source(0)[lane];
-                    let results = proof.domain.offset(u, factors[lane % factors.len()], inst.tower);
+                    let factor = factors[lane % factors.len()];
+                    let results = proof.domain.offset(u, factor, inst.tower);
                     let [sum, difference] =
-                        results.ok_or_else(|| proof.combination(number, inst.op, lane, u, u))?;
+                        results.ok_or_else(|| proof.scaling(number, inst.op, lane, u, factor))?;
                     Ok(if inst.op == Op::Vadds { sum } else { difference })
                 })?]
             }
@@ -350,20 +352,26 @@ impl<'c> Proof<'c> {
     fn require(&mut self, claimed: &str, output: BufferId, words: Words) -> Result<(), LoweringFault> {
         let (start, size) = (self.code.start(output), self.code.buffers[output.index()].words);
         let found = &self.memory[start.buffer.index()][start.word as usize..(start.word + size) as usize];
-        for (word, &found) in found.iter().enumerate() {
-            let expected = self.domain.element(words, word as u32);
-            if found != Some(expected) {
-                let describe = |found| self.domain.describe(found);
-                return Err(LoweringFault::Result {
-                    output: self.code.buffers[output.index()].name.clone(),
-                    word: word as u32,
-                    claimed: claimed.to_owned(),
-                    expected: describe(expected),
-                    found: found.map_or_else(|| "never written".to_owned(), describe),
-                });
-            }
-        }
-        Ok(())
+        let domain = &mut self.domain;
+        let expected = (0..size).map(|word| domain.element(words, word));
+        let pairs = found.iter().copied().zip(expected.collect::<Vec<_>>());
+        let differing = (0..size).zip(pairs).filter(|(_, (found, expected))| *found != Some(*expected));
+        let differing: Vec<_> = differing.collect();
+        let Some(&(word, (found, expected))) = differing.first() else { return Ok(()) };
+        let claimed = if claimed.len() <= LONGEST { claimed } else { "the claim" };
+        let difference = match found {
+            Some(found) => domain.difference_text(found, claimed, expected),
+            None => format!("is never written, and {claimed} has {} there", domain.describe(expected)),
+        };
+        let output = domain.buffer_name(output).to_owned();
+        Err(LoweringFault::Result { output, word, difference, count: differing.len(), size })
+    }
+
+    /// The fault of an operation with a known factor.
+    fn scaling(&self, inst: u32, op: Op, lane: usize, left: Element, factor: Factor) -> LoweringFault {
+        let left = self.domain.describe(left);
+        let right = Domain::factor_text(factor);
+        LoweringFault::Combination { inst, lane, op: op.info().mnemonic, left, right }
     }
 
     fn combination(&self, inst: u32, op: Op, lane: usize, left: Element, right: Element) -> LoweringFault {
@@ -371,6 +379,9 @@ impl<'c> Proof<'c> {
         LoweringFault::Combination { inst, lane, op: op.info().mnemonic, left, right }
     }
 }
+
+/// The most bytes of a claimed expression in a message.
+const LONGEST: usize = 60;
 
 /// Whether the proof needs psi of a tower: a claim is about its ring, or a number is a power of
 /// psi.

@@ -290,7 +290,7 @@ fn nowhere(polynomial: PolynomialId) -> Element {
     Element { polynomial, root: 0, coefficient: 0, twist: 0, log_scale: 0, log_degree: 0 }
 }
 
-fn is_nowhere(u: Element) -> bool {
+pub(super) fn is_nowhere(u: Element) -> bool {
     u.root == 0 && u.log_degree == 0
 }
 
