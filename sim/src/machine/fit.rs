@@ -9,9 +9,10 @@ use thiserror::Error;
 pub enum FitError {
     /// Another vector length or word width.
     #[error(
-        "the program is for vectors of {} words of {} bits, but the machine has vectors of {} words of {} bits \
-         (`isa.vector_length`, `isa.word_bits`)",
-        needed.vector_length(), needed.word_bits(), available.vector_length(), available.word_bits()
+        "the program is for vectors of {} words of {} bits, but the machine has vectors of {} words of {} bits; \
+         set `isa.vector_length` to {} and `isa.word_bits` to {}",
+        needed.vector_length(), needed.word_bits(), available.vector_length(), available.word_bits(),
+        needed.vector_length(), needed.word_bits()
     )]
     InstructionSet {
         /// Vector length and word width of the program.
