@@ -387,20 +387,20 @@ sections! {
     /// The off-chip memory.
     Hbm [hbm] {
         /// Bandwidth, in 1e9 bytes a second.
-        gb_per_s: f64 => Positive, "512.0", Paper "\"We assume a 512GB/s HBM2\"", Fixed,
+        gb_per_s: f64 => Positive, "512", Paper "\"We assume a 512GB/s HBM2\"", Fixed,
             [Stream Area Energy] "interfaces and background power of as many stacks" Free "the interface has a clock of its own";
         /// Bandwidth of a stack, in 1e9 bytes a second. The memory has as many stacks as its bandwidth takes.
-        stack_gb_per_s: f64 => Positive, "256.0", Public "a stack of HBM2 has 1,024 pins of 2 Gb/s", Fixed,
+        stack_gb_per_s: f64 => Positive, "256", Public "a stack of HBM2 has 1,024 pins of 2 Gb/s", Fixed,
             [Area Energy] "interfaces and background power of as many stacks" Free "the interface has a clock of its own";
         /// Area of the interface of a stack on the chip: PHY and controller, in mm2. It belongs to runs that
         /// use the memory.
-        phy_mm2_per_stack: f64 => NotNegative, "15.0", Public "14.8 to 14.9 in the papers of ARK, BTS and GenZA, 16.2 on die photographs of an A100 and an MI210 (LLMCompass); 12 to 22 are plausible", Fixed,
+        phy_mm2_per_stack: f64 => NotNegative, "15", Public "14.8 to 14.9 in the papers of ARK, BTS and GenZA, 16.2 on die photographs of an A100 and an MI210 (LLMCompass); 12 to 22 are plausible", Fixed,
             [Area] "an interface for each stack" Free "the interface has a clock of its own";
         /// Energy of the memory for each transferred bit, in pJ.
         device_pj_per_bit: f64 => NotNegative, "5.5", Public "36 chips of HBM2 with uniform random data (Olgun et al.): 5.15 for reads, 5.5 with standby and refresh; 3.9 is of other data; 4 to 7 are plausible", Fixed,
             [Energy] "each transferred bit" Free "a property of the memory";
         /// Energy of PHY and controller for each transferred bit, in pJ.
-        phy_pj_per_bit: f64 => NotNegative, "1.0", Assumed "between 0.6 for a PHY alone and what measurements of an A100 leave; 0.5 to 3 are plausible", Fixed,
+        phy_pj_per_bit: f64 => NotNegative, "1", Assumed "between 0.6 for a PHY alone and what measurements of an A100 leave; 0.5 to 3 are plausible", Fixed,
             [Energy] "each transferred bit" Free "the interface has a clock of its own";
         /// Power of a stack without transfers, refresh included, in W.
         background_w_per_stack: f64 => NotNegative, "0.5", Public "0.3 measured on HBM2, 0.5 by the currents of DRAMsim3 for a stack of 8 channels; up to 4 in estimates for newer memories", Fixed,
@@ -415,7 +415,7 @@ sections! {
         shared_by: u32 => Int(1, 1024), "1", Paper "one RPU", Fixed,
             [Stream Area Energy] "equal parts of interfaces and background power" Free "the interface has a clock of its own";
         /// Time from the end of a transfer's last word on the channel to the end of the transfer.
-        latency_ns: f64 => NotNegative, "0.0", Assumed "", Fixed,
+        latency_ns: f64 => NotNegative, "0", Assumed "", Fixed,
             [Stream] "" Free "a property of the memory";
         /// Runs of a stream whose words the VDM holds at once: 1 is no overlap, 2 is double buffering, 0 is as many as there
         /// is space for. Ring programs always take what space there is.
