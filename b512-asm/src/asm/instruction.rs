@@ -131,14 +131,6 @@ impl<'a> Assembler<'a> {
         let space = offset_space(op);
         self.same_space(&expr, space, &format!("`{}`", op.info().mnemonic))?;
         let value = self.value(&expr)?;
-        if let Some(name) = expr.symbol
-            && let words = i128::from(self.lookup(name)?.words)
-            && expr.constant >= words
-        {
-            let message = format!("{} is beyond the end of `{name}`, which has {words} words", quoted(text));
-            return Err(Fault::new(Code::OffsetRange, text, message)
-                .help("name the symbol of the word, or write a number; an address register moves further"));
-        }
         u32::try_from(value).ok().and_then(Offset::new).ok_or_else(|| {
             let shown = if is_exact(value) { value.to_string() } else { quoted(text) };
             let fault = Fault::new(Code::OffsetRange, text, format!("offset {shown} does not fit the address field"));
