@@ -287,15 +287,19 @@ fn wrong_claims_are_refuted() {
     assert_eq!(json(folder, &["run", "k.b512", "--check"])["checked"], true);
     let proven = succeed(folder, &["prove", "k.b512"]);
     assert_eq!(proven, "proven for all data: y = d * c + b * a, n=4096, modulus=0xfffffffffffc001\n");
-    for expression in [
-        "a * b - c * d",
-        "a * b + c * d + d",
-        "a * b + c * d + 1",
-        "2 * (a * b + c * d)",
-        "polymul(a, b) + c * d",
+    for (expression, difference) in [
+        (
+            "a * b - c * d",
+            "has c[0] * d[0] where a * b - c * d has -c[0] * d[0]; 4096 of its 4096 words differ",
+        ),
+        ("a * b + c * d + d", "lacks d[0], which a * b + c * d + d has"),
+        ("a * b + c * d + 1", "lacks 1, which "),
+        ("2 * (a * b + c * d)", "has a[0] * b[0] + c[0] * d[0] where "),
+        ("polymul(a, b) + c * d", "has a[0] * b[0] where polymul(a, b) + c * d has polymul(a, b)[0]"),
     ] {
         file(expression).unwrap();
-        for (command, text) in [("run", "`y` differs from "), ("prove", "no proof: word 0 of `y` is ")] {
+        let refutation = format!("no proof: word 0 of `y` {difference}");
+        for (command, text) in [("run", "`y` differs from "), ("prove", &refutation)] {
             let check = if command == "run" { &["--check"][..] } else { &[] };
             let output = rpu(folder, &[&[command, "k.b512"], check].concat());
             let errors = String::from_utf8_lossy(&output.stderr);

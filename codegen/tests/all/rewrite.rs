@@ -230,16 +230,25 @@ fn claims_of_programs_written_by_hand_are_proven() {
         let scheduled = reschedule(&program, &Machine::rpu_128x128()).unwrap().program;
         prove(&scheduled).unwrap_or_else(|error| panic!("{claim}, scheduled: {error}"));
     }
-    for claim in [
-        "y = a * b + c + d",
-        "y = a * b - c * d",
-        "y, z = a * b + c * d, c * d - a * b",
-        "y = 2 * a * b + c * d",
-        "y = a * b + c * d + 1",
-        "y = polymul(a, b) + c * d",
+    for (claim, difference) in [
+        (
+            "y = a * b + c + d",
+            "`y` has c[0] * d[0] where a * b + c + d has c[0] + d[0]; 4096 of its 4096 words differ",
+        ),
+        ("y = a * b - c * d", "`y` has c[0] * d[0] where a * b - c * d has -c[0] * d[0]"),
+        ("y, z = a * b + c * d, c * d - a * b", "`z` has a[0] * b[0] - c[0] * d[0] where c * d - a * b has "),
+        (
+            "y = 2 * (a * b + c * d)",
+            "`y` has a[0] * b[0] + c[0] * d[0] where 0x2 * (a * b + c * d) has 2 * a[0] * b[0]",
+        ),
+        ("y = a * b + c * d + d", "`y` lacks d[0], which a * b + c * d + d has"),
+        ("y = a * b + c * d + 1", "`y` lacks 1, which a * b + c * d + "),
+        ("y = polymul(a, b) + c * d", "`y` has a[0] * b[0] where polymul(a, b) + c * d has polymul(a, b)[0]"),
     ] {
         let error = prove(&dot2(&format!(".computes {claim}{rest}"))).unwrap_err();
         assert!(matches!(error, ProofError::Lowering(LoweringFault::Result { .. })), "{claim}: {error}");
+        let text = error.to_string();
+        assert!(text.starts_with(&format!("no proof: word 0 of {difference}")), "{claim}: {text}");
     }
     assert_eq!(prove(&dot2("")), Err(ProofError::NoClaim));
 }
