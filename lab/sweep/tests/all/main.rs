@@ -5,4 +5,5 @@ mod fronts;
 mod model;
 mod parameters;
 mod points;
+mod presentation;
 mod sweep;

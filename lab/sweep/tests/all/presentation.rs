@@ -1,0 +1,370 @@
+//! Summaries, tables, pages and charts of points with arbitrary numbers. Of the models, only the clock is in them.
+
+use b512_asm::{PerPipe, Pipe, Program};
+use lab_run::{
+    Bottleneck, Bounds, Instructions, OffChip, ProgramFacts, RunReport, StreamReport, Utilisation, Waits,
+};
+use lab_sweep::compose::{ComposeError, Composition, Condition, Form, Fronts, MAX_POINTS, Mark, Pool};
+use lab_sweep::explore::Space;
+use lab_sweep::outputs::Outputs;
+use lab_sweep::{Definition, Journal, Plan, Record, Results, Settings, Shard, Status, line};
+use plot::Panel;
+use runtime::report::Hbm;
+use serde_json::Value;
+use sim::hbm::Traffic;
+use sim::{Area, Energy, MachineFile, Override};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use tempfile::{TempDir, tempdir};
+
+fn per_pipe<T: Default>(compute: T, shuffle: T) -> PerPipe<T> {
+    let mut pipes = PerPipe::default();
+    pipes[Pipe::Compute] = compute;
+    pipes[Pipe::Shuffle] = shuffle;
+    pipes
+}
+
+/// A run of so many cycles on a machine of this area, whose settings the point has.
+fn run(settings: &Settings, cycles: u64, area_mm2: f64) -> RunReport {
+    let of_machine = settings.iter().filter(|(key, _)| key.contains('.'));
+    let overrides: Vec<Override> =
+        of_machine.map(|(key, value)| Override::parse(&format!("{key}={value}")).unwrap()).collect();
+    let machine = MachineFile::built_in("rpu-128x128", &overrides).unwrap();
+    let program = Program { name: "demo".into(), ..Program::default() };
+    let stalls = [("issue", 1), ("busy_compute", cycles / 2), ("drain", cycles - cycles / 2 - 1)];
+    RunReport {
+        program_blake3: "0123".into(),
+        checked: true,
+        cycles: Some(cycles),
+        frequency_ghz: Some(2.0),
+        time_us: Some(cycles as f64 / 2000.0),
+        instructions: Some(Instructions { pipes: per_pipe(12, 3) }),
+        bounds: Some(Bounds { resource_cycles: cycles / 2, dependence_cycles: 170 }),
+        bound_ratio: Some(1.5),
+        stalls: Some(stalls.map(|(cause, cycles)| (cause.to_owned(), cycles)).into()),
+        utilisation: Some(Utilisation { pipes: per_pipe(0.512_345_678, 0.25) }),
+        waits: Some(Waits { vrf_ports: per_pipe(7, 1), bank_conflict_cycles: 5 }),
+        area_mm2,
+        area_rpu_mm2: area_mm2 - 0.5,
+        area_breakdown_mm2: Area { vdm: area_mm2 - 1.0, law: 1.0, ..Area::default() },
+        energy_uj: 0.123_456,
+        energy_kernels_uj: 0.1,
+        energy_static_uj: 0.023_456,
+        energy_breakdown_uj: Energy { law: 0.06, vdm: 0.04, ..Energy::default() },
+        power_w: Some(0.25),
+        power_rpu_w: Some(0.125),
+        ..RunReport::new(&ProgramFacts::of(&program), &machine)
+    }
+}
+
+fn with_stream(report: RunReport, total_us: f64) -> RunReport {
+    let stream = StreamReport {
+        runs: 8,
+        words_per_run: Traffic { inputs: 2048, tables: 3072, outputs: 1024 },
+        hbm_bytes: 1 << 20,
+        transfer_us_per_run: 1.5,
+        compute_us_per_run: 1.25,
+        total_us,
+        bottleneck: Bottleneck::Hbm,
+        hbm_utilisation: 0.875,
+        compute_utilisation: 0.75,
+        vdm_words_needed: 1 << 12,
+        vdm_words: 1 << 20,
+    };
+    RunReport { hbm: Some(OffChip::Stream(stream)), ..report }
+}
+
+fn of_ring(report: RunReport, binds: &[(&str, f64)], bytes: u64) -> RunReport {
+    let kinds = [("inputs".to_owned(), bytes), ("keys".to_owned(), 1_000_000)];
+    RunReport {
+        n: Some(2048),
+        operations: Some(9),
+        kernels: Some([("ntt".to_owned(), 3)].into()),
+        compute: Some(runtime::report::Compute { busy: 0.5, bound_ratio: None }),
+        binds: Some(binds.iter().map(|(name, share)| ((*name).to_owned(), *share)).collect()),
+        hbm: Some(OffChip::Ring(Hbm { bytes_by_kind: kinds.into(), needed_bytes: 1 << 20, busy: 0.5 })),
+        ..report
+    }
+}
+
+/// A point: none yet, an error, or a run with the origin of its program.
+type Point = Option<Result<(&'static str, RunReport), String>>;
+
+/// The folder of a sweep with such points.
+fn folder(definition: &str, point: impl Fn(usize, &Settings) -> Point) -> TempDir {
+    let folder = tempdir().unwrap();
+    let plan = Plan::new(&Definition::parse("small.toml", definition).unwrap()).unwrap();
+    drop(Journal::open(folder.path(), Shard::WHOLE, &plan.manifest).unwrap());
+    let points = &plan.manifest.points;
+    let mut lines = String::new();
+    for index in 0..points.len() {
+        let settings = points.settings(index);
+        let Some(result) = point(index, &settings) else { continue };
+        let (status, error, run) = match result {
+            Ok(run) => (Status::Ok, None, Some(run)),
+            Err(error) => (Status::Failed, Some(error), None),
+        };
+        let (program_source, report) = run.map(|(source, report)| (source.to_owned(), report)).unzip();
+        let key = points.key(index);
+        lines += &line(&Record {
+            key,
+            status,
+            error,
+            point: settings,
+            recipes_tried: report.as_ref().map(|_| 3),
+            program_source,
+            report,
+        })
+        .unwrap();
+    }
+    fs::write(folder.path().join("journal.jsonl"), lines).unwrap();
+    folder
+}
+
+/// What follows the first `from`, up to the next `to`.
+fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
+    let text = &text[text.find(from).unwrap_or_else(|| panic!("no {from}"))..];
+    &text[..text.find(to).unwrap_or_else(|| panic!("no {to}"))]
+}
+
+/// The outputs of a folder as one text: its summary, its table, its charts, and the body and the data of its page.
+fn outputs(folder: &Path) -> String {
+    let results = Results::merge(&[folder]).unwrap();
+    let outputs = Outputs::new(&results);
+    let mut text = outputs.summary().unwrap();
+    let out = tempdir().unwrap();
+    let names = outputs.write(out.path()).unwrap();
+    let read = |name: &str| fs::read_to_string(out.path().join(name)).unwrap();
+    writeln!(text, "\n{}\n\n{}", names.join(" "), read("results.csv")).unwrap();
+    for name in names.iter().filter(|name| name.ends_with(".svg")) {
+        let svg = read(name);
+        let texts = svg.split("<text").skip(1).map(|element| between(element, ">", "</text>")[1..].trim());
+        writeln!(text, "{name}: {}", texts.collect::<Vec<_>>().join(" | ")).unwrap();
+    }
+    let page = read("report.html");
+    let mut body = String::new();
+    for (i, part) in between(&page, "<h1>", "<footer>").split("<svg").enumerate() {
+        body += if i == 0 { part } else { &part[part.find("</svg>").unwrap()..] };
+    }
+    writeln!(text, "\n{}", body.replace("><", ">\n<")).unwrap();
+    let data = between(&page, r#"{"columns""#, "</script>");
+    let data: Value = serde_json::from_str(data).unwrap();
+    for column in data["columns"].as_array().unwrap() {
+        writeln!(text, "{column}").unwrap();
+    }
+    for group in data["groups"].as_array().unwrap() {
+        let mut group = group.clone();
+        let points = group["points"].take();
+        writeln!(text, "{group}").unwrap();
+        for point in points.as_array().unwrap() {
+            writeln!(text, "{point}").unwrap();
+        }
+    }
+    // Keys change with the version of the models.
+    let keys = results.manifest.points.keys().iter().enumerate();
+    keys.fold(text, |text, (point, key)| text.replace(&key.to_string(), &format!("point {point}")))
+}
+
+fn fresh(name: &str, folder: &Path) {
+    bless::fresh(format!("{}/tests/presentation/{name}.txt", env!("CARGO_MANIFEST_DIR")), outputs(folder));
+}
+
+/// A failed point, one that has not run, one beyond the checked range, an ideal one, and two on the front.
+#[test]
+fn a_sweep_with_points_of_every_kind() {
+    let definition = "title = 'Six points'\nkernel = 'add'\nn = 512\n[grid]\nsdm.size_kib = [32, 64]\n\
+        ideal.bank_conflicts = [false, true]\nhple.count = [64, 128]\n\
+        [[reference]]\nlabel = 'somebody'\ntime_us = 0.5\narea_mm2 = 9\n";
+    let folder = folder(definition, |index, settings| match index {
+        0 => Some(Ok(("library", run(settings, 1200, 10.0)))),
+        1 => Some(Ok(("tuned", run(settings, 300, 20.0)))),
+        2 => Some(Ok(("library", run(settings, 200, 5.0)))),
+        3 => Some(Err("=too large".into())),
+        4 => Some(Ok(("neighbour", run(settings, 1300, 10.5)))),
+        5 => Some(Ok(("library", run(settings, 400, 30.0)))),
+        _ => None,
+    });
+    fresh("kinds", folder.path());
+}
+
+#[test]
+fn workloads_have_charts_and_tables_of_their_own() {
+    let definition =
+        "kernel = 'ntt'\nn = 1024\nstream = 8\n[grid]\nmodulus_bits = [30, 60]\nhple.count = [64, 128]\n";
+    let folder = folder(definition, |index, settings| {
+        let report = run(settings, 1000 + 100 * index as u64, 10.0 - index as f64);
+        Some(Ok(("library", with_stream(report, 9.5 - index as f64))))
+    });
+    fresh("workloads", folder.path());
+}
+
+#[test]
+fn ring_programs_have_bounds_of_their_own() {
+    let definition = "kernel = 'ntt'\nn = 1024\n[grid]\nhple.count = [64, 128, 256]\n";
+    let folder = folder(definition, |index, settings| {
+        let report = run(settings, 1000, 10.0 + index as f64);
+        let binds: &[_] = match index {
+            0 => &[("compute", 0.25), ("hbm", 0.75)],
+            1 => &[("front_end", 0.625), ("latency", 0.375)],
+            _ => &[],
+        };
+        Some(Ok(("file", of_ring(report, binds, 500_000 * index as u64))))
+    });
+    fresh("ring", folder.path());
+}
+
+/// A chart as text: a line for each design, or for what stands for several.
+fn chart(figure: &plot::Figure) -> String {
+    let mut text = format!("{} columns of {:?}\n", figure.columns, figure.panel);
+    for panel in &figure.panels {
+        match panel {
+            Panel::Scatter(chart) => {
+                let mut rest = chart.clone();
+                for series in rest.series.drain(..) {
+                    writeln!(text, "{}, joined {}", series.label, series.joined).unwrap();
+                    series.points.iter().for_each(|point| writeln!(text, "  {point:?}").unwrap());
+                }
+                writeln!(text, "{rest:#?}").unwrap();
+            }
+            Panel::Parallel(chart) => {
+                chart.axes.iter().for_each(|axis| writeln!(text, "{axis:?}").unwrap());
+                chart.lines.iter().for_each(|line| writeln!(text, "  {line:?}").unwrap());
+                writeln!(text, "{}, {}, {:?}", chart.title, chart.highlight_label, chart.notes).unwrap();
+            }
+            Panel::Tornado(chart) => {
+                chart.bars.iter().for_each(|bar| writeln!(text, "  {bar:?}").unwrap());
+                writeln!(text, "{}, {}, {:?}", chart.title, chart.x_label, chart.notes).unwrap();
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    text
+}
+
+fn composition(form: Form) -> Composition {
+    Composition {
+        form,
+        x: "time".into(),
+        y: "area".into(),
+        colour: None,
+        label: None,
+        facet: None,
+        fronts: Fronts::IfBetter,
+        marks: Vec::new(),
+        limits: Vec::new(),
+    }
+}
+
+/// Charts of two folders, and of the table of one.
+#[test]
+fn composed_charts_show_the_points_of_folders_and_tables() {
+    let definition = |n: u32| {
+        format!(
+            "title = 'Sums of {n}'\nkernel = 'add'\nn = {n}\n[grid]\nsdm.size_kib = [32, 64]\n\
+             ideal.bank_conflicts = [false, true]\nhple.count = [64, 128]\n\
+             [[reference]]\nlabel = 'somebody'\nn = 512\ntime_us = 0.5\narea_mm2 = 9\n"
+        )
+    };
+    let filled = |n| {
+        folder(&definition(n), |index, settings| {
+            let source = ["library", "tuned"][index % 2];
+            let report = run(settings, 1000 + 10 * index as u64, 20.0 - (3 * index % 8) as f64);
+            if index == 7 { Some(Err("too large".into())) } else { Some(Ok((source, report))) }
+        })
+    };
+    let (one, two) = (filled(512), filled(1024));
+    let compose = |sources: &[&Path], conditions: &str, composition: &Composition| {
+        let conditions = match conditions {
+            "" => Vec::new(),
+            conditions => Condition::parse_all("--where", conditions).unwrap(),
+        };
+        Pool::read(sources, &conditions).unwrap().compose(composition).map(|figure| chart(&figure))
+    };
+    let scatter = Composition {
+        marks: vec![Mark::parse("--mark", "smallest: area < 14 mm2").unwrap()],
+        limits: Condition::parse_all("--limit", "area < 18 mm2").unwrap(),
+        ..composition(Form::Scatter)
+    };
+    let names = [one.path(), two.path()].map(|path| path.display().to_string());
+    let mut text = compose(&[one.path()], "", &scatter).unwrap();
+    // A table is as good as its folder, but has no title and no published results.
+    Outputs::new(&Results::merge(&[one.path()]).unwrap()).write(one.path()).unwrap();
+    text += &compose(&[&one.path().join("results.csv")], "", &scatter).unwrap();
+    for (form, conditions) in
+        [(Form::Scatter, "hple.count = 64"), (Form::Parallel, ""), (Form::Tornado, "sdm.size_kib = 32")]
+    {
+        let facet = (form == Form::Scatter).then(|| "n".to_owned());
+        let composition = Composition { facet, ..composition(form) };
+        text += &compose(&[one.path(), two.path()], conditions, &composition).unwrap();
+    }
+    let text = text.replace(&names[0], "one").replace(&names[1], "two");
+    bless::fresh(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/presentation/composed.txt"), text);
+}
+
+/// The error of a chart of one folder or table.
+fn refused(source: &Path, conditions: &str, y: &str) -> String {
+    let conditions = match conditions {
+        "" => Vec::new(),
+        conditions => Condition::parse_all("--where", conditions).unwrap(),
+    };
+    let composition = Composition { y: y.into(), ..composition(Form::Scatter) };
+    let figure = Pool::read(&[source], &conditions).and_then(|pool| pool.compose(&composition));
+    match figure.unwrap_err() {
+        ComposeError::Unknown { message, help } => format!("{message}; {help}"),
+        error => error.to_string(),
+    }
+}
+
+#[test]
+fn a_chart_has_points_but_not_too_many_and_columns_that_exist() {
+    let definition = "kernel = 'add'\nn = 512\n[grid]\nhple.count = [64, 128]\n";
+    let failed = folder(definition, |_, _| Some(Err("too large".into())));
+    assert_eq!(refused(failed.path(), "", "area"), "there is nothing to draw: no point has a result");
+    let ran = folder(definition, |_, settings| Some(Ok(("library", run(settings, 1000, 10.0)))));
+    assert_eq!(refused(ran.path(), "area > 10", "area"), "no result meets the conditions");
+    let unknown = refused(ran.path(), "", "nonsense");
+    assert!(unknown.starts_with("unknown column `nonsense`"), "{unknown}");
+    assert!(
+        unknown.contains("every machine key, folder, key, ") && unknown.contains(", time_us, "),
+        "{unknown}"
+    );
+
+    let path = ran.path().join("many.csv");
+    let table = |rows: usize| {
+        let row = |i: usize| format!("{i},ok,{},2.5\n", 1 + i);
+        fs::write(
+            &path,
+            "key,status,time_us,area_mm2\n".to_owned() + &(0..rows).map(row).collect::<String>(),
+        )
+        .unwrap();
+    };
+    table(MAX_POINTS + 7);
+    assert_eq!(refused(&path, "", "area"), "20007 points; a chart shows at most 20000");
+    let some = Condition::parse_all("--where", "time > 7").unwrap();
+    let pool = Pool::read(&[&path], &some).unwrap();
+    assert!(format!("{pool:?}").contains("points: 20000"));
+}
+
+/// Explorations of the same objectives have charts of these.
+#[test]
+fn axes_are_those_of_all_explorations_or_time_and_area() {
+    let exploration = |objectives: &str| {
+        let text = format!(
+            "kernel = 'add'\nn = 512\n[grid]\nhple.count = [64, 128]\n[explore]\nobjectives = {objectives}\n"
+        );
+        let folder = tempdir().unwrap();
+        let space = Space::new(&Definition::parse("space.toml", &text).unwrap()).unwrap();
+        drop(Journal::open(folder.path(), Shard::WHOLE, &space.manifest()).unwrap());
+        folder
+    };
+    let energy = "['area_mm2', 'energy_uj']";
+    let [first, same, other] = [energy, energy, "['cycles', 'area_mm2']"].map(exploration);
+    let axes = |folders: &[&TempDir]| {
+        Pool::read(&folders.iter().map(|folder| folder.path()).collect::<Vec<_>>(), &[]).unwrap().axes()
+    };
+    assert_eq!(axes(&[&first, &same]), ["area_mm2", "energy_uj"]);
+    // Without any point, each has the time of a stream.
+    assert_eq!(axes(&[&first, &other])[1], "area_mm2");
+    assert_ne!(axes(&[&first, &other])[0], "area_mm2");
+}
