@@ -68,7 +68,7 @@ impl Domain {
         sum(texts.chain(rest))
     }
 
-    /// An element whose polynomial is no sum.
+    /// The text of an element whose polynomial is one term.
     fn term_text(&self, element: Element) -> String {
         let Element { polynomial, root, coefficient, twist, log_scale, log_degree } = element;
         if is_nowhere(element) {
@@ -169,7 +169,7 @@ impl Domain {
     }
 }
 
-/// An element whose polynomial is no sum, and its factor.
+/// An element whose polynomial is one term, and its factor.
 type Term = (Element, u128);
 
 /// A factor before a term. A product of a number with one is the number.

@@ -135,7 +135,7 @@ pub struct RunReport {
     /// The energy by the time, in W, with a timing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_w: Option<f64>,
-    /// The power without that of the off-chip memory and its interface.
+    /// The power of the RPU alone, without the off-chip memory and its interface.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_rpu_w: Option<f64>,
     /// The part of each component in `energy_kernels_uj`.

@@ -95,7 +95,7 @@ measures! {
     EnergyStaticUj "energy_static_uj" "static energy" = |run| Some(run.energy_static_uj);
     /// Energy of one run by its time.
     PowerW "power_w" "power" = |run| run.power_w;
-    /// The power without that of the off-chip memory and its interface.
+    /// The power of the RPU alone, without the off-chip memory and its interface.
     PowerRpuW "power_rpu_w" "power of the RPU" = |run| run.power_rpu_w;
     /// The keys of a ring program that a memory holds.
     KeyMib "key_mib" "size of the keys" = |run| run.key_mib;

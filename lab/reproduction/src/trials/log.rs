@@ -92,7 +92,7 @@ impl Log {
                 Ok(Identity { model, .. }) if model != MODEL_VERSION => {
                     return Err(LogError::OtherModel { path, model });
                 }
-                _ => return Err(LogError::Other { path }),
+                Ok(_) | Err(_) => return Err(LogError::Other { path }),
             }
         }
         let entries = lines.filter_map(|line| serde_json::from_str::<Entry>(line).ok());
