@@ -149,6 +149,7 @@ fn the_specifications_are_chapters() {
         ("", "he/runtime/src/schedule.rs"),
         ("\n## Lines to launches\n", "he/runtime/src/lift.rs"),
         ("\n## The choice of kernels\n", "he/runtime/src/choose.rs"),
+        ("\n## The order of launches\n", "he/runtime/src/order.rs"),
     ];
     specification("The schedule of ring programs", &schedule, "docs/book/src/schedule.md");
 }

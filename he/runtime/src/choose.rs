@@ -6,8 +6,9 @@
 //! order, in the program's order, or in their fastest order with short slices. Large launches of short limbs wait for many
 //! transfers, and their kernels have long programs. So there are *finer* launches too, each with up to six variants of its
 //! kernels. The program is scheduled with each, with the origin of keys that is asked for, and the fastest one is right; of equals,
-//! the first in this order: large tables, small ones, then both in the order of the program, then both with short slices; then those
-//! of finer launches, in the same order. Variants that the machine has no room for are not taken.
+//! the first in this order: large tables, small ones, then both in the order of the program, then both with short slices; all of these
+//! with launches in the deep order; then those of finer launches, in the same order. Variants that the machine has no room for are not
+//! taken.
 //!
 //! Groups of finer launches have at most 32 operands. The first finer launches are those if groups may have more; then come those
 //! with at most a half, a quarter and an eighth of the transforms or automorphisms of a launch, rounded down, while these are

@@ -22,6 +22,7 @@ pub mod flow;
 pub mod kernels;
 pub mod lift;
 pub mod operation;
+mod order;
 pub mod permute;
 mod place;
 mod reduced;

@@ -5,6 +5,7 @@ use crate::execute::{Execution, LaunchError};
 use crate::flow::Flow;
 use crate::kernels::Kernels;
 use crate::lift::{Launch, Launches, Limits, Work, lift_program};
+use crate::order;
 use crate::report::Report;
 use crate::schedule::{HbmUse, Home, Plan, Timeline, TooLarge};
 use crate::traffic::{Keys, Sources};
@@ -30,7 +31,21 @@ pub struct Lifted<'p> {
 struct Lifting {
     flow: Flow,
     launches: Launches,
+    /// The launches in the deep order, unless they are many.
+    deep: Option<Launches>,
     candidates: Candidates,
+}
+
+impl Lifting {
+    fn new(flow: Flow, launches: Launches, candidates: Candidates) -> Self {
+        let deep = (launches.launches.len() <= MOST_LAUNCHES).then(|| order::deep(&launches));
+        Self { flow, launches, deep, candidates }
+    }
+
+    /// The launches in each order to choose among: that of lifting first.
+    fn orders(&self) -> impl Iterator<Item = &Launches> {
+        std::iter::once(&self.launches).chain(&self.deep)
+    }
 }
 
 impl<'p> Lifted<'p> {
@@ -60,7 +75,7 @@ impl<'p> Lifted<'p> {
         let finer = limits.finer().filter_map(|limits| {
             let (flow, finer) = lift_program(program, limits);
             let candidates = candidates.with_launches((program, &finer, machine), launches, choose).ok()?;
-            Some(Lifting { flow, launches: finer, candidates })
+            Some(Lifting::new(flow, finer, candidates))
         });
         let finer: Vec<Lifting> = finer.collect();
         lifted.liftings.extend(finer);
@@ -76,19 +91,20 @@ impl<'p> Lifted<'p> {
         let (flow, launches) = lift_program(program, limits);
         let candidates =
             Candidates::with_recipes(program, &launches, machine, choose).map_err(RunError::Kernel)?;
-        Ok(Self { program, liftings: vec![Lifting { flow, launches, candidates }] })
+        Ok(Self { program, liftings: vec![Lifting::new(flow, launches, candidates)] })
     }
 }
 
-/// A program with more launches has one lifting. Its launches hide how long each waits, and each lifting takes time.
+/// A program with more launches has one lifting, in one order. Its launches hide how long each waits, and each schedule takes time.
 const MOST_LAUNCHES: usize = 4096;
 
 /// A program, lifted to kernels of a machine.
 #[derive(Debug)]
 pub struct Runtime<'p> {
     lifted: Arc<Lifted<'p>>,
-    /// The index of the lifting.
+    /// The index of the lifting, and that of the order of its launches.
     lifting: usize,
+    order: usize,
     machine: &'p Machine,
     keys: Keys,
     merit: Merit,
@@ -143,21 +159,26 @@ impl<'p> Runtime<'p> {
     ) -> Result<Self, RunError> {
         let Lifted { program, liftings } = &*lifted;
         let mut variants = Vec::new();
-        for (index, Lifting { launches, candidates, .. }) in liftings.iter().enumerate() {
+        for (index, lifting) in liftings.iter().enumerate() {
+            let Lifting { launches, candidates, .. } = lifting;
             let kernels = candidates.variants(program, launches, machine, merit).map_err(RunError::Kernel)?;
-            variants.extend(kernels.into_iter().map(|kernels| (index, kernels)));
+            let orders = lifting.orders().enumerate();
+            variants.extend(orders.flat_map(|(order, launches)| {
+                kernels.iter().map(move |kernels| (index, order, launches, kernels.clone()))
+            }));
         }
-        let ((lifting, kernels), timeline) = choose::least(variants, |(index, kernels)| {
-            let Lifting { flow, launches, .. } = &liftings[*index];
-            let key_bytes = key_bytes(program, flow, machine, keys);
-            let plan = Plan { program, flow, launches, kernels, machine, keys, record: false };
-            plan.timeline().map_or((f64::INFINITY, None), |timeline| {
-                let events = events(launches, kernels);
-                let work = timeline.work(&events, keys.on_chip(key_bytes));
-                (merit.value(&RunEnergy::of(machine, &work), work.time_us), Some(timeline))
-            })
-        });
-        Ok(Self { lifted, lifting, machine, keys, merit, kernels, timeline })
+        let ((lifting, order, _, kernels), timeline) =
+            choose::least(variants, |(index, _, launches, kernels)| {
+                let flow = &liftings[*index].flow;
+                let key_bytes = key_bytes(program, flow, machine, keys);
+                let plan = Plan { program, flow, launches, kernels, machine, keys, record: false };
+                plan.timeline().map_or((f64::INFINITY, None), |timeline| {
+                    let events = events(launches, kernels);
+                    let work = timeline.work(&events, keys.on_chip(key_bytes));
+                    (merit.value(&RunEnergy::of(machine, &work), work.time_us), Some(timeline))
+                })
+            });
+        Ok(Self { lifted, lifting, order, machine, keys, merit, kernels, timeline })
     }
 
     fn lifting(&self) -> &Lifting {
@@ -166,7 +187,7 @@ impl<'p> Runtime<'p> {
 
     pub(crate) fn plan(&self, record: bool) -> Plan<'_> {
         let Self { lifted, machine, keys, kernels, .. } = self;
-        let Lifting { flow, launches, .. } = self.lifting();
+        let (flow, launches) = (&self.lifting().flow, self.launches());
         Plan { program: lifted.program, flow, launches, kernels, machine, keys: *keys, record }
     }
 
@@ -180,7 +201,7 @@ impl<'p> Runtime<'p> {
         match launch.work {
             Work::Elementwise(shape) => Some(self.kernels.elementwise(shape).name),
             Work::Operation(_) => {
-                self.lifting().launches.batch(launch).map(|batch| self.kernels.operation(batch).name)
+                self.launches().batch(launch).map(|batch| self.kernels.operation(batch).name)
             }
             Work::Permute(_) => None,
         }
@@ -191,9 +212,15 @@ impl<'p> Runtime<'p> {
         self.line_of(launch.first).map(|line| u64::from(line.get()))
     }
 
+    /// The launches in the order of lifting.
+    #[cfg(test)]
+    pub(crate) fn launches_as_lifted(&self) -> &Launches {
+        &self.lifting().launches
+    }
+
     /// The launches.
     pub fn launches(&self) -> &Launches {
-        &self.lifting().launches
+        self.lifting().orders().nth(self.order).expect("the order was chosen among these")
     }
 
     /// The kernels.
@@ -230,7 +257,7 @@ impl<'p> Runtime<'p> {
             Some(Home::Tables) => "the tables of factors end".to_owned(),
             Some(Home::Programs) => "the programs of the kernels end".to_owned(),
             None => {
-                let first = self.lifting().launches.launches[hbm.launch as usize].first;
+                let first = self.launches().launches[hbm.launch as usize].first;
                 format!("{}`{}` saves a limb", self.line_prefix(first), self.opcode(first))
             }
         }
@@ -253,12 +280,12 @@ impl<'p> Runtime<'p> {
 
     /// The events of all kernels.
     pub fn events(&self) -> Events {
-        events(&self.lifting().launches, &self.kernels)
+        events(self.launches(), &self.kernels)
     }
 
     /// The report of a timeline.
     pub fn report(&self, timeline: &Timeline) -> Report {
-        let (program, Lifting { flow, launches, .. }) = (self.lifted.program, self.lifting());
+        let (program, flow, launches) = (self.lifted.program, &self.lifting().flow, self.launches());
         let key_bytes = key_bytes(program, flow, self.machine, self.keys);
         let (events, choice) = (self.events(), (self.keys, self.merit));
         let work = timeline.work(&events, self.keys.on_chip(key_bytes));
@@ -276,7 +303,7 @@ impl<'p> Runtime<'p> {
             return Err(RunError::MissingInput { name: group.name.clone() });
         }
         let Self { lifted, machine, kernels, .. } = self;
-        let Lifting { flow, launches, .. } = self.lifting();
+        let (flow, launches) = (&self.lifting().flow, self.launches());
         let execution = Execution { program: lifted.program, flow, launches, kernels, machine };
         execution.run(inputs).map_err(|(launch, error)| {
             let launch = &launches.launches[launch];

@@ -3,7 +3,7 @@
 //! This text is the specification. The runtime implements it, and slow models in the tests, written from this
 //! text, do too: one from lines to launches, one from launches to times. They agree on every launch, every transfer and every word.
 //!
-//! The schedule is planned before the run, one launch after the other, in the order in which lines become launches. Times are
+//! The schedule is planned before the run, one launch after the other, in an order that is given below. Times are
 //! whole picoseconds from the beginning of the program. A duration is rounded up: the bytes of a transfer over `hbm.gb_per_s *
 //! hbm.efficiency / hbm.shared_by`, a latency, the cycles of a run over the clock, the cycles of a launch over the clock.
 //!

@@ -83,13 +83,17 @@ impl Model<'_> {
         let expected: Vec<_> =
             self.transfers.iter().map(|&(kind, bytes, begin, end)| (kind, bytes, span(begin, end))).collect();
         assert_eq!(transfers, expected, "case {case}");
-        let end = self.transfers.iter().map(|transfer| transfer.3).max().unwrap_or(0).max(self.ended);
-        assert_eq!(timeline.total_ns, Time(end).ns(), "case {case}");
+        assert_eq!(timeline.total_ns, Time(self.end()).ns(), "case {case}");
         assert!(timeline.compute_ns.max(timeline.channel_ns) <= timeline.total_ns, "case {case}");
         for &kind in Kind::ALL {
             let bytes: u64 = self.transfers.iter().filter(|t| t.0 == kind).map(|transfer| transfer.1).sum();
             assert_eq!(timeline.traffic[kind], bytes, "case {case}");
         }
+    }
+
+    /// The end of the last launch or transfer.
+    fn end(&self) -> u64 {
+        self.transfers.iter().map(|transfer| transfer.3).max().unwrap_or(0).max(self.ended)
     }
 
     /// The first launch from `from` on that reads an item.

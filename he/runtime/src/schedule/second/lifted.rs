@@ -1,8 +1,9 @@
 //! Both models on the launches of random ring programs, with calls and without. `LIFTED_CASES` is the number of programs.
 
 use super::{Launch, Program, model};
+use crate::flow::ValueId;
 use crate::kernels::Timed;
-use crate::lift::Work;
+use crate::lift::{Launches, Work};
 use crate::place::Item;
 use crate::schedule::{LAUNCH_WORD_BYTES, Plan};
 use crate::traffic::{Keys, Kind};
@@ -32,7 +33,7 @@ fn program(plan: &Plan<'_>) -> Program {
             Work::Operation(_) => Some(kernels.operation(launches.batch(launch).unwrap())),
             Work::Permute(_) => None,
         };
-        let ids = |values: &[crate::flow::ValueId]| values.iter().map(|it| it.index()).collect::<Vec<_>>();
+        let ids = |values: &[ValueId]| values.iter().map(|it| it.index()).collect::<Vec<_>>();
         let mut operands: Vec<usize> = Vec::new();
         for source in ids(launches.sources(launch)) {
             if !operands.contains(&source) {
@@ -78,7 +79,7 @@ fn program(plan: &Plan<'_>) -> Program {
 fn both_models_agree_on_programs_with_calls() {
     let cases = std::env::var("LIFTED_CASES").map_or(8, |cases| cases.parse().expect("a number"));
     let mut rng = Random::seed_from_u64(17);
-    let (mut fitting, mut spilling) = (0, 0);
+    let (mut fitting, mut spilling, mut ordered) = (0, 0, 0);
     for case in 0..cases {
         let ring_program =
             if case % 4 == 0 { testing::random_program(&mut rng) } else { testing::random_calls(&mut rng) };
@@ -107,8 +108,18 @@ fn both_models_agree_on_programs_with_calls() {
         fitting += 1;
         spilling += usize::from(timeline.traffic[Kind::Spills] > 0);
         model.assert_equal(&timeline, case);
+        let own = runtime.launches_as_lifted();
+        let other = with_order(own, &deep(own));
+        let [before, after] = [own, &other].map(|launches| {
+            let program = self::program(&Plan { launches, ..runtime.plan(false) });
+            super::model(&program, &machine).map_or(u64::MAX, |model| model.end())
+        });
+        let expected = if after < before { &other } else { own };
+        assert_eq!(results(runtime.launches()), results(expected), "case {case}");
+        ordered += usize::from(after < before);
     }
     assert!(2 * fitting > cases && 8 * spilling > cases, "{fitting} programs fit, {spilling} spill");
+    assert!(ordered > 0, "no program is in the deep order");
 }
 
 /// A function that transforms its zero and an argument that is zero: its launch has one operand.
@@ -125,9 +136,45 @@ fn both_models_agree_on_a_launch_with_zero_twice() {
     let choice = (Keys::Streamed, Merit::Cycles);
     let runtime = Runtime::with_limits(&ring_program, &machine, choice, limits).unwrap();
     let launches = runtime.launches();
-    let is_twice = |sources: &[crate::flow::ValueId]| sources.len() == 2 && sources[0] == sources[1];
+    let is_twice = |sources: &[ValueId]| sources.len() == 2 && sources[0] == sources[1];
     assert!(launches.launches.iter().any(|launch| is_twice(launches.sources(launch))));
     let program = program(&runtime.plan(true));
     let (timeline, model) = (runtime.plan(true).timeline(), model(&program, &machine));
     model.unwrap().assert_equal(&timeline.unwrap(), 0);
+}
+
+/// The results of each launch.
+fn results(launches: &Launches) -> Vec<Vec<ValueId>> {
+    launches.launches.iter().map(|launch| launches.results(launch).to_vec()).collect()
+}
+
+fn with_order(lifted: &Launches, order: &[usize]) -> Launches {
+    let mut launches = lifted.clone();
+    launches.launches = order.iter().map(|&at| lifted.launches[at].clone()).collect();
+    launches
+}
+
+/// Whether a launch reads what another makes.
+fn follows(launches: &Launches, later: usize, earlier: usize) -> bool {
+    let [later, earlier] = [later, earlier].map(|at| &launches.launches[at]);
+    launches.sources(later).iter().any(|read| launches.results(earlier).contains(read))
+}
+
+/// The deep order.
+fn deep(lifted: &Launches) -> Vec<usize> {
+    let count = lifted.launches.len();
+    let makers: Vec<Vec<usize>> =
+        (0..count).map(|launch| (0..count).filter(|&it| follows(lifted, launch, it)).collect()).collect();
+    let mut order: Vec<usize> = Vec::new();
+    while order.len() < count {
+        let place = |launch: &usize| order.iter().position(|other| other == launch);
+        let complete = |launch: usize| makers[launch].iter().map(|maker| place(maker).map(|at| at + 1)).max();
+        let is_ready = |launch: &usize| {
+            place(launch).is_none() && makers[*launch].iter().all(|maker| place(maker).is_some())
+        };
+        // Of equals, the last one here.
+        let next = (0..count).rev().filter(is_ready).max_by_key(|&launch| complete(launch));
+        order.push(next.expect("a launch whose operands are complete"));
+    }
+    order
 }
