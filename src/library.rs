@@ -111,11 +111,11 @@ fn rebuild(args: &BuildArgs) -> Result<(), Failure> {
         let wrong = |error: codegen::Error| Failure::wrong(error, None);
         let request = task.request().map_err(wrong)?;
         let report = |Measured { cycles, machine }: &Measured| {
-            eprintln!("{}: {cycles} cycles on {}", name(task), place(machine));
+            note!("{}: {cycles} cycles on {}", name(task), place(machine));
         };
         let built = build(&request, &task.targets(), effort, &report).map_err(wrong)?;
         files::write(&args.output.join(built.file_name()), built.to_toml().as_bytes())?;
-        eprintln!("{}: written after {} s", name(task), start.elapsed().as_secs());
+        note!("{}: written after {} s", name(task), start.elapsed().as_secs());
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Shared helpers of the command-line tests.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -34,9 +35,58 @@ pub(crate) fn succeed(folder: &Path, args: &[&str]) -> String {
 
 /// The names of the files in a folder, sorted.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).expect("the folder can be read");
+    let entries = fs::read_dir(folder).expect("the folder can be read");
     let mut names: Vec<String> =
         entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
+}
+
+/// Command lines and the files that they read, from a file such as those in `tests/cli/refuse`.
+pub(crate) struct Case {
+    /// The arguments of each command.
+    pub(crate) commands: Vec<Vec<String>>,
+    files: Vec<(String, Vec<u8>)>,
+}
+
+impl Case {
+    /// Reads a case.
+    pub(crate) fn read(path: &Path) -> Self {
+        let text = fs::read_to_string(path).expect("a case is UTF-8");
+        let mut sections = text.split("\n==> ");
+        let head = sections.next().unwrap_or_default();
+        let commands = head.lines().filter_map(|line| line.strip_prefix("rpu "));
+        Self {
+            commands: commands.map(|line| line.split_whitespace().map(str::to_owned).collect()).collect(),
+            files: sections.map(file).collect(),
+        }
+    }
+
+    /// A folder with the files.
+    pub(crate) fn folder(&self) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for (file, content) in &self.files {
+            fs::write(folder.path().join(file), content).expect("a file");
+        }
+        folder
+    }
+}
+
+/// Parses a section: the file's name, then its content.
+fn file(section: &str) -> (String, Vec<u8>) {
+    let (name, content) = section.split_once('\n').expect("a section has a line of its own for the name");
+    match name.strip_suffix(" (hex)") {
+        Some(name) => (name.to_owned(), content.lines().flat_map(repeated_byte).collect()),
+        None => (name.to_owned(), content.as_bytes().to_vec()),
+    }
+}
+
+/// Parses `COUNT * HH`: a byte, COUNT times. An empty line has no bytes.
+fn repeated_byte(line: &str) -> Vec<u8> {
+    if line.is_empty() {
+        return Vec::new();
+    }
+    let (count, byte) = line.split_once(" * ").unwrap_or_else(|| panic!("`{line}` is not `COUNT * HH`"));
+    let byte = u8::from_str_radix(byte, 16).expect("two hexadecimal digits");
+    vec![byte; count.parse().expect("a decimal count")]
 }

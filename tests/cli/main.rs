@@ -6,6 +6,7 @@ mod common;
 mod crosscheck;
 mod generated;
 mod inspect;
+mod library;
 mod machine;
 mod pages;
 #[cfg(unix)]
@@ -16,6 +17,8 @@ mod refuse;
 mod ring;
 mod schema;
 mod serve;
+mod show;
+mod streams;
 mod sweep;
 #[cfg(unix)]
 mod terminal;

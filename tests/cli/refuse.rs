@@ -3,49 +3,9 @@
 //! Each case is a file in `tests/cli/refuse`; the folder's README describes the format. To add a
 //! case, add its file and run `BLESS=1 cargo test -p rpu --test cli refuse`.
 
-use crate::common::{names, repository, rpu};
+use crate::common::{Case, names, repository, rpu};
 use rayon::prelude::*;
-use std::fs;
 use std::path::Path;
-
-/// A command line and the files that it reads.
-struct Case {
-    args: Vec<String>,
-    files: Vec<(String, Vec<u8>)>,
-}
-
-impl Case {
-    /// Parses a case.
-    fn parse(text: &str) -> Self {
-        let mut sections = text.split("\n==> ");
-        let head = sections.next().unwrap_or_default();
-        let commands: Vec<&str> = head.lines().filter_map(|line| line.strip_prefix("rpu ")).collect();
-        let [command] = commands[..] else { panic!("one line must start with `rpu `:\n{head}") };
-        Self {
-            args: command.split_whitespace().map(str::to_owned).collect(),
-            files: sections.map(file).collect(),
-        }
-    }
-}
-
-/// Parses a section: the file's name, then its content.
-fn file(section: &str) -> (String, Vec<u8>) {
-    let (name, content) = section.split_once('\n').expect("a section has a line of its own for the name");
-    match name.strip_suffix(" (hex)") {
-        Some(name) => (name.to_owned(), content.lines().flat_map(repeated_byte).collect()),
-        None => (name.to_owned(), content.as_bytes().to_vec()),
-    }
-}
-
-/// Parses `COUNT * HH`: a byte, COUNT times. An empty line has no bytes.
-fn repeated_byte(line: &str) -> Vec<u8> {
-    if line.is_empty() {
-        return Vec::new();
-    }
-    let (count, byte) = line.split_once(" * ").unwrap_or_else(|| panic!("`{line}` is not `COUNT * HH`"));
-    let byte = u8::from_str_radix(byte, 16).expect("two hexadecimal digits");
-    vec![byte; count.parse().expect("a decimal count")]
-}
 
 #[test]
 fn invalid_input_is_refused() {
@@ -63,12 +23,9 @@ fn invalid_input_is_refused() {
 /// Runs one case and compares its messages.
 fn refuse(cases: &Path, name: &str) {
     let path = cases.join(name);
-    let text = fs::read_to_string(path.with_extension("case")).expect("a case is UTF-8");
-    let Case { args, files } = Case::parse(&text);
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    for (file, content) in files {
-        fs::write(folder.path().join(file), content).expect("a file");
-    }
+    let case = Case::read(&path.with_extension("case"));
+    let [args] = &case.commands[..] else { panic!("{name}: one line must start with `rpu `") };
+    let folder = case.folder();
     let before = names(folder.path());
 
     let output = rpu(folder.path(), &args.iter().map(String::as_str).collect::<Vec<_>>());
