@@ -4,6 +4,7 @@ use crate::common::rpu;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 /// The lines of JSON on standard error, and all of it.
 fn json_lines(folder: &Path, args: &[&str], status: i32) -> (Vec<Value>, String) {
@@ -20,8 +21,10 @@ fn a_sweep_counts_its_points() {
     let folder = tempfile::tempdir().unwrap();
     let text = "kernel = 'add'\nn = 65536\nplan = 'kl'\n[grid]\nvdm.size_mib = [1, 4]\n";
     fs::write(folder.path().join("s.toml"), text).unwrap();
+    let begin = Instant::now();
     let (lines, errors) =
         json_lines(folder.path(), &["sweep", "s.toml", "--progress", "json", "--out", "a"], 1);
+    assert!(lines.len() as u64 <= 1 + begin.elapsed().as_secs(), "{errors}");
     let last = lines.last().unwrap_or_else(|| panic!("no progress: {errors}"));
     assert_eq!(
         (&last["points"], &last["done"], &last["failed"]),
@@ -30,6 +33,9 @@ fn a_sweep_counts_its_points() {
     );
     assert_eq!(last["remaining_s"], 0.0);
     assert!(errors.contains(" failed: "), "{errors}");
+    // Nothing is left, and the last line says so.
+    let (lines, _) = json_lines(folder.path(), &["sweep", "s.toml", "--progress", "json", "--out", "a"], 1);
+    assert_eq!((lines.len(), &lines[0]["points"], &lines[0]["done"]), (1, &0.into(), &0.into()));
     for how in ["none", "auto"] {
         let (lines, errors) =
             json_lines(folder.path(), &["sweep", "s.toml", "--progress", how, "--out", how], 1);

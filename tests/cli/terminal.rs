@@ -44,6 +44,8 @@ struct Terminal {
     child: Child,
     /// What a person would see.
     screen: Parser,
+    /// All that was written.
+    written: Vec<u8>,
 }
 
 impl Terminal {
@@ -63,7 +65,7 @@ impl Terminal {
             .expect("reads that do not wait");
         pty.resize(Size::new(rows, columns)).expect("a size");
         let child = Command::from(command).spawn_borrowed(&pts).expect("the debugger starts");
-        Self { sides: Some((pty, pts)), child, screen }
+        Self { sides: Some((pty, pts)), child, screen, written: Vec::new() }
     }
 
     fn pty(&self) -> &Pty {
@@ -85,7 +87,10 @@ impl Terminal {
         let mut bytes = [0; 4096];
         while let Some((pty, _)) = &self.sides {
             match { pty }.read(&mut bytes) {
-                Ok(number @ 1..) => self.screen.process(&bytes[..number]),
+                Ok(number @ 1..) => {
+                    self.screen.process(&bytes[..number]);
+                    self.written.extend_from_slice(&bytes[..number]);
+                }
                 _ => break,
             }
         }
@@ -208,6 +213,57 @@ fn each_key_has_its_effect() {
     terminal.wait_for_text("new breakpoint at line 6");
 }
 
+/// Outputs are compared with the words of files, else with the program's claims.
+#[test]
+fn the_first_wrong_coefficient_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = |word: fn(u32) -> u32| format!("{:?}", (0..512).map(word).collect::<Vec<_>>());
+    for (name, words) in
+        [("x", list(|i| i)), ("right", list(|i| 3 * i)), ("wrong", list(|i| 3 * i + i / 511))]
+    {
+        std::fs::write(folder.path().join(format!("{name}.json")), words).unwrap();
+    }
+    let claim = |by: &str| format!(".computes y = muls(x), n=512, modulus=0x3001, by={by}\n");
+    for (claim, file, message) in [
+        (claim("2"), None, "the first wrong coefficient: y+1 is 0x3 and should be 0x2"),
+        (claim("3"), None, "every coefficient that was compared is right"),
+        (claim("2"), Some("y=right.json"), "every coefficient that was compared is right"),
+        (
+            String::new(),
+            Some("y=wrong.json"),
+            "the first wrong coefficient: y+511 is 0x5fd and should be 0x5fe",
+        ),
+        (String::new(), None, "there is nothing to compare with"),
+    ] {
+        let mut command = debugger(folder.path());
+        std::fs::write(folder.path().join("sums.b512"), PROGRAM.replacen("\n\n", &format!("\n{claim}\n"), 1))
+            .unwrap();
+        command.args(["--input", "x=x.json"]).args(file.iter().flat_map(|file| ["--expect", file]));
+        let mut terminal = Terminal::start(command, 30, 110);
+        terminal.wait_for_text(MESSAGE);
+        terminal.keys(":check\r");
+        terminal.wait_for_text(message);
+    }
+}
+
+/// A bar shows one decimal of a rate below 10, and none of others.
+#[test]
+fn bars_show_rates_that_people_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = "kernel = 'add'\nn = 1024\nplan = 'kl'\n[grid]\nhple.count = [16, 32, 64, 128]\n";
+    std::fs::write(folder.path().join("s.toml"), sweep).unwrap();
+    let mut command = command(folder.path());
+    command.args(["sweep", "s.toml", "-j", "1"]);
+    let mut terminal = Terminal::start(command, 30, 110);
+    terminal.wait_for_text("wrote out/pareto.png");
+    let written = String::from_utf8_lossy(&terminal.written);
+    let rates: Vec<&str> = written.split_whitespace().filter_map(|word| word.strip_suffix("/s,")).collect();
+    assert!(!rates.is_empty(), "{written}");
+    for rate in rates {
+        assert_eq!(rate.contains('.'), rate.parse::<f64>().expect("a number") < 10.0, "{rate}");
+    }
+}
+
 /// Errors have colours on a terminal, unless the user does not want them.
 #[test]
 fn colours_are_for_terminals() {
@@ -247,6 +303,18 @@ fn the_screen_follows_the_size_of_the_terminal() {
     terminal.keys("q");
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.check_restored();
+}
+
+#[test]
+fn a_debugger_without_keys_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("sums.b512"), PROGRAM).unwrap();
+    let mut shell = std::process::Command::new("sh");
+    let script = "exec \"$0\" debug sums.b512 < /dev/null";
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_rpu")]).current_dir(folder.path());
+    let mut terminal = Terminal::start(shell, 30, 110);
+    terminal.wait_for_text("the debugger needs a terminal");
+    assert_eq!(terminal.wait_for_end().code(), Some(2));
 }
 
 /// A change of size before the end of the first draw is not lost. The first screen has more bytes than an
