@@ -171,7 +171,11 @@ fn wants_json() -> bool {
 /// Ends the process with clap's message. Arguments in it may have control characters.
 fn refuse(error: &clap::Error) -> ! {
     let text = error.render().to_string();
-    if error.use_stderr() && wants_json() {
+    if !error.use_stderr() {
+        // Help, or the version.
+        error.exit();
+    }
+    if wants_json() {
         let text = text.strip_prefix("error: ").unwrap_or(&text);
         let (message, help) = text.split_once("\n").unwrap_or((text, ""));
         let help = Some(help.trim()).filter(|help| !help.is_empty());
@@ -179,11 +183,11 @@ fn refuse(error: &clap::Error) -> ! {
         std::process::exit(error.exit_code());
     }
     match printable(&text) {
-        Cow::Owned(safe) if error.use_stderr() => {
+        Cow::Owned(safe) => {
             note!("{}", safe.trim_end());
             std::process::exit(error.exit_code());
         }
-        Cow::Owned(_) | Cow::Borrowed(_) => error.exit(),
+        Cow::Borrowed(_) => error.exit(),
     }
 }
 
