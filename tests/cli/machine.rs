@@ -114,6 +114,7 @@ fn schemas_are_current_and_accept_the_committed_files_which_name_them() {
     for format in formats() {
         let schema = repository(&format!("configs/schemas/{}.json", format.name));
         bless::fresh(&schema, format.text());
+        assert_eq!(succeed(Path::new("."), &["machine", "schema", format.name]), format.text());
         let schema_value = format.schema();
         let files = files(format);
         assert!(!files.is_empty() || ["plan", "manifest"].contains(&format.name), "{}", format.name);

@@ -142,6 +142,42 @@ fn the_table_and_the_page_name_each_key_that_differs() {
     }
 }
 
+/// An output is compared with a file; all of them together are a check.
+#[test]
+fn expected_data_are_a_check_if_they_are_all_outputs() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    let seed = ["--seed", "9"];
+    succeed(folder, &["run", "p.fhetch", "--seed", "9", "--output", "sum=sum.bin", "--output", "c=c.npy"]);
+    for (expected, names, checked) in [
+        (&[][..], &[][..], false),
+        (&["--expect", "c=c.npy"], &["c"], false),
+        (&["--expect", "c=c.npy", "--expect", "sum=sum.bin"], &["c", "sum"], true),
+    ] {
+        let report = json(folder, &[&seed, expected].concat());
+        assert_eq!((&report["checked"], &report["seed"]), (&checked.into(), &9.into()), "{expected:?}");
+        let found = report["expected"].as_array().cloned().unwrap_or_default();
+        assert_eq!(serde_json::Value::from(found), serde_json::json!(names));
+    }
+}
+
+#[test]
+fn options_of_ring_programs_are_refused_for_kernels() {
+    let folder = tempfile::tempdir().unwrap();
+    for option in [
+        ["--manifest", "p.json"],
+        ["--n", "512"],
+        ["--inputs", "."],
+        ["--keys", "resident"],
+        ["--optimise", "energy"],
+    ] {
+        let output = rpu(folder.path(), &[&["run", "k.b512"], &option[..]].concat());
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.starts_with("error: `k.b512` is not a ring program"), "{option:?}: {errors}");
+    }
+}
+
 /// Inputs, copies of them and constants are no results.
 #[test]
 fn outputs_that_no_line_computes_are_named_and_never_checked() {

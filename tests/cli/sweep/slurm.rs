@@ -72,7 +72,9 @@ fn the_tasks_of_an_array_and_the_merge_leave_what_one_process_does() {
     succeed(folder, &["sweep", "s.toml", "--out", "whole"]);
     let (printed, errors) = submit(folder, &["--tasks", "3", "--least", "0"]);
     assert_eq!(printed, "array 7, merge 7\n");
-    assert!(errors.contains("32 points timed; 68 of 100 left"), "{errors}");
+    assert!(errors.contains("32 points timed; 68 of 100 left, about "), "{errors}");
+    assert!(errors.contains("the longest of 3 tasks runs for about "), "{errors}");
+    assert!(!errors.contains("instead of") && !errors.contains("exceeds"), "{errors}");
     let log = fs::read_to_string(folder.join("d/log")).unwrap();
     assert!(results(&folder.join("d")) == results(&folder.join("whole")), "{log}");
     let calls = fs::read_to_string(folder.join("d/calls")).unwrap();
@@ -94,6 +96,7 @@ fn little_work_is_for_few_tasks() {
     let folder = &folder.path().join("a folder");
     let (_, errors) = submit(folder, &["--tasks", "50"]);
     assert!(errors.contains("1 task instead of 50: more would run for less than 120 s each"), "{errors}");
+    assert!(errors.contains("\nthe task runs for about "), "{errors}");
     assert_eq!(fs::read_to_string(folder.join("d/results.jsonl")).unwrap().lines().count(), 100);
 }
 
