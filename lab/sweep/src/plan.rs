@@ -111,11 +111,6 @@ impl Plan {
         (0..self.len()).map(|index| self.point(index))
     }
 
-    /// The data with which programs are checked.
-    pub fn data(&self) -> &Data {
-        self.resolver.data()
-    }
-
     /// The definition of the sweep.
     pub fn definition(&self) -> &Definition {
         self.resolver.definition()
