@@ -146,6 +146,9 @@ fn a_folder_has_the_inputs_of_a_bootstrap() {
     let machine = ["-p", "isa.vector_length=64", "-p", "hple.count=64"];
     let report = run(folder, &[&machine[..], &["--inputs", "inputs", "--output", "boot.1=out.bin"]].concat());
     assert!(report["hbm"]["bytes_by_kind"]["keys"].as_u64() > Some(0), "keys are known by their names");
+    let number = |value: &Value| value.as_f64().unwrap();
+    let per_slot_and_level = 1e3 * number(&report["time_us"]) / number(&report["parameters"]["slot_levels"]);
+    assert_eq!(number(&report["slot_level_ns"]), per_slot_and_level);
     let expected = ring_program::execute(&inputs).unwrap();
     assert_eq!(words(&folder.join("out.bin")), concat(&expected[1]));
 }

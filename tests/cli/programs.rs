@@ -87,9 +87,10 @@ fn a_report_has_every_key_and_its_cycles_add_up() {
     assert_eq!(stalls.values().map(|cycles| cycles.as_u64().expect("a number")).sum::<u64>(), cycles);
     assert_eq!(stalls["unattributed"], 0);
     assert!(stalls["issue"].as_u64() > Some(0));
-    for bound in ["resource_cycles", "dependence_cycles"] {
-        assert!(report["bounds"][bound].as_u64().is_some_and(|bound| bound > 0 && bound <= cycles));
-    }
+    let bounds =
+        ["resource_cycles", "dependence_cycles"].map(|bound| report["bounds"][bound].as_u64().unwrap());
+    assert!(bounds.iter().all(|bound| *bound > 0 && *bound <= cycles));
+    assert_eq!(report["bound_ratio"], cycles as f64 / bounds[0].max(bounds[1]) as f64);
     for pipe in ["load_store", "compute", "shuffle"] {
         assert!(report["utilisation"][pipe].as_f64().is_some_and(|share| share > 0.0 && share <= 1.0));
         assert!(report["instructions"][pipe].as_u64() > Some(0));
@@ -100,6 +101,9 @@ fn a_report_has_every_key_and_its_cycles_add_up() {
     for key in ["area_mm2", "energy_uj"] {
         assert!(report[key].as_f64() > Some(0.0), "{key}");
     }
+    let number = |key: &str| report[key].as_f64().unwrap();
+    let of_the_rpu = number("energy_kernels_uj") + number("energy_static_uj");
+    assert!((number("power_rpu_w") - of_the_rpu / time).abs() < 1e-9);
     assert_eq!(report["machine"]["hple"]["count"], 128);
     assert_eq!(report["program_blake3"].as_str().map(str::len), Some(64));
     assert!(report["simulator"]["wall_s"].as_f64() > Some(0.0));
