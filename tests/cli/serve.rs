@@ -60,6 +60,7 @@ fn a_running_sweep_is_served() {
     assert!(get_from("Host: localhost\r\n", "/state").starts_with("HTTP/1.1 200"));
     let page = get("/");
     assert!(page.starts_with("HTTP/1.1 200") && page.contains("12 more have not run yet"), "{page}");
+    assert!(page.contains("<svg"), "{page}");
     assert!(get("/other").starts_with("HTTP/1.1 404"));
     // What browsers may do with any answer: the page asks this server alone, and nothing is taken for a script.
     for answer in [&page, &get("/state"), &get("/other"), &get_from("Host: example.org\r\n", "/")] {

@@ -219,6 +219,38 @@ fn charts_of_any_columns_are_composed_from_several_folders() {
 }
 
 #[test]
+fn a_chart_of_a_table_names_the_sizes_of_moduli() {
+    let folder = folder();
+    let folder = folder.path();
+    let sweep = "kernel = 'add'\nn = 512\nplan = 'kl'\n[grid]\nhple.count = [64, 128]\n";
+    fs::write(folder.join("add.toml"), sweep).unwrap();
+    for (moduli, title) in
+        [("0x3001", "512-point add, 14-bit modulus"), ("12289,40961", "512-point add, 2 moduli of 16 bits")]
+    {
+        succeed(folder, &["sweep", "add.toml", "--out", moduli, "-p", &format!("modulus={moduli}")]);
+        succeed(folder, &["plot", &format!("{moduli}/results.csv"), "-o", "chart.svg"]);
+        let svg = fs::read_to_string(folder.join("chart.svg")).unwrap();
+        assert!(svg.contains(&format!("{title}: area against latency")), "{svg}");
+    }
+}
+
+/// More effort tries more recipes.
+#[test]
+fn a_sweep_searches_for_plans_as_much_as_it_says() {
+    let folder = folder();
+    let folder = folder.path();
+    let tried = ["off", "quick", "full"].map(|effort| {
+        let sweep = format!("kernel = 'add'\nn = 512\ntune = '{effort}'\n[grid]\nhple.count = [64]\n");
+        fs::write(folder.join("add.toml"), sweep).unwrap();
+        succeed(folder, &["sweep", "add.toml", "--out", effort]);
+        let record = fs::read(folder.join(effort).join("results.jsonl")).unwrap();
+        let record: serde_json::Value = serde_json::from_slice(&record).unwrap();
+        record["recipes_tried"].as_u64()
+    });
+    assert!(tried[0] == Some(0) && tried[1] > tried[0] && tried[2] > tried[1], "{tried:?}");
+}
+
+#[test]
 fn an_exploration_leaves_the_folder_of_a_sweep() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let folder = folder.path();

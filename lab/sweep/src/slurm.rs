@@ -292,10 +292,10 @@ mod tests {
         let seconds = |text: &str| text.parse::<TimeLimit>().map(|limit| limit.duration().as_secs()).ok();
         assert_eq!(seconds("30"), Some(1800));
         assert_eq!(seconds("1:30"), Some(90));
-        assert_eq!(seconds("2:00:01"), Some(7201));
+        assert_eq!(seconds("2:03:04"), Some(7384));
         assert_eq!(seconds("1-0"), Some(86400));
         assert_eq!(seconds("1-2:03"), Some(86400 + 7200 + 180));
-        assert_eq!(seconds("1-2:03:04"), Some(86400 + 7200 + 184));
+        assert_eq!(seconds("2-2:03:04"), Some(2 * 86400 + 7384));
         for wrong in
             ["", "0", "0:00", "a", "+5", "-5", "1:2:3:4", "1-", "1-2:3:4:5", "5m", "1 ", "99999999999"]
         {
