@@ -48,9 +48,24 @@ const HATCHINGS: [&[Hatch]; MAX_SERIES] = [
     &[],
 ];
 
-/// The perceived lightness of a colour, from 0 to 1.
+/// The relative luminance of a colour, from 0 to 1, as WCAG 2 defines it.
 pub(super) fn luminance(RGBColor(r, g, b): RGBColor) -> f64 {
-    (0.299 * f64::from(r) + 0.587 * f64::from(g) + 0.114 * f64::from(b)) / 255.0
+    let linear = |part: u8| match f64::from(part) / 255.0 {
+        dark if dark <= 0.04045 => dark / 12.92,
+        light => ((light + 0.055) / 1.055).powf(2.4),
+    };
+    0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+}
+
+/// The contrast of two colours, from 1 to 21: small text needs 4.5.
+pub(super) fn contrast(a: RGBColor, b: RGBColor) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+/// Black or white: what is easier to read on a colour.
+pub(super) fn ink_on(color: RGBColor) -> RGBColor {
+    if contrast(color, BLACK) < contrast(color, WHITE) { WHITE } else { BLACK }
 }
 
 #[derive(Clone, Copy)]
@@ -209,7 +224,7 @@ impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
         let (color, _) = MARKERS[series];
         let lines = HATCHINGS[series];
         self.fill(rect, color)?;
-        let hatch = if luminance(color) < 0.5 { WHITE } else { INK };
+        let hatch = ink_on(color);
         let step = self.pixels(7.0);
         let draw = |from: Pixel, to: Pixel| self.line(&[from, to], hatch.mix(0.8), 0.8);
         for &direction in lines {

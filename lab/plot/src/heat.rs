@@ -1,7 +1,7 @@
 //! Maps of cells with values.
 
 use super::PlotError;
-use super::canvas::{Canvas, INK, luminance};
+use super::canvas::{Canvas, INK, ink_on};
 use super::frame::{self, Swatch, Texts};
 use super::labels::Rect;
 use plotters::prelude::*;
@@ -80,7 +80,7 @@ pub(super) fn draw<DB: DrawingBackend>(
             let Some(&value) = heat.values.get(index) else { continue };
             let cell = Rect { x: plot.x + column as f64 * width, y, width, height };
             let fill = color((value - low) / span);
-            let ink = if luminance(fill) < 0.5 { WHITE } else { INK };
+            let ink = ink_on(fill);
             canvas.fill(cell, fill)?;
             canvas.outline(cell, WHITE, 1.0)?;
             let decimals = heat.decimals;
@@ -97,6 +97,7 @@ pub(super) fn draw<DB: DrawingBackend>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::canvas::{contrast, luminance};
     use super::*;
 
     #[test]
@@ -105,5 +106,12 @@ mod tests {
         assert!(shades.windows(2).all(|pair| pair[0] < pair[1]), "{shades:?}");
         assert_eq!(color(0.0), COLORS[0]);
         assert_eq!(color(1.0), COLORS[4]);
+    }
+
+    #[test]
+    fn values_are_legible_on_every_cell() {
+        let shades = (0..=400).map(|i| color(f64::from(i) / 400.0));
+        let least = shades.map(|shade| contrast(shade, ink_on(shade))).min_by(f64::total_cmp).unwrap();
+        assert!(least >= 4.5, "{least}");
     }
 }

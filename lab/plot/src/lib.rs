@@ -8,6 +8,7 @@
 mod axis;
 mod bars;
 mod canvas;
+mod dark;
 mod frame;
 mod heat;
 mod labels;
@@ -213,7 +214,7 @@ impl Figure {
         self.draw(&area, SVG)?;
         drop(area);
         // XML forbids most control characters, even escaped.
-        Ok(printable(&text).into_owned())
+        Ok(dark::with_dark(&printable(&text)))
     }
 
     /// Draws the figure as a PNG file.
