@@ -85,6 +85,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     let on_top = bars.stacking == Stacking::OnTop;
     let beside = if on_top { 1 } else { series.len() };
     let bar_width = width * GROUP / beside as f64;
+    let upright = !frame::notes_fit(canvas, series.iter().flat_map(|bar| &bar.notes), bar_width)?;
     for category in 0..bars.categories.len() {
         let mut below = 0.0;
         for (number, bar) in series.iter().enumerate() {
@@ -98,9 +99,37 @@ pub(super) fn draw<DB: DrawingBackend>(
                 below += value;
             }
             if let Some(note) = bar.notes.get(category) {
-                frame::note(canvas, note, (x + bar_width / 2.0, top - canvas.pixels(8.0)))?;
+                frame::note(canvas, note, (x + bar_width / 2.0, top), upright)?;
             }
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Figure, Panel};
+    use super::*;
+
+    #[test]
+    fn notes_of_narrow_bars_read_upwards() {
+        let bars = Bars {
+            categories: (0..8).map(|i| i.to_string()).collect(),
+            series: vec![Bar {
+                label: String::new(),
+                values: vec![Some(1.5); 8],
+                notes: vec!["x1.50".into(); 8],
+            }],
+            ..Bars::default()
+        };
+        let turned = |width: u32| {
+            let panels = vec![Panel::Bars(bars.clone())];
+            let svg = Figure { columns: 1, panel: (width, 300), panels }.svg().unwrap();
+            let lines: Vec<&str> = svg.lines().collect();
+            let notes = lines.windows(2).filter(|pair| pair[1] == "x1.50").map(|pair| pair[0]);
+            notes.map(|tag| tag.contains("rotate(270")).collect::<Vec<bool>>()
+        };
+        assert_eq!(turned(300), [true; 8]);
+        assert_eq!(turned(900), [false; 8]);
+    }
 }

@@ -149,13 +149,32 @@ pub(super) fn height(plot: Rect, axis: &Axis, value: f64) -> f64 {
     plot.y + plot.height * (1.0 - axis.share(value))
 }
 
-/// Draws a small text centred at `at`.
+/// The size of notes, in points.
+const SMALL: f64 = 10.5;
+
+/// Whether small texts fit side by side into this width.
+pub(super) fn notes_fit<'t, DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    mut texts: impl Iterator<Item = &'t String>,
+    width: f64,
+) -> Result<bool, PlotError> {
+    let font = canvas.font(SMALL);
+    texts.try_fold(true, |fit, text| Ok(fit && canvas.size(text, &font)?.0 <= width))
+}
+
+/// Draws a small text above `at`; `upright`, it reads upwards.
 pub(super) fn note<DB: DrawingBackend>(
     canvas: &Canvas<'_, DB>,
     text: &str,
     at: Pixel,
+    upright: bool,
 ) -> Result<(), PlotError> {
-    canvas.text(text, at, HPos::Center, canvas.font(10.5), MUTED)
+    let font = canvas.font(SMALL);
+    if !upright {
+        return canvas.text(text, (at.0, at.1 - canvas.pixels(8.0)), HPos::Center, font, MUTED);
+    }
+    let (length, _) = canvas.size(text, &font)?;
+    canvas.text_up(text, (at.0, at.1 - canvas.pixels(5.0) - length / 2.0), font, MUTED)
 }
 
 /// Remarks at the bottom of a panel.
