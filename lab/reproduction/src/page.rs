@@ -21,10 +21,9 @@ h2 { font-size: 1.2rem; margin: 2.25rem 0 .5rem; }
 p { margin: .5rem 0; max-width: 62rem; }
 .muted, figcaption a, footer { color: var(--muted); }
 figure { margin: 1.25rem 0; break-inside: avoid; }
-figure .draw { background: #fff; border: 1px solid var(--line); border-radius: 6px; padding: .25rem; display: flex;
+figure .draw { border: 1px solid var(--line); border-radius: 6px; padding: .25rem; display: flex;
   flex-wrap: wrap; }
-figure svg { flex: 1 1 22rem; width: 22rem; min-width: 0; height: auto; }
-@media (prefers-color-scheme: dark) { figure .draw { filter: invert(.93) hue-rotate(180deg) brightness(1.2); } }
+figure svg { flex: 1 1 22rem; width: 22rem; min-width: 0; max-width: 48rem; height: auto; }
 figcaption { margin: .4rem 0 0; max-width: 62rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-numeric: tabular-nums; }

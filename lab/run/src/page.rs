@@ -168,14 +168,14 @@ pub(super) fn busy_chart(rows: &[(String, [f64; BINS])], [begin, end]: [String; 
         svg viewBox=(format!("0 0 {} {}", BINS * 3 + 90, rows.len() * HEIGHT + 20)) role="img" {
             @for (i, (name, shares)) in rows.iter().enumerate() {
                 @let base = (i + 1) * HEIGHT;
-                text x="0" y=(base - 12) font-size="12" font-family="sans-serif" { (name) }
+                text x="0" y=(base - 12) font-size="12" font-family="sans-serif" fill="currentColor" { (name) }
                 @for (bin, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
                     @let height = share.min(1.0) * (HEIGHT - 8) as f64;
-                    rect x=(90 + bin * 3) y=(format!("{:.1}", base as f64 - height)) width="3" height=(format!("{height:.1}")) fill="#0072b2" {}
+                    rect x=(90 + bin * 3) y=(format!("{:.1}", base as f64 - height)) width="3" height=(format!("{height:.1}")) fill="var(--c0)" {}
                 }
             }
-            text x="90" y=(rows.len() * HEIGHT + 16) font-size="12" font-family="sans-serif" { (begin) }
-            text x=(90 + BINS * 3) y=(rows.len() * HEIGHT + 16) font-size="12" font-family="sans-serif" text-anchor="end" { (end) }
+            text x="90" y=(rows.len() * HEIGHT + 16) font-size="12" font-family="sans-serif" fill="currentColor" { (begin) }
+            text x=(90 + BINS * 3) y=(rows.len() * HEIGHT + 16) font-size="12" font-family="sans-serif" fill="currentColor" text-anchor="end" { (end) }
         }
     }
 }
