@@ -90,6 +90,10 @@ pub(super) fn columns() -> Vec<Column> {
         columns.push(Column::of_run(name, MORE, move |r| Some(r.utilisation.as_ref()?.pipes[pipe])));
     }
     columns.extend([
+        Column::of_run("binds", None, |r| Some(binds(r)?.0.to_owned())),
+        Column::of_run("binds_share", None, |r| Some(binds(r)?.1)),
+    ]);
+    columns.extend([
         Column::of_run("checked", None, |r| Some(r.checked)),
         Column::new("program_source", None, |r| r.program_source.clone().map(Value::from)),
         Column::new("recipes_tried", None, |r| r.recipes_tried.map(Value::from)),
@@ -116,6 +120,18 @@ pub(super) fn columns() -> Vec<Column> {
     let stream = |r: &RunReport| Some(r.stream()?.hbm_utilisation);
     columns.push(Column::of_run("stream_hbm_utilisation", MORE, stream));
     columns
+}
+
+/// What limits most of a run, and its share of the time: a resource of a ring program, a cause of the cycles of a kernel.
+pub(super) fn binds(report: &RunReport) -> Option<(&str, f64)> {
+    if let Some(binds) = &report.binds {
+        return binds.iter().map(|(name, &share)| (name.as_str(), share)).max_by(|a, b| a.1.total_cmp(&b.1));
+    }
+    let stalls = report.stalls.as_ref()?;
+    let cycles = |cause: Cause| stalls.get(cause.name()).copied().unwrap_or(0);
+    let largest = Cause::all().max_by_key(|&cause| cycles(cause))?;
+    let all: u64 = Cause::all().map(cycles).sum();
+    (all > 0).then(|| (largest.name(), cycles(largest) as f64 / all as f64))
 }
 
 /// The value of a measure in a table; `None` if it is not a number.

@@ -1,7 +1,7 @@
 //! The page of a sweep.
 
 use super::chart::designs;
-use super::columns::{Column, columns};
+use super::columns::{Column, binds, columns};
 use super::manifest::Manifest;
 use super::measure::Measure;
 use super::names::short_name;
@@ -203,6 +203,7 @@ fn front_stacks(view: &View<'_>) -> Markup {
         };
         Cause::all().map(part).collect()
     };
+    let named = designs(view).named_keys();
     let stacks: Vec<Vec<Part>> = front.iter().map(parts).collect();
     let causes = part_names(stacks.iter().map(Vec::as_slice));
     html! {
@@ -212,14 +213,14 @@ fn front_stacks(view: &View<'_>) -> Markup {
             div.scroll {
                 table {
                     thead { tr {
-                        th { (names(view.varying.iter().copied())) }
+                        th { (names(named.iter().copied())) }
                         th { "cycles" } th { "share" }
                     } }
                     tbody {
                         @for (record, parts) in front.iter().zip(&stacks) {
                             @let whole = parts.iter().map(|part| part.size).sum();
                             tr {
-                                td.name { (view.varying.iter().map(|name| text(record, name)).collect::<Vec<_>>().join(", ")) }
+                                td.name { (named.iter().map(|name| text(record, name)).collect::<Vec<_>>().join(", ")) }
                                 td { (whole) }
                                 td.wide { (stack(parts, &causes, whole)) }
                             }
@@ -231,18 +232,12 @@ fn front_stacks(view: &View<'_>) -> Markup {
     }
 }
 
-/// What limits most of a run, and its share of the time: a resource of a ring program, a cause of the cycles of a kernel.
-fn binds(report: &RunReport) -> Option<(String, f64)> {
-    if let Some(binds) = &report.binds {
-        let (name, &share) = binds.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
-        return Some((limit(name), share));
+/// The name of what binds, for people.
+fn binds_label(name: &str) -> String {
+    match Cause::all().find(|cause| cause.name() == name) {
+        Some(cause) => cause_label(cause).replace("waits for ", ""),
+        None => limit(name),
     }
-    let stalls = report.stalls.as_ref()?;
-    let cycles = |cause: Cause| stalls.get(cause.name()).copied().unwrap_or(0);
-    let largest = Cause::all().max_by_key(|&cause| cycles(cause))?;
-    let all: u64 = Cause::all().map(cycles).sum();
-    let name = cause_label(largest).replace("waits for ", "");
-    (all > 0).then(|| (name, cycles(largest) as f64 / all as f64))
 }
 
 /// The bytes that a ring program moves to and from the off-chip memory.
@@ -264,6 +259,9 @@ fn css(text: &str) -> String {
     };
     format!("\"{}\"", text.trim().chars().map(safe).collect::<String>())
 }
+
+/// The most settings before the results in a table: more would move these off the screen.
+const MAX_SETTINGS: usize = 8;
 
 /// All points of a workload.
 fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
@@ -297,6 +295,10 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
         }
     }
     let results = heads.len() - settings;
+    let results_first = settings > MAX_SETTINGS;
+    if results_first {
+        heads.rotate_left(settings);
+    }
     html! {
         // On a phone, a row is a card whose values have their headings beside them.
         style { "@media (max-width: 48rem) {" @for (i, (name, unit)) in heads.iter().enumerate() {
@@ -310,7 +312,7 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                 tbody {
                     @for record in &view.records {
                         tr.front[view.front.contains(&record.key)].beyond[view.is_beyond(record)] data-key=(record.key) {
-                            @for column in columns { td { (text(record, column)) } }
+                            @if !results_first { @for column in columns { td { (text(record, column)) } } }
                             @if let (Some(costs), Some(report)) = (record.outcome().costs, &record.report) {
                                 @let value = |measure: Measure| measure.of(&costs);
                                 td { (value(Measure::Cycles)) }
@@ -320,7 +322,7 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                                 td { (format!("{:.2}", value(Measure::AreaMm2))) @if !extrapolated(record).is_empty() { " *" } }
                                 td { (format!("{:.2}", value(Measure::EnergyUj))) }
                                 td { (format!("{:.2}", value(Measure::PowerW))) }
-                                td { @if let Some((name, share)) = binds(report) { (name) " " (percent(share)) } }
+                                td { @if let Some((name, share)) = binds(report) { (binds_label(name)) " " (percent(share)) } }
                                 @if is_ring { td { @if let Some(bytes) = off_chip(report) { (format!("{:.1}", bytes as f64 / 1e6)) } } } @else {
                                     td { @if let Some(bounds) = report.bounds { (bounds.resource_cycles.max(bounds.dependence_cycles)) } }
                                     @for pipe in Pipe::VECTOR {
@@ -329,7 +331,10 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                                 }
                             } @else {
                                 td.failed colspan=(results) { (record.error.as_deref().unwrap_or("failed")) }
+                                // Headings on a phone count the cells.
+                                @if results_first { @for _ in 1..results { td hidden {} } }
                             }
+                            @if results_first { @for column in columns { td { (text(record, column)) } } }
                         }
                     }
                 }

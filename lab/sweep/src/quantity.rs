@@ -41,7 +41,9 @@ impl Better {
 }
 
 /// Columns that are no measures and whose names do not follow from their words, with units that do not follow either.
-const NAMES: [(&str, &str, Option<&str>); 6] = [
+const NAMES: [(&str, &str, Option<&str>); 8] = [
+    ("binds", "what binds", None),
+    ("binds_share", "share of what binds", None),
     ("frequency_ghz", "clock", None),
     ("bound_ratio", "cycles over the larger bound", None),
     ("n", "ring degree", None),
