@@ -180,9 +180,9 @@
       const results = columns.filter((column) => column.shown && value(column.name) !== null)
         .map((column) => make("tr", {}, make("td", { class: "name" }, column.label), make("td", {}, short(value(column.name)))));
       details.replaceChildren(
-        make("div", {}, make("h3", {}, `Machine ${point.name}`), make("table", { class: "narrow" }, make("tbody", {}, ...settings, ...results)),
+        make("div", {}, make("h3", {}, `Machine ${point.label ?? point.name}`), make("table", { class: "narrow" }, make("tbody", {}, ...settings, ...results)),
           make("p", {}, "Run it again: ", make("code", {}, `rpu sweep replay DIR ${point.key.slice(0, 12)}`))),
-        bars("Where the cycles go", parts("cycles"), "cycles"), bars("Area", parts("area"), "mm²"), bars("Energy", parts("energy"), "µJ"));
+        make("div", {}, bars("Where the cycles go", parts("cycles"), "cycles"), bars("Area", parts("area"), "mm²"), bars("Energy", parts("energy"), "µJ")));
     };
 
     let view;
@@ -304,7 +304,7 @@
         if (point.beyond) circle.classList.add("beyond");
         if (point.key === state.chosen) circle.classList.add("chosen");
         picture.append(circle);
-        if (point.searched) picture.append(make("circle", { cx: px, cy: py, r: 1.8, fill: "var(--panel)", "pointer-events": "none" }));
+        if (point.searched) picture.append(make("circle", { cx: px, cy: py, r: 1.8, fill: "#fff", "pointer-events": "none" }));
       }
       // Names of points on the front, where there is room.
       for (const { point, px, py } of inside.filter(({ point }) => front.has(point.key) || front.size === 0 && inside.length <= 40)) {
@@ -322,7 +322,7 @@
 
       const tip = make("div", { class: "tip", role: "status" });
       const tell = (point, px, py) => {
-        tip.textContent = `${point.name}\n${xLabel}: ${short(point.values[xi] * byX)}\n${yLabel}: ${short(point.values[yi] * byY)}` + (ci >= 0 ? `\n${columns[ci].label}: ${short(point.values[ci])}` : "");
+        tip.textContent = `${point.label ?? point.name}\n${xLabel}: ${short(point.values[xi] * byX)}\n${yLabel}: ${short(point.values[yi] * byY)}` + (ci >= 0 ? `\n${columns[ci].label}: ${short(point.values[ci])}` : "");
         plot.append(tip);
         tip.style.left = `${Math.min(px + 12, width - tip.offsetWidth - 4)}px`;
         tip.style.top = `${Math.max(py - tip.offsetHeight - 8, 2)}px`;
