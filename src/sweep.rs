@@ -10,7 +10,7 @@ use clap::Subcommand;
 use diagnostic::counted;
 use diagnostic::input::Content;
 use lab_sweep::outputs::{OutputError, Outputs};
-use lab_sweep::{Definition, FIG4, JournalError, Part, Plan, Results, Shard, Status, is_sweep, run};
+use lab_sweep::{Definition, FIG4, JournalError, Part, Plan, Record, Results, Shard, Status, is_sweep, run};
 use progress::{Progress, ProgressKind};
 use std::path::{Path, PathBuf};
 
@@ -150,8 +150,9 @@ fn sweep(args: &Args) -> Result<(), Failure> {
     }
     let part = Part { shard, retry_failed: args.retry_failed, stop: signals::watch()? };
     let progress = Progress::new(args.progress);
-    let simulated =
-        pool.install(|| run(&plan, out, &part, &|points, record| progress.done(points, record)))?;
+    let varying = &plan.manifest.varying;
+    let done = |points: usize, record: &Record| progress.done(points, record, varying);
+    let simulated = pool.install(|| run(&plan, out, &part, &done))?;
     progress.finish();
     // The results have their own view of the points.
     drop(plan);
@@ -212,9 +213,14 @@ pub(crate) fn write_results(folders: &[&Path], out: &Path) -> Result<(), Failure
     let is_failed = |point: &usize| results.status(*point) == Some(Status::Failed);
     match (results.recorded().find(is_failed), missing) {
         (Some(first), _) => {
-            let error = results.record(first)?.and_then(|record| record.error);
-            let error = error.as_deref().unwrap_or("no reason given");
-            Err(Failure::Work(format!("{failed} of {total} points failed; the first: {error}")))
+            let record = results.record(first)?;
+            let name = record.as_ref().map(|record| record.name(&results.manifest.varying));
+            let error = record.as_ref().and_then(|record| record.error.as_deref());
+            Err(Failure::Work(format!(
+                "{failed} of {total} points failed; the first, {}: {}",
+                name.as_deref().unwrap_or("without a record"),
+                error.unwrap_or("no reason given")
+            )))
         }
         (None, 0) => Ok(()),
         (None, missing) => Err(Failure::Work(format!("{missing} of {total} points have not run yet"))),

@@ -47,10 +47,10 @@ impl Progress {
         Self { kind, bar, begin, state: Mutex::new(State { counts: Counts::default(), told: begin }) }
     }
 
-    /// Counts one more record, of so many points.
-    pub(crate) fn done(&self, points: usize, record: &Record) {
+    /// Counts one more record, of so many points. Failures name the settings that vary.
+    pub(crate) fn done(&self, points: usize, record: &Record, varying: &[String]) {
         if let Some(error) = &record.error {
-            self.bar.suspend(|| note!("point {} failed: {error}", record.key));
+            self.bar.suspend(|| note!("point {} failed: {error}", record.name(varying)));
         }
         self.bar.set_length(points as u64);
         self.bar.inc(1);

@@ -30,7 +30,7 @@ pub(super) struct Args {
 
 pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let shown = Progress::new(args.progress);
-    let progress = |points: usize, record: &Record| shown.done(points, record);
+    let progress = |points: usize, record: &Record| shown.done(points, record, &[]);
     let sample = args.sample.map(|sample| sample as usize);
     let found = pool(args.threads)?.install(|| verify(&args.folder, sample, args.seed, &generate, &progress));
     shown.finish();

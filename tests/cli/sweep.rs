@@ -313,7 +313,7 @@ fn failed_points_are_records_and_the_status_says_so() {
     let output = rpu(folder, &["sweep", "s.toml"]);
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(errors.contains("1 of 2 points failed; the first: "), "{errors}");
+    assert!(errors.contains("1 of 2 points failed; the first, plan = kl, n = 256: "), "{errors}");
     let lines = fs::read_to_string(folder.join("out/results.jsonl")).unwrap();
     let records: Vec<serde_json::Value> =
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -4,6 +4,7 @@ use super::front::is_ideal;
 use super::key::PointKey;
 use super::measure::Costs;
 use super::parameter::Settings;
+use super::value::plain;
 use lab_run::{RunReport, json};
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +43,16 @@ impl Record {
             record.report = Some(serde_json::from_str(line)?);
         }
         Ok(record)
+    }
+
+    /// The point in messages, by its settings that vary: `hple.count = 64, plan = kl`. Its key if there are none.
+    pub fn name(&self, varying: &[String]) -> String {
+        let setting = |name: &String| {
+            let value = self.point.get(name)?;
+            Some(format!("{name} = {}", plain(Some(value))))
+        };
+        let settings: Vec<String> = varying.iter().filter_map(setting).collect();
+        if settings.is_empty() { self.key.to_string() } else { settings.join(", ") }
     }
 
     /// The record as one line, which [`Self::parse`] reads.
