@@ -229,12 +229,11 @@ impl Comparison {
 
     /// The numbers of a ring program under one key.
     fn write_parts(&self, f: &mut String, heading: &str, key: &str, unit: Unit) -> fmt::Result {
-        let parts = || self.values.keys().filter_map(|name| name.strip_prefix(key));
-        if parts().next().is_some() {
-            writeln!(f, "\n{heading}")?;
-        }
+        let mut parts = self.values.keys().filter_map(|name| name.strip_prefix(key));
         let label = |part: &str| if key == BINDS { limit(part) } else { part.replace('_', " ") };
-        parts().try_for_each(|part| self.row(f, &label(part), &format!("{key}{part}"), unit))
+        section(f, heading, |f| {
+            parts.try_for_each(|part| self.row(f, &label(part), &format!("{key}{part}"), unit))
+        })
     }
 
     fn write_cycles(&self, f: &mut String) -> fmt::Result {
@@ -252,21 +251,24 @@ impl Comparison {
             write!(f, "{}", columns(&label, delta, Unit::Cycles))?;
             writeln!(f, "{}", format!("  {bar}").trim_end())?;
         }
-        writeln!(f, "\nPipe utilisation (%)")?;
-        for pipe in Pipe::VECTOR {
-            self.row(f, &label(pipe), &format!("utilisation.{}", pipe.name()), Unit::Percent)?;
-        }
-        writeln!(f, "\nInstructions")?;
-        for pipe in Pipe::ALL {
-            self.row(f, &label(pipe), &format!("instructions.{}", pipe.name()), Unit::Count)?;
-        }
-        self.row(f, "all", "instructions.total", Unit::Count)?;
-        writeln!(f, "\nDelays after dispatch (overlapping cycles)")?;
-        for pipe in Pipe::VECTOR {
-            let key = format!("waits.{}", vrf_ports_key(pipe));
-            self.row(f, &format!("ports: {}", label(pipe)), &key, Unit::Cycles)?;
-        }
-        self.row(f, "bank conflicts", "waits.bank_conflict_cycles", Unit::Cycles)
+        section(f, "Pipe utilisation (%)", |f| {
+            Pipe::VECTOR.into_iter().try_for_each(|pipe| {
+                self.row(f, &label(pipe), &format!("utilisation.{}", pipe.name()), Unit::Percent)
+            })
+        })?;
+        section(f, "Instructions", |f| {
+            Pipe::ALL.into_iter().try_for_each(|pipe| {
+                self.row(f, &label(pipe), &format!("instructions.{}", pipe.name()), Unit::Count)
+            })?;
+            self.row(f, "all", "instructions.total", Unit::Count)
+        })?;
+        section(f, "Delays after dispatch (overlapping cycles)", |f| {
+            for pipe in Pipe::VECTOR {
+                let key = format!("waits.{}", vrf_ports_key(pipe));
+                self.row(f, &format!("ports: {}", label(pipe)), &key, Unit::Cycles)?;
+            }
+            self.row(f, "bank conflicts", "waits.bank_conflict_cycles", Unit::Cycles)
+        })
     }
 
     /// One line, or nothing if there is nothing to report.
@@ -276,6 +278,13 @@ impl Comparison {
             None => Ok(()),
         }
     }
+}
+
+/// A heading and its rows, unless there are none.
+fn section(f: &mut String, heading: &str, rows: impl FnOnce(&mut String) -> fmt::Result) -> fmt::Result {
+    let mut text = String::new();
+    rows(&mut text)?;
+    if text.is_empty() { Ok(()) } else { write!(f, "\n{heading}\n{text}") }
 }
 
 /// The width of the names.
@@ -505,6 +514,13 @@ mod tests {
         // No change, and nothing to compare.
         let same = Comparison::new(("a.json", &a), ("a.json", &a)).unwrap().table();
         assert!(!same.contains("What changed") && !same.contains(['+', '█']), "{same}");
+        // A heading without rows says nothing.
+        let without = report(&[], 1000, 4, 0);
+        let table = Comparison::new(("a.json", &without), ("a.json", &without)).unwrap().table();
+        assert!(
+            same.contains("Delays after dispatch") && !table.contains("Delays after dispatch"),
+            "{table}"
+        );
     }
 
     #[test]
