@@ -54,6 +54,30 @@ e in its pipe, - in the pipe's later stages, C complete
 }
 
 #[test]
+fn a_long_timeline_continues_below() {
+    let (machine, mut program) = (machine(), program());
+    // Loads that wait for each other, over hundreds of cycles.
+    let load = program.instructions[1];
+    program.instructions = [vec![load; 40], vec![Instr::Halt {}]].concat();
+    let timing = simulate(&machine, &program);
+    let trace = Trace::new(&machine, &program, &timing);
+    let mut text = Vec::new();
+    trace.write_ascii(0, 40, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.lines().all(|line| line.len() <= 120), "{text}");
+    let parts: Vec<&str> = text.split("\n\n").collect();
+    assert!(parts.len() > 2, "{text}");
+    // The parts together have each cycle of an instruction from its dispatch to its completion.
+    for (index, timestamps) in timing.timestamps.iter().enumerate().take(40) {
+        let name = format!("{index:>2}  {}  ", trace.text(index));
+        let cells: String = text.lines().filter_map(|line| line.strip_prefix(&name)).map(str::trim).collect();
+        let from_dispatch = &cells[cells.find('D').expect("it dispatches")..];
+        let cycles = timestamps.complete - timestamps.dispatch + 1;
+        assert_eq!((from_dispatch.len() as u64, from_dispatch.ends_with('C')), (cycles, true), "{cells}");
+    }
+}
+
+#[test]
 fn a_timeline_that_starts_beyond_the_end_says_so() {
     let (machine, program, timing) = run();
     let mut text = Vec::new();
