@@ -274,7 +274,8 @@ impl Machine {
 }
 
 /// A value as people write it: a whole number has no fraction.
-fn plain(value: &toml::Value) -> toml::Value {
+#[must_use]
+pub fn plain(value: &toml::Value) -> toml::Value {
     let whole = |number: &f64| number.fract() == 0.0 && number.abs() < 2f64.powi(53);
     value.as_float().filter(whole).map_or_else(|| value.clone(), |number| toml::Value::Integer(number as i64))
 }

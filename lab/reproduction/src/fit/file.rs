@@ -2,6 +2,7 @@
 
 use super::*;
 use diagnostic::one_line;
+use sim::machine::plain;
 use std::fmt::Write;
 
 impl Fit {
@@ -42,7 +43,7 @@ impl Fit {
             "# paper from 32 banks on; public below: access times of CACTI 7, scaled to the printed clocks"
         )?;
         for point in clock {
-            writeln!(f, "[[clock]]\nbanks = {}\nghz = {:?}", point.banks, point.ghz)?;
+            writeln!(f, "[[clock]]\nbanks = {}\nghz = {}", point.banks, plain(&point.ghz.into()))?;
         }
         self.write_given(f, "delay", &DELAY, &toml::Table::try_from(delay).expect("constants are numbers"))?;
         writeln!(f, "\n[area]")?;
@@ -59,7 +60,7 @@ impl Fit {
                 None if key.starts_with("sram") => "derived from the two printed macros".into(),
                 None => one_line(&format!("fitted to {}", fitted.join(", "))).into_owned(),
             };
-            writeln!(f, "# {what}.\n# {source}\n{key} = {}", values[key])?;
+            writeln!(f, "# {what}.\n# {source}\n{key} = {}", plain(&values[key]))?;
         }
         writeln!(f, "\n[energy]")?;
         let shares = "derived: its printed share of the energy, divided by the events of the paper's program";
@@ -99,7 +100,7 @@ impl Fit {
                 energy.instruction_pj,
             ),
         ] {
-            writeln!(f, "# {what}.\n# {source}\n{key} = {value:?}")?;
+            writeln!(f, "# {what}.\n# {source}\n{key} = {}", plain(&value.into()))?;
         }
         self.write_given(f, "power", &POWER, &toml::Table::try_from(power).expect("constants are numbers"))?;
         writeln!(f, "\n# Claims compared with the constants:")?;
@@ -150,7 +151,7 @@ impl Fit {
         writeln!(f, "\n[{section}]")?;
         for (key, what) in constants {
             let source = self.sources.get(*key).expect("the claims have a source for each constant");
-            writeln!(f, "# {what}.\n# {source}\n{key} = {}", values[*key])?;
+            writeln!(f, "# {what}.\n# {source}\n{key} = {}", plain(&values[*key]))?;
         }
         Ok(())
     }
