@@ -34,7 +34,19 @@ proptest! {
 }
 
 #[test]
-fn the_line_that_reads_a_word_that_is_not_reduced_is_named() {
+fn the_operand_with_a_word_that_is_not_reduced_is_named() {
+    for (product, sum) in [
+        ("sr_addp %7, %6, %5, m=1", "sr_addp %8, %7, %3, m=1"),
+        // The sum takes over the product.
+        ("sr_mulp %7, %4, %5, m=1", "sr_addp %8, %7, %3, m=1"),
+        ("sr_mulp %7, %4, %5, m=1", "sr_addp %8, %3, %7, m=1"),
+        ("sr_mulp %7, %4, %5, m=1", "sr_subp %8, %3, %7, m=1"),
+    ] {
+        name_operand(product, sum);
+    }
+}
+
+fn name_operand(product: &str, sum: &str) {
     let degree = ring::Degree::new(1024).unwrap();
     let large = ring::prime::largest_prime(60, degree).unwrap();
     let text = format!(
@@ -43,8 +55,8 @@ fn the_line_that_reads_a_word_that_is_not_reduced_is_named() {
          sr_mulps %4, %2, 3, m=1\n\
          sr_mulps %5, %3, 2, m=1\n\
          sr_mulp %6, %3, %4, m=1\n\
-         sr_addp %7, %6, %5, m=1\n\
-         sr_addp %8, %7, %3, m=1\n\
+         {product}\n\
+         {sum}\n\
          halt\n"
     );
     let program = ring_program::read("p.fhetch", text.as_bytes(), Interface::Degree(1024)).unwrap();
@@ -54,7 +66,8 @@ fn the_line_that_reads_a_word_that_is_not_reduced_is_named() {
     let runtime = Runtime::new(&program, &machine, Keys::Streamed).unwrap();
     assert_eq!(runtime.launches().launches.len(), 1);
     let error = runtime.execute(&inputs).unwrap_err().to_string();
-    assert!(error.starts_with("line 10: `sr_addp`: word 0 of an operand is "), "{error}");
+    let opcode = sum.split(' ').next().unwrap();
+    assert!(error.starts_with(&format!("line 10: `{opcode}`: word 0 of the operand `%3` is ")), "{error}");
     let reference = ring_program::execute(&inputs).unwrap_err().to_string();
     assert!(reference.starts_with("line 10: "), "{reference}");
 }
