@@ -2,8 +2,9 @@
 
 use crate::failure::Failure;
 use crate::files;
+use crate::format::{self, Format};
 use crate::numbers::degree;
-use crate::rows::{Rows, Table};
+use crate::rows::{GROUP, Rows, Table};
 use clap::Arg;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use client::Client;
@@ -15,24 +16,33 @@ use programs::{
 use ring::Degree;
 use ring_program::Manifest;
 use ring_program::data::Words;
+use serde_json::json;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Program
-    #[arg(value_name = "NAME", value_parser = names(PROGRAMS, |program| (program.name, program.definition)))]
-    program: Generator,
-    #[arg(long, value_name = "SET", help = format!("Parameter set: {}, or a TOML file", set_names()))]
-    set: String,
+    #[arg(value_name = "NAME", value_parser = names(PROGRAMS, |program| (program.name, program.definition)),
+        required_unless_present = "list")]
+    program: Option<Generator>,
+    /// Print the names of the programs, of their options and of the parameter sets
+    #[arg(long, conflicts_with_all = ["program", "set", "n", GROUP, "output", "flat", "plaintexts"])]
+    list: bool,
+    /// Format of the list
+    #[arg(long, value_enum, default_value = "table", requires = "list")]
+    format: Format,
+    #[arg(long, value_name = "SET", help = format!("Parameter set: {}, or a TOML file", set_names()),
+        required_unless_present = "list")]
+    set: Option<String>,
     /// Ring degree in place of the set's
     #[arg(long, value_name = "N", value_parser = degree)]
     n: Option<Degree>,
     #[command(flatten)]
     options: Rows<OptionRows>,
     /// File to write, with a name that ends in .fhetch. The manifest gets the same name, ending in .json
-    #[arg(short, long, value_name = "P.fhetch")]
-    output: PathBuf,
+    #[arg(short, long, value_name = "P.fhetch", required_unless_present = "list")]
+    output: Option<PathBuf>,
     /// Write the lines of each call in place of functions and calls
     #[arg(long)]
     flat: bool,
@@ -83,25 +93,84 @@ fn names<T: Copy + Send + Sync + 'static>(
 }
 
 pub(super) fn main(args: &Args) -> Result<(), Failure> {
-    if args.output.extension().is_none_or(|extension| extension != "fhetch") {
-        let message = format!("invalid file name `{}` of a ring program", diagnostic::path(&args.output));
+    let (Some(program), Some(set), Some(output)) = (&args.program, &args.set, &args.output) else {
+        return match args.format {
+            Format::Table => files::print(list_text().as_bytes()),
+            Format::Json => files::print(format::json(&list_document())?.as_bytes()),
+        };
+    };
+    if output.extension().is_none_or(|extension| extension != "fhetch") {
+        let message = format!("invalid file name `{}` of a ring program", diagnostic::path(output));
         return Err(Failure::wrong(message, "it must end in `.fhetch`"));
     }
-    let set = set(&args.set, args.n.map(Degree::get))?;
+    let set = self::set(set, args.n.map(Degree::get))?;
     let options = Options::parse(&args.options.given).map_err(|error| Failure::wrong(error, None))?;
-    let generated = programs::generate_defined(&args.program, &set, &options).map_err(failure)?;
+    let generated = programs::generate_defined(program, &set, &options).map_err(failure)?;
     if let Some(folder) = &args.plaintexts {
         write_plaintexts(folder, &set, &generated)?;
     }
     let ledger = generated.ledger;
-    let program = if args.flat { generated.program.flat() } else { Cow::Borrowed(&generated.program) };
+    let lines = if args.flat { generated.program.flat() } else { Cow::Borrowed(&generated.program) };
     let mut text = Vec::new();
-    let comment = programs::comment(&args.program, &set, &options) + &ledger.to_string();
-    program.write(&comment, &mut text).map_err(|error| Failure::Work(error.to_string()))?;
-    files::write(&args.output, &text)?;
-    let mut manifest = Manifest::of(&program);
-    manifest.title = Some(programs::title(&args.program, &set, &options));
-    files::write(&args.output.with_extension("json"), manifest.to_json().as_bytes())
+    let comment = programs::comment(program, &set, &options) + &ledger.to_string();
+    lines.write(&comment, &mut text).map_err(|error| Failure::Work(error.to_string()))?;
+    files::write(output, &text)?;
+    let mut manifest = Manifest::of(&lines);
+    manifest.title = Some(programs::title(program, &set, &options));
+    files::write(&output.with_extension("json"), manifest.to_json().as_bytes())
+}
+
+/// Programs with the options that not all of them take, options, and parameter sets.
+fn list_text() -> String {
+    let mut text = String::from("Programs\n");
+    for program in PROGRAMS {
+        text += &format!("  {:<20} {}\n", program.name, program.definition);
+        if !program.options.is_empty() {
+            let options: Vec<String> = program.options.iter().map(|name| format!("--{name}")).collect();
+            text += &format!("  {:<20} also takes {}\n", "", options.join(", "));
+        }
+    }
+    text += "\nOptions\n";
+    for option in OPTIONS {
+        text += &format!(
+            "  {:<20} {}; by default {}\n",
+            format!("--{}", option.name),
+            option.doc,
+            option.default
+        );
+        if let OptionKind::Choice(values) = option.kind {
+            for (name, doc) in values() {
+                text += &format!("  {:<20} {name}: {doc}\n", "");
+            }
+        }
+    }
+    text + &format!("\nParameter sets\n  {}\n", set_names())
+}
+
+/// The same as one document.
+fn list_document() -> serde_json::Value {
+    let option = |option: &OptionSpec| {
+        let values = match option.kind {
+            OptionKind::Choice(values) => {
+                Some(values().into_iter().map(|(name, _)| name).collect::<Vec<_>>())
+            }
+            OptionKind::Count | OptionKind::Rotations => None,
+        };
+        json!({ "name": option.name, "description": option.doc, "default": option.default, "values": values })
+    };
+    let program = |program: &Generator| {
+        let options = OPTIONS.iter().filter(|option| option.is_of(program)).map(|option| option.name);
+        json!({
+            "name": program.name,
+            "definition": program.definition,
+            "options": options.collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "programs": PROGRAMS.iter().map(program).collect::<Vec<_>>(),
+        "options": OPTIONS.iter().map(option).collect::<Vec<_>>(),
+        "sets": SETS.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+    })
 }
 
 /// Writes the inputs that anybody can make.

@@ -364,6 +364,19 @@ fn reference_commands_print_something() {
     let list: serde_json::Value = serde_json::from_str(&list).unwrap();
     assert_eq!(list["kernels"][0]["name"], "ntt");
     assert_eq!(list["kernels"][0]["settings"][2]["name"], "root");
+    let text = succeed(here, &["gen", "program", "--list"]);
+    for line in ["  hmult ", "  --dataflow ", "  oc: "] {
+        assert!(text.contains(line), "{text}");
+    }
+    let list = succeed(here, &["gen", "program", "--list", "--format", "json"]);
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    let of = |kind: &str, name: &str| {
+        list[kind].as_array().unwrap().iter().find(|row| row["name"] == name).cloned().unwrap()
+    };
+    let options = of("programs", "hoisted-rotations")["options"].clone();
+    assert!(options.as_array().unwrap().contains(&"rotations".into()), "{options}");
+    assert!(of("options", "dataflow")["values"].as_array().unwrap().contains(&"oc".into()));
+    assert!(list["sets"].as_array().unwrap().contains(&"dprive".into()));
     assert!(succeed(here, &["completions", "bash"]).contains("rpu"));
 }
 
