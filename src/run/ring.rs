@@ -1,6 +1,7 @@
 //! `rpu run` on a ring program
 
 use super::{Args, TraceFile, TraceKind};
+use crate::bar::clock;
 use crate::data::{NamedFile, check_names};
 use crate::failure::Failure;
 use crate::files;
@@ -102,8 +103,10 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let record = !args.traces.is_empty() || args.page.is_some();
     let RingArgs { keys, optimise, .. } = &args.ring;
     let on = (&machine, keys.unwrap_or_default(), optimise.unwrap_or_default());
-    let run =
-        RingRun::new(&program, &title, on, &data, record).map_err(|error| failure(*error, &args.file))?;
+    let clock = clock(title.clone());
+    let run = RingRun::new(&program, &title, on, &data, record);
+    clock.finish_and_clear();
+    let run = run.map_err(|error| failure(*error, &args.file))?;
     let RingRun { runtime, timeline, mut report, outputs } = run;
     if !args.timing_only {
         report.seed = seed(args);

@@ -1,6 +1,6 @@
 //! `rpu debug` in a terminal: a pseudo-terminal that a test types into, resizes and closes.
 
-use crate::common::command;
+use crate::common::{command, succeed};
 use pty_process::Size;
 use pty_process::blocking::{Command, Pts, Pty, open};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -391,4 +391,20 @@ fn the_debugger_ends_with_its_terminal() {
         let status = terminal.wait_for_end();
         assert!(!status.success(), "{script}: {status}");
     }
+}
+
+#[test]
+fn a_long_simulation_shows_that_it_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    succeed(folder, &["gen", "program", "hmult", "--set", "ark", "-o", "p.fhetch"]);
+    let mut run = command(folder);
+    run.args(["run", "p.fhetch", "--timing-only", "--format", "json"]);
+    let mut terminal = Terminal::start(run, 30, 110);
+    terminal.wait_for("the time since the start", |screen| screen.contents().contains("dataflow oc, 0s"));
+    assert!(terminal.wait_for_end().success());
+    terminal.wait_for("the document alone", |screen| {
+        let text = screen.contents();
+        text.contains("\"simulator\"") && !text.contains("dataflow oc, ")
+    });
 }
