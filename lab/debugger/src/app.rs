@@ -62,7 +62,8 @@ pub struct App {
     /// The command that is being typed.
     pub(crate) prompt: Option<String>,
     pub(crate) message: String,
-    pub(crate) help: bool,
+    /// The first line on the page of keys and commands, if it is shown.
+    pub(crate) help: Option<u16>,
     done: bool,
 }
 
@@ -103,7 +104,7 @@ impl App {
             format: Format::default(),
             prompt: None,
             message: "? explains the keys".to_owned(),
-            help: false,
+            help: None,
             done: false,
         }
     }
@@ -133,7 +134,12 @@ impl App {
             }
             return;
         }
-        if std::mem::take(&mut self.help) {
+        if let Some(first) = self.help {
+            self.help = match key {
+                Key::Up | Key::PageUp => Some(first.saturating_sub(1)),
+                Key::Down | Key::PageDown => Some(first.saturating_add(1)),
+                _ => None,
+            };
             return;
         }
         match key {
@@ -186,7 +192,7 @@ impl App {
                 self.message = format!("numbers are {}", self.format.name());
             }
             ':' => self.prompt = Some(String::new()),
-            '?' => self.help = true,
+            '?' => self.help = Some(0),
             'q' => self.done = true,
             other => self.message = format!("unknown key `{other}`; ? explains the keys"),
         }

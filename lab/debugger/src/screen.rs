@@ -45,14 +45,19 @@ impl App {
             Constraint::Length(1),
         ])
         .areas(frame.area());
-        frame.render_widget(Paragraph::new(self.title_line()).style(CHOSEN), title);
+        let position = fitted(Line::from(self.title_line()), title.width);
+        frame.render_widget(Paragraph::new(position).style(CHOSEN), title);
         frame.render_widget(Paragraph::new(self.message.as_str()).style(CHANGED), message);
-        frame.render_widget(Paragraph::new(self.last_line()), keys);
-        if self.help {
-            return frame.render_widget(
-                Paragraph::new(help()).block(Block::bordered().title(" Keys and commands ")),
-                main,
-            );
+        frame.render_widget(Paragraph::new(self.last_line(keys.width)), keys);
+        if let Some(first) = &mut self.help {
+            let lines = help(usize::from(main.width.saturating_sub(3)));
+            let rows = usize::from(main.height.saturating_sub(2));
+            // The last line stays at the bottom.
+            *first = (*first).min(lines.len().saturating_sub(rows) as u16);
+            let title =
+                if lines.len() > rows { " Keys and commands; arrows scroll " } else { " Keys and commands " };
+            let page = Paragraph::new(lines).scroll((*first, 0)).block(Block::bordered().title(title));
+            return frame.render_widget(page, main);
         }
         let [left, right] =
             Layout::horizontal([Constraint::Percentage(45), Constraint::Percentage(55)]).areas(main);
@@ -85,19 +90,40 @@ impl App {
             None => String::new(),
         };
         format!(
-            " {} | {line}{position} of {end} instructions executed | cycle {} of {} ",
-            self.title,
+            " {line}{position} of {end} instructions executed | cycle {} of {} | {}",
             session.cycle(),
-            session.pipeline().cycles()
+            session.pipeline().cycles(),
+            self.title,
         )
     }
 
-    fn last_line(&self) -> String {
-        match &self.prompt {
-            Some(text) => format!(":{text}_"),
-            None => "s step  p back  c continue  r reverse  . , cycle  b breakpoint  f form  : command  ? help  q quit"
-                .to_owned(),
+    /// The command that is being typed, or as many keys as fit.
+    fn last_line(&self, width: u16) -> String {
+        const KEYS: [&str; 10] = [
+            "? help",
+            "q quit",
+            "s step",
+            "p back",
+            "c continue",
+            "r reverse",
+            ": command",
+            "b breakpoint",
+            ". , cycle",
+            "f form",
+        ];
+        if let Some(text) = &self.prompt {
+            return format!(":{text}_");
         }
+        let mut line = String::new();
+        for key in KEYS {
+            let space = if line.is_empty() { "" } else { "  " };
+            if line.len() + space.len() + key.len() > usize::from(width) {
+                break;
+            }
+            line += space;
+            line += key;
+        }
+        line
     }
 
     /// The frame of a panel, bright if the panel is chosen.
@@ -128,24 +154,22 @@ impl App {
             let text = format!("{number:>width$} {}", listing.text(&instructions[index]));
             Line::from(vec![dot, Span::raw(arrow), Span::styled(text, style)])
         };
-        let lines: Vec<Line<'_>> = (first..instructions.len()).take(height).map(line).collect();
+        let lines = (first..instructions.len()).take(height).map(line).collect();
         let block = self.block(Some(Panel::Program), "Program".to_owned());
-        frame.render_widget(Paragraph::new(lines).block(block), area);
+        draw_panel(frame, lines, block, area);
     }
 
     fn draw_watches(&mut self, frame: &mut Frame<'_>, area: Rect) {
         let targets: Vec<Target> = self.session.watches().iter().take(MAX_WATCHES).cloned().collect();
-        let lines: Vec<Line<'_>> =
-            targets.iter().map(|target| self.value_line(target, target.to_string())).collect();
-        frame.render_widget(Paragraph::new(lines).block(self.block(None, "Watches".to_owned())), area);
+        let lines = targets.iter().map(|target| self.value_line(target, target.to_string())).collect();
+        draw_panel(frame, lines, self.block(None, "Watches".to_owned()), area);
     }
 
     fn draw_memory(&mut self, frame: &mut Frame<'_>, area: Rect) {
         let height = u32::from(area.height.saturating_sub(2));
-        let lines: Vec<Line<'_>> =
-            (0..height).map(|row| self.memory_line(self.word + row * ROW_WORDS)).collect();
+        let lines = (0..height).map(|row| self.memory_line(self.word + row * ROW_WORDS)).collect();
         let block = self.block(Some(Panel::Memory), format!("VDM from word {:#x} on", self.word));
-        frame.render_widget(Paragraph::new(lines).block(block), area);
+        draw_panel(frame, lines, block, area);
     }
 
     fn memory_line(&mut self, word: u32) -> Line<'static> {
@@ -173,11 +197,10 @@ impl App {
         let height = usize::from(area.height.saturating_sub(2));
         let busy = self.session.pipeline().busy(self.session.cycle());
         let all = 4 * REGISTERS;
-        let lines: Vec<Line<'_>> =
-            (self.register..all).take(height).map(|index| self.register_line(index, &busy)).collect();
+        let lines = (self.register..all).take(height).map(|index| self.register_line(index, &busy)).collect();
         let title =
             format!("Registers with their rings, lanes from {} on, {}", self.lane, self.format.name());
-        frame.render_widget(Paragraph::new(lines).block(self.block(Some(Panel::Registers), title)), area);
+        draw_panel(frame, lines, self.block(Some(Panel::Registers), title), area);
     }
 
     /// A register by its index over all files.
@@ -248,10 +271,7 @@ impl App {
             None => "nothing left".to_owned(),
         };
         lines.push(Line::from(format!("front end  {front_end}")));
-        frame.render_widget(
-            Paragraph::new(lines).block(self.block(None, format!("Pipes in cycle {cycle}"))),
-            area,
-        );
+        draw_panel(frame, lines, self.block(None, format!("Pipes in cycle {cycle}")), area);
     }
 
     fn draw_board(&self, frame: &mut Frame<'_>, area: Rect) {
@@ -268,10 +288,35 @@ impl App {
             }));
             Line::from(spans)
         };
-        let lines: Vec<Line<'_>> = (0..REGISTERS / BOARD_ROW).map(row).collect();
+        let lines = (0..REGISTERS / BOARD_ROW).map(row).collect();
         let title = "Busyboard: w being written, r being read".to_owned();
-        frame.render_widget(Paragraph::new(lines).block(self.block(None, title)), area);
+        draw_panel(frame, lines, self.block(None, title), area);
     }
+}
+
+/// Draws the lines of a panel.
+fn draw_panel(frame: &mut Frame<'_>, lines: Vec<Line<'_>>, block: Block<'_>, area: Rect) {
+    let width = area.width.saturating_sub(2);
+    let lines: Vec<Line<'_>> = lines.into_iter().map(|line| fitted(line, width)).collect();
+    frame.render_widget(Paragraph::new(lines).block(block), area);
+}
+
+/// A line that ends in `…` if it is longer than the screen is wide: a number that ends at an edge would look whole.
+fn fitted(mut line: Line<'_>, width: u16) -> Line<'_> {
+    let width = usize::from(width);
+    if line.width() <= width {
+        return line;
+    }
+    let mut left = width.saturating_sub(1);
+    for span in &mut line.spans {
+        let length = span.content.chars().count();
+        if length > left {
+            span.content = span.content.chars().take(left).collect::<String>().into();
+        }
+        left -= length.min(left);
+    }
+    line.push_span("…");
+    line
 }
 
 /// The name of an instruction without the word `line`.
@@ -290,11 +335,26 @@ fn waiting(cause: Cause) -> String {
     }
 }
 
-fn help() -> Vec<Line<'static>> {
-    let keys = KEYS.iter().map(|(key, effect)| Line::from(format!("  {key:<6} {effect}")));
-    let commands = COMMANDS.iter().map(|command| {
+/// Keys and commands, in lines of this width.
+fn help(width: usize) -> Vec<Line<'static>> {
+    let keys = KEYS.iter().flat_map(|(key, effect)| explained(&format!("  {key:<6} "), effect, width));
+    let commands = COMMANDS.iter().flat_map(|command| {
         let usage = format!(":{} {}", command.name, command.argument);
-        Line::from(format!("  {usage:<40} {}", command.effect))
+        explained(&format!("  {usage:<32} "), command.effect, width)
     });
     keys.chain(std::iter::once(Line::default())).chain(commands).collect()
+}
+
+/// A text beside a name, in lines of this width.
+fn explained(name: &str, text: &str, width: usize) -> Vec<Line<'static>> {
+    let mut lines = vec![name.to_owned()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("there is a line from the start");
+        if last.len() + word.len() > width && last.len() > name.len() {
+            lines.push(format!("{:1$}{word} ", "", name.len()));
+        } else {
+            *last += &format!("{word} ");
+        }
+    }
+    lines.into_iter().map(Line::from).collect()
 }

@@ -47,11 +47,16 @@ fn session() -> Session {
     session_of(PROGRAM, &Machine::rpu_128x128())
 }
 
+/// The screen of usual size after keys.
+fn screen(keys: &str) -> (App, Buffer) {
+    screen_of((110, 30), keys)
+}
+
 /// The screen after keys: `\n` is Return, `\t` Tab, `^` and `_` the arrows up and down, `{` and `}` left and
 /// right.
-fn screen(keys: &str) -> (App, Buffer) {
+fn screen_of((columns, rows): (u16, u16), keys: &str) -> (App, Buffer) {
     let mut app = App::new(session(), "scale.b512 | rpu-128x128");
-    let mut terminal = Terminal::new(TestBackend::new(110, 30)).unwrap();
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
     for character in keys.chars() {
         app.key(match character {
             '\n' => Key::Enter,
@@ -98,6 +103,11 @@ fn scripted_keys_give_these_screens() {
     ] {
         let path = format!("{}/tests/screens/{name}.txt", env!("CARGO_MANIFEST_DIR"));
         bless::fresh(path, text(&screen(keys).1));
+    }
+    // The smallest usual terminal, where not all keys and commands fit.
+    for (name, keys) in [("small", "ssss"), ("small-help", "?"), ("small-help-end", "?________")] {
+        let path = format!("{}/tests/screens/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+        bless::fresh(path, text(&screen_of((80, 24), keys).1));
     }
 }
 
