@@ -105,7 +105,7 @@ fn scripted_keys_give_these_screens() {
         bless::fresh(path, text(&screen(keys).1));
     }
     // The smallest usual terminal, where not all keys and commands fit.
-    for (name, keys) in [("small", "ssss"), ("small-help", "?"), ("small-help-end", "?________")] {
+    for (name, keys) in [("small", "ssss"), ("small-help", "?"), ("small-help-end", "?__________")] {
         let path = format!("{}/tests/screens/{name}.txt", env!("CARGO_MANIFEST_DIR"));
         bless::fresh(path, text(&screen_of((80, 24), keys).1));
     }

@@ -13,6 +13,10 @@ pub(super) const MUTED: RGBColor = RGBColor(110, 110, 110);
 pub(super) const GRID: RGBColor = RGBColor(226, 226, 226);
 pub(super) const FINE_GRID: RGBColor = RGBColor(243, 243, 243);
 pub(super) const FRONT: RGBColor = RGBColor(192, 40, 40);
+/// The opacity of the edges of designs that are not on a front.
+pub(super) const EDGE: f64 = 0.6;
+/// The opacity of references, which lie on designs.
+pub(super) const STAR: f64 = 0.7;
 const FONT: &str = "sans-serif";
 
 /// Colours from dark to light, so that they differ in grey print; shapes repeat the distinction.

@@ -3,12 +3,15 @@
 //! A chart has its own background, so it is legible on a page of either kind, and where no style is read. What lies on a cell
 //! of a map is black or white, and stays so.
 
-use super::canvas::{FINE_GRID, FRONT, GRID, INK, MARKERS, MUTED};
+use super::canvas::{EDGE, FINE_GRID, FRONT, GRID, INK, MARKERS, MUTED, STAR};
 use plotters::prelude::{RGBColor, WHITE};
 use std::fmt::Write;
 
 /// The background.
 const PANEL: RGBColor = RGBColor(28, 28, 30);
+
+/// Markers of the last series, which are white on a light background.
+const LAST: RGBColor = RGBColor(118, 118, 124);
 
 /// The colours that change: those of texts and lines, and those of series that are too dark for a dark background.
 const COLOURS: [(RGBColor, RGBColor); 9] = [
@@ -30,10 +33,11 @@ fn hex(RGBColor(r, g, b): RGBColor) -> String {
 
 /// The style. It holds for the chart alone, also where several are parts of a page.
 fn style() -> String {
-    let (white, panel) = (hex(WHITE), hex(PANEL));
+    let (white, panel, last) = (hex(WHITE), hex(PANEL), hex(LAST));
     let mut text = format!(
         "<style>@media (prefers-color-scheme:dark){{\
-        .chart :is(rect,polygon)[fill=\"{white}\"]{{fill:{panel}}}.chart rect[stroke=\"{white}\"]{{stroke:{panel}}}"
+        .chart rect[fill=\"{white}\"]{{fill:{panel}}}.chart rect[stroke=\"{white}\"]{{stroke:{panel}}}\
+        .chart polygon[fill=\"{white}\"]{{fill:{last}}}.chart polygon[fill=\"{white}\"][opacity=\"{STAR}\"]{{fill:{panel}}}"
     );
     for (light, dark) in COLOURS {
         let (light, dark) = (hex(light), hex(dark));
@@ -42,6 +46,9 @@ fn style() -> String {
                 .expect("writing to a string does not fail");
         }
     }
+    // The edges of designs beside the front: light ones would hide the colours of a crowd.
+    write!(text, ".chart [stroke=\"{}\"][opacity=\"{EDGE}\"]{{stroke:{panel}}}", hex(INK))
+        .expect("writing to a string does not fail");
     text + "}</style>\n"
 }
 
@@ -66,9 +73,9 @@ mod tests {
             assert!(contrast(dark(text), PANEL) >= 4.5, "{text:?}");
             assert!(contrast(text, WHITE) >= 4.5, "{text:?}");
         }
-        // The last series has the colour of the background, and an edge.
-        for (series, _) in &MARKERS[..MARKERS.len() - 1] {
-            assert!(contrast(dark(*series), PANEL) >= 3.0, "{series:?}");
+        let series = MARKERS[..MARKERS.len() - 1].iter().map(|(series, _)| dark(*series));
+        for series in series.chain([LAST]) {
+            assert!(contrast(series, PANEL) >= 3.0, "{series:?}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Designs of two costs with their Pareto front, for any backend of plotters.
 
 use super::axis::Axis;
-use super::canvas::{Canvas, FINE_GRID, FRONT, GRID, INK, MARKERS, MUTED, Pixel, Shape, backend};
+use super::canvas::{Canvas, EDGE, FINE_GRID, FRONT, GRID, INK, MARKERS, MUTED, Pixel, STAR, Shape, backend};
 use super::labels::{Page, Placement, Rect};
 use super::{Chart, MAX_SERIES, PlotError, Point};
 use plotters::chart::ChartBuilder;
@@ -135,12 +135,12 @@ pub(super) fn draw<DB: DrawingBackend>(
     }
     for reference in references() {
         let at = pixel(reference.x, reference.y);
-        canvas.marker(Shape::Star, at, radius + STAR, WHITE.mix(0.7), FRONT.to_rgba())?;
+        canvas.marker(Shape::Star, at, radius + STAR_POINTS, WHITE.mix(STAR), FRONT.to_rgba())?;
     }
     for (_, design) in designs.iter().enumerate().filter(|&(i, _)| !on_front(i)) {
         let (color, shape) = marker(design.series);
         let strength = if design.point.pale { 0.15 } else { 0.75 };
-        canvas.marker(shape, design.pixel, radius, color.mix(strength), INK.mix(0.6))?;
+        canvas.marker(shape, design.pixel, radius, color.mix(strength), INK.mix(EDGE))?;
     }
     for &i in &front {
         let (color, shape) = marker(designs[i].series);
@@ -169,7 +169,7 @@ pub(super) fn draw<DB: DrawingBackend>(
         line.windows(2).for_each(|ends| page.avoid_line(ends[0], ends[1], canvas.pixels(2.0)));
     }
     for reference in references() {
-        page.take(Rect::around(pixel(reference.x, reference.y), canvas.pixels(1.3 * (radius + STAR))));
+        page.take(Rect::around(pixel(reference.x, reference.y), canvas.pixels(1.3 * (radius + STAR_POINTS))));
     }
     let name_font = canvas.font(12.5);
     let mut name = |text: &str, at: Pixel, style: Style| -> Result<bool, PlotError> {
@@ -217,7 +217,7 @@ pub(super) fn draw<DB: DrawingBackend>(
 }
 
 /// How much larger a star is than a marker, in points: its notches are outside of the marker.
-const STAR: f64 = 4.8;
+const STAR_POINTS: f64 = 4.8;
 
 /// The style of names next to points.
 #[derive(Clone, Copy)]
@@ -413,7 +413,7 @@ impl<DB: DrawingBackend> Legend<'_, '_, DB> {
                 canvas.dashes((at.0 - half, at.1), (at.0 + half, at.1), MUTED.to_rgba(), 1.6)?;
             }
             Symbol::Reference => {
-                canvas.marker(Shape::Star, at, 7.0, WHITE.to_rgba(), FRONT.to_rgba())?;
+                canvas.marker(Shape::Star, at, 7.0, WHITE.mix(STAR), FRONT.to_rgba())?;
             }
             Symbol::Ring => {
                 canvas.marker(Shape::Circle, at, 2.8, MUTED.to_rgba(), MUTED.to_rgba())?;
