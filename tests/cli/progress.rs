@@ -32,7 +32,7 @@ fn a_sweep_counts_its_points() {
         "{errors}"
     );
     assert_eq!(last["remaining_s"], 0.0);
-    assert!(errors.contains("\npoint vdm.size_mib = 1 failed: "), "{errors}");
+    assert!(errors.lines().any(|line| line.starts_with("point vdm.size_mib = 1 failed: ")), "{errors}");
     assert!(errors.contains("1 of 2 points failed; the first, vdm.size_mib = 1: "), "{errors}");
     // Nothing is left, and the last line says so.
     let (lines, _) = json_lines(folder.path(), &["sweep", "s.toml", "--progress", "json", "--out", "a"], 1);

@@ -176,7 +176,7 @@ fn keys_move_through_the_program_and_quitting_restores_the_terminal() {
     // Arrows are sequences of bytes.
     terminal.keys("?");
     terminal.wait_for_text("execute an instruction");
-    terminal.keys("\x1b[B");
+    terminal.keys("\x1b[D");
     terminal.wait_for("the program again", |screen| !screen.contents().contains("execute an instruction"));
     terminal.keys("q");
     assert_eq!(terminal.wait_for_end().code(), Some(0));
@@ -346,7 +346,7 @@ fn a_key_right_after_a_change_of_size_is_read() {
         while start.elapsed() < Duration::from_micros(number.into()) {}
         terminal.keys("?");
         terminal.wait_for_text(HELP);
-        terminal.keys("\x1b[B");
+        terminal.keys("\x1b[D");
         terminal.wait_for("the program again", |screen| !screen.contents().contains(HELP));
     }
 }
