@@ -23,7 +23,7 @@ use diagnostic::{Code, Diagnostic, Diagnostics, Span};
 use ring::Degree;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -120,20 +120,14 @@ impl Manifest {
         let own: Own = Self::schema().read_json(file, text)?;
         let inputs = own.inputs.0;
         let (mut errors, mut seeded) = (Diagnostics::default(), Vec::new());
-        let mut owners: HashMap<LimbId, &str> = HashMap::new();
         for NamedIds { name, ids } in &inputs {
-            for &id in ids {
-                let Some(owner) = owners.insert(id, name) else { continue };
-                let message = if owner == name {
-                    format!("the input `{name}` has the id {} twice", id.0)
-                } else {
-                    format!("the inputs `{owner}` and `{name}` both have the id {}", id.0)
-                };
-                let error = Diagnostic::new(message).with_code(Code::Contradiction.name());
-                let span = key_span(text, 0, "inputs");
-                let span = span.as_ref().and_then(|list| key_span(text, list.end, name)).or(span);
-                errors.push(error.at(file, text, span).with_help("a limb belongs to one input, once"));
-            }
+            let mut seen = HashSet::new();
+            let Some(id) = ids.iter().find(|&&id| !seen.insert(id)) else { continue };
+            let message = format!("the input `{name}` has the id {} twice", id.0);
+            let error = Diagnostic::new(message).with_code(Code::Contradiction.name());
+            let span = key_span(text, 0, "inputs");
+            let span = span.as_ref().and_then(|list| key_span(text, list.end, name)).or(span);
+            errors.push(error.at(file, text, span).with_help("an input has each of its limbs once"));
         }
         for limbs in own.seeded.iter().flatten() {
             let found = limbs.find(&inputs).map_err(|error| limbs.locate(error, file, text));
