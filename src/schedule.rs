@@ -3,7 +3,6 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::program::ProgramArgs;
-use b512_asm::object;
 use codegen::rewrite::{Rescheduled, reschedule};
 use diagnostic::Diagnostics;
 use std::path::PathBuf;
@@ -12,7 +11,7 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
-    /// File to write: an object if its name ends with .o, else assembly text
+    /// File to write: an object if its name ends in .o, else text
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
 }
@@ -42,9 +41,5 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     } else {
         note!("no order found with fewer than {before} cycles; these instructions take at least {bound}");
     }
-    if args.output.extension().is_some_and(|extension| extension == "o") {
-        let content = object::write(&program).map_err(|error| Failure::wrong(error, None))?;
-        return files::write(&args.output, &content);
-    }
-    files::write(&args.output, program.to_string().as_bytes())
+    files::write(&args.output, &files::program_file(&args.output, &program)?)
 }

@@ -15,6 +15,10 @@ fn a_dash_is_standard_input_and_output() {
     };
     assert_eq!(piped(&["asm", "-"], "k.b512"), fs::read(folder.join("k.o")).unwrap());
     assert_eq!(piped(&["disasm", "-"], "k.o"), fs::read(folder.join("k.b512")).unwrap());
+    for name in ["faster.o", "faster.elf"] {
+        succeed(folder, &["schedule", "k.b512", "-o", name]);
+        assert!(fs::read(folder.join(name)).unwrap().starts_with(b"\x7fELF"), "{name}");
+    }
 }
 
 /// As of `rpu isa | head -1`.

@@ -140,11 +140,11 @@ impl Values {
 
     /// The value that a text means: numbers are in the notation of programs.
     pub(super) fn read(&self, text: &str) -> toml::Value {
-        let number = |digits: &str| i64::try_from(number_with_separators(digits).ok()?).ok();
-        let number = match (self, text.strip_prefix('-')) {
-            (Self::Names(_) | Self::Text, _) => None,
-            (Self::Integers, Some(digits)) => number(digits).map(|number| -number),
-            (Self::Degree | Self::Integer(..) | Self::Numbers | Self::Integers, _) => number(text),
+        let number = match self {
+            Self::Names(_) | Self::Text => None,
+            Self::Degree | Self::Integer(..) | Self::Numbers | Self::Integers => {
+                number_with_separators(text).ok().and_then(|number| i64::try_from(number).ok())
+            }
         };
         number.map_or_else(|| toml::Value::String(text.into()), toml::Value::Integer)
     }
