@@ -106,6 +106,23 @@ fn limbs_of_ring_programs_are_rows_of_an_array() {
 }
 
 #[test]
+fn limbs_beyond_64_bits_have_two_halves() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let manifest = r#"{"ring_dimension": 512, "inputs": {"ab": [1, 2]}, "outputs": {"c": [3]}}"#;
+    fs::write(folder.join("p.json"), manifest).unwrap();
+    for (modulus, shape) in [("0x3001", "(1, 512)"), ("0xffffffffffffffffffffffffffff2801", "(1, 512, 2)")] {
+        let text = format!(
+            "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] {modulus}\nsr_addp %3, %1, %2, m=1\nhalt\n"
+        );
+        fs::write(folder.join("p.fhetch"), text).unwrap();
+        succeed(folder, &["run", "p.fhetch", "--seed", "1", "--output", "c=c.npy"]);
+        let header = format!("{{'descr': '<u8', 'fortran_order': False, 'shape': {shape}, }}");
+        assert!(fs::read(folder.join("c.npy")).unwrap()[10..].starts_with(header.as_bytes()), "{modulus}");
+    }
+}
+
+#[test]
 fn every_command_has_a_man_page() {
     let folder = tempfile::tempdir().unwrap();
     let page = succeed(folder.path(), &["man"]);

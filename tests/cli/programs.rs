@@ -291,6 +291,7 @@ fn timing_alone_needs_no_data_and_execution_alone_no_machine() {
     let timing = json(folder, &["run", "k.o", "--timing-only"]);
     assert!(timing["cycles"].as_u64() > Some(0));
     assert_eq!(timing["checked"], false);
+    assert!(timing["simulator"]["functional_wall_s"].is_null());
     let functional = json(folder, &["run", "k.o", "--functional-only", "--check"]);
     assert_eq!(functional["cycles"], serde_json::Value::Null);
     assert_eq!(functional["checked"], true);

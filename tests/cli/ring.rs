@@ -165,6 +165,14 @@ fn expected_data_are_a_check_if_they_are_all_outputs() {
         let found = report["expected"].as_array().cloned().unwrap_or_default();
         assert_eq!(serde_json::Value::from(found), serde_json::json!(names));
     }
+    fs::write(folder.join("p.json"), MANIFEST.replace("\"sum\": [4], ", "")).unwrap();
+    assert_eq!(json(folder, &[&seed[..], &["--expect", "c=c.npy"]].concat())["checked"], true);
+    // An output that no line computes is none.
+    fs::write(folder.join("p.json"), MANIFEST.replace("\"sum\": [4]", "\"copy\": [1]")).unwrap();
+    let files = ["copy=copy.bin", "c=c.npy"];
+    let with = |option: &'static str| files.iter().flat_map(move |file| [option, *file]).collect::<Vec<_>>();
+    succeed(folder, &[&["run", "p.fhetch"], &seed[..], &with("--output")].concat());
+    assert_eq!(json(folder, &[&seed[..], &with("--expect")].concat())["checked"], false);
 }
 
 #[test]

@@ -276,6 +276,11 @@ mod tests {
         for text in ["area < 25 mm2", "time > 4.5 us", "stream < 40 us", "energy_delay_uj_us < 100 uJ*us"] {
             assert!(!allows(text), "{text}");
         }
+        // A half and the double are as far away.
+        for text in ["area < 12.5 mm2", "area > 50 mm2"] {
+            let violation = Constraint::parse_all(text).unwrap()[0].violation(&costs);
+            assert!((violation - 2_f64.ln()).abs() < 1e-12, "{text}: {violation}");
+        }
         let goals = |text: &str| Goals {
             objectives: vec![Measure::TimeUs, Measure::AreaMm2],
             constraints: Constraint::parse_all(text).unwrap(),

@@ -112,6 +112,7 @@ mod tests {
         assert_eq!(format!("{key:?}"), key.to_string());
         assert_eq!(serde_json::from_str::<PointKey>(&serde_json::to_string(&key).unwrap()).unwrap(), key);
         let text = key.to_string();
+        assert_eq!(key.number(), u64::from_str_radix(&text[16..], 16).unwrap());
         for wrong in ["", "../x", &text[1..], &text.to_uppercase(), &format!("+{}", &text[1..])] {
             assert_eq!(wrong.parse::<PointKey>(), Err(PointKeyError), "{wrong}");
         }

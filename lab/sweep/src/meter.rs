@@ -74,3 +74,35 @@ impl Meter {
         self.measure(work, |spent| (&mut spent.points, &mut spent.timing))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_add_up_by_activity() {
+        let spent = |factor: u32| {
+            let time = |part: u32| Duration::from_millis(u64::from(part * factor));
+            Spent {
+                programs: factor,
+                generation: time(2),
+                executions: 3 * factor,
+                execution: time(4),
+                answers: 5 * factor,
+                golden: time(6),
+                points: 7 * factor,
+                timing: time(8),
+            }
+        };
+        let mut sum = spent(1);
+        sum += spent(2);
+        assert_eq!(sum, spent(3));
+
+        let meter = Meter::default();
+        let wait = Duration::from_millis(1);
+        (0..3).for_each(|_| meter.generation(|| std::thread::sleep(wait)));
+        let spent = meter.spent();
+        assert!(spent.programs == 3 && spent.generation >= 3 * wait, "{spent:?}");
+        assert_eq!((spent.points, spent.timing), (0, Duration::ZERO));
+    }
+}

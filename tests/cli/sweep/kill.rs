@@ -135,24 +135,27 @@ fn sweeps_killed_at_random_moments_end_with_the_same_bytes() {
     assert!(halfway >= wanted / 2, "only {halfway} of {wanted} runs were killed between two points");
 }
 
+/// A sweep of longer points, one of which it has finished.
+fn busy(folder: &Path) -> Child {
+    let text = SWEEP.replace("n = 1024", "n = 16384");
+    fs::write(folder.join("s.toml"), text).unwrap();
+    let mut sweep = command(folder);
+    sweep.args(["sweep", "s.toml", "-j", "1"]).stdout(Stdio::null()).stderr(Stdio::piped());
+    let child = sweep.spawn().unwrap();
+    let journal = folder.join("out/journal.jsonl");
+    while !fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
+        thread::sleep(Duration::from_millis(1));
+    }
+    child
+}
+
 /// SIGTERM and SIGINT end a sweep after the points in progress, with their own statuses.
 #[test]
 fn a_signal_ends_a_sweep_and_the_same_command_continues() {
     for (signal, name, status) in [("-INT", "SIGINT", 130), ("-TERM", "SIGTERM", 143)] {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
-        let text = SWEEP.replace("n = 1024", "n = 16384");
-        fs::write(folder.join("s.toml"), text).unwrap();
-        let child = command(folder)
-            .args(["sweep", "s.toml", "-j", "1"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let journal = folder.join("out/journal.jsonl");
-        while !fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
-            thread::sleep(Duration::from_millis(1));
-        }
+        let child = busy(folder);
         let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
         assert!(kill.success());
         let output = child.wait_with_output().unwrap();
@@ -165,4 +168,15 @@ fn a_signal_ends_a_sweep_and_the_same_command_continues() {
         succeed(folder, &["sweep", "s.toml", "-j", "2"]);
         assert_eq!(Results::merge(&[&folder.join("out")]).unwrap().lines().count(), 200);
     }
+}
+
+/// A second signal waits for no point. The status is that of either signal.
+#[test]
+fn a_second_signal_ends_a_sweep_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = busy(folder.path());
+    let both = ["-c", "kill -INT $0; kill -TERM $0", &child.id().to_string()];
+    assert!(Command::new("sh").args(both).status().unwrap().success());
+    let status = child.wait_with_output().unwrap().status.code();
+    assert!([Some(130), Some(143)].contains(&status), "{status:?}");
 }
