@@ -153,10 +153,12 @@ impl Energy {
         let paper_sbar = gates::paper_sbar(128).work();
         let sbar = gates::sbar(machine).work() / paper_sbar;
         let permuter = LanePermuter::of(machine).map_or(0.0, |permuter| permuter.work() / paper_sbar);
+        let vdm_registers = gates::vdm_access(machine).total() / paper_sbar;
         Self {
             law: uj(events.multiplications, Self::multiplication_pj(machine)) + uj(events.additions, add_pj),
             vrf: uj(events.vrf_accesses, constants.vrf_access_pj * bits * vrf),
-            vdm: uj(events.vdm_accesses, constants.vdm_access_pj * bits * vdm),
+            vdm: uj(events.vdm_accesses, constants.vdm_access_pj * bits * vdm)
+                + uj(events.vdm_accesses, constants.sbar_element_pj * vdm_registers),
             vbar: uj(events.vbar_elements, constants.vbar_element_pj * vbar),
             sbar: uj(events.sbar_elements, constants.sbar_element_pj * sbar)
                 + uj(events.permuter_elements, constants.sbar_element_pj * permuter),
@@ -208,16 +210,22 @@ mod tests {
     /// Twice the bytes of a bank take 1.24 times the energy up to 32 KiB, and 1.43 times beyond.
     #[test]
     fn large_banks_grow_faster() {
-        let access_pj = |mib: u32, banks: u32| {
+        let access_pj = |mib: u32, cycles: u32| {
             let mut machine = Machine::rpu_128x128();
-            machine.edit(|values| (values.vdm.size_mib, values.vdm.banks) = (mib, banks)).unwrap();
+            machine.edit(|values| (values.vdm.size_mib, values.vdm.access_cycles) = (mib, cycles)).unwrap();
             Energy::of(&machine, &Events { vdm_accesses: 1_000_000, ..Events::default() }).vdm
         };
-        let growth = |mib, banks| access_pj(2 * mib, banks) / access_pj(mib, banks);
-        for (mib, banks, expected) in [(1, 128, 1.24), (2, 128, 1.24), (4, 128, 1.43), (256, 128, 1.43)] {
-            assert!((growth(mib, banks) - expected).abs() < 1e-9, "{mib} MiB");
+        let growth = |mib| access_pj(2 * mib, 1) / access_pj(mib, 1);
+        for (mib, expected) in [(1, 1.24), (2, 1.24), (4, 1.43), (256, 1.43)] {
+            assert!((growth(mib) - expected).abs() < 1e-9, "{mib} MiB");
         }
-        assert_eq!(access_pj(4, 128), 8.213);
+        assert_eq!(access_pj(4, 1), 8.213);
+        // Beside a bank's access, the registers of a cycle more take little; each cycle has as many.
+        let [one, two, three] = [1, 2, 3].map(|cycles| access_pj(4, cycles));
+        assert!(
+            two > one && two < 1.1 * one && (three - two - (two - one)).abs() < 1e-9,
+            "{one} {two} {three}"
+        );
     }
 
     #[test]

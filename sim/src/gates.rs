@@ -269,6 +269,14 @@ pub fn sbar(machine: &Machine) -> Crossbar {
     }
 }
 
+/// The registers that divide an access to a bank of the VDM into cycles: in each cycle beyond one, a word and its address in the
+/// bank.
+pub fn vdm_access(machine: &Machine) -> Gates {
+    let address = (machine.vdm_bank_bytes() * 8.0 / f64::from(machine.isa.word_bits)).log2().ceil();
+    let stages = f64::from(machine.vdm_access_cycles() - 1);
+    Gates { logic: 0.0, registers: FLIP_FLOP * stages * (f64::from(machine.isa.word_bits) + address) }
+}
+
 /// The lane permuter: an omega network, which affine maps pass without collisions, and for each of its inputs
 /// the number of its output, a product and a sum modulo the vector length.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -366,7 +366,7 @@ sections! {
         /// take as many cycles more than one. 0: one for a VDM of up to 4 MiB, whose clocks are printed; beyond, one for
         /// a bank of up to 32 KiB, two to 512 KiB, three to 2 MiB, four above.
         access_cycles: u32 => Int(0, 16), "0", Public "access times of CACTI 7, on the line through the printed clocks", Between(0, 4), recipes "access_cycles" Units(2),
-            [Cycles Clock] "the time of an access, spread over its cycles; no clock exceeds the one of the smallest printed bank" Free "registers in the tree of a bank", 0..=4;
+            [Cycles Clock Area Energy] "registers of a word and its address for each bank and cycle beyond one; the time of an access, spread over its cycles; no clock exceeds the one of the smallest printed bank", 0..=4;
     }
 
     /// The scalar data memory.
