@@ -76,6 +76,24 @@ diagnostic::codes! {
     /// The text begins with none of a ring program's lines, or a line is longer than 65,535 bytes. `rpu run` takes a file for a
     /// ring program by its ending `.fhetch`, also with `.gz` or `.xz` behind it.
     Text = "F012", "no ring program";
+
+    /// A warning of `rpu lint` and of `rpu run --check`. A limb holds the coefficients of a polynomial, or its values at the roots. `sr_ntt` and `sr_intt` turn one
+    /// form into the other. Products and `sr_automorph_eval` take values; `sr_automorph_coeff` and monomials take coefficients; sums
+    /// take two limbs of one form. An input has the form that the first such line demands:
+    ///
+    /// ```text
+    /// sr_ntt %3, %1, m=1
+    /// sr_mulp %4, %3, %1, m=1   # %1 has coefficients
+    /// ```
+    Form = "F013", "limb in another form";
+
+    /// A warning of `rpu lint` and of `rpu run --check`. The operand has residues modulo another entry of the table than the line.
+    /// Only `sr_mulps` takes the words of any modulus, to begin a conversion between bases.
+    Residues = "F014", "residues of another modulus";
+
+    /// A warning of `rpu lint`. No line reads the value before another one replaces it, and it is no output; or no line reads any
+    /// limb of an input.
+    Unread = "F015", "value that nothing reads";
 }
 
 impl Code {

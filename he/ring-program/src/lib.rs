@@ -10,6 +10,7 @@
 //! * [`Operation`] has one variant for each row of [`for_each_operation!`]; [`Shape`] is what all
 //!   operations have.
 //! * [`Liveness`] says when a value is read next, [`reduction`] what operations demand of words.
+//! * [`lint()`] finds what a valid program hardly means, and [`mark`] shows it in the text.
 //! * [`Inputs`] reads data files, or makes words when a run needs them; [`execute()`] runs a program on big integers, as the judge of other
 //!   executions. It shares no arithmetic with them, nor with the crate `ring`.
 //!
@@ -41,6 +42,7 @@ pub mod execute;
 mod fault;
 mod function;
 mod limb;
+pub mod lint;
 mod liveness;
 pub mod manifest;
 mod moduli;
@@ -62,12 +64,13 @@ pub use execute::{ExecuteError, execute};
 pub use fault::{Fault, Name, Part};
 pub use function::{Call, Function, FunctionIndex, Step};
 pub use limb::{Limb, LimbId, LimbTable};
+pub use lint::lint;
 pub use liveness::{Liveness, NextUse, Uses};
 pub use manifest::{Manifest, NamedIds};
 pub use moduli::{ModulusFault, ModulusIndex, ModulusTable, SENTINEL};
 pub use operation::Operation;
 pub use parameters::Parameters;
 pub use program::{Group, RingProgram};
-pub use read::{Interface, NOTATION, read, read_file};
+pub use read::{Interface, NOTATION, mark, read, read_file};
 pub use shape::Shape;
 pub use table::{OPCODES, REFUSED};

@@ -26,6 +26,7 @@
 mod call;
 mod foreign;
 mod instruction;
+mod mark;
 mod operands;
 mod token;
 
@@ -36,6 +37,7 @@ use crate::{Builder, Limb, LimbId, ModulusFault, Operation, RingProgram, SENTINE
 use call::OpenFunction;
 use diagnostic::{Diagnostic, Diagnostics, number};
 pub use instruction::NOTATION;
+pub use mark::mark;
 use operands::{Misplaced, Operands};
 use ring::prime::nearest_prime;
 use std::io::{BufRead, Read};

@@ -3,6 +3,7 @@
 mod data;
 mod files;
 mod functions;
+mod lint;
 mod niobium;
 mod operations;
 mod products;
