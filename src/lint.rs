@@ -5,24 +5,30 @@ use crate::files;
 use crate::format::{Format, json};
 use crate::message::Message;
 use crate::program::ProgramArgs;
+use crate::ring_file::RingFileArgs;
 use diagnostic::{Diagnostic, counted};
+use lab_run::RingFile;
 use sim::lint;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
+    #[command(flatten)]
+    ring: RingFileArgs,
     /// Format of the report
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
-    let (file, machine) = args.program.load()?;
-    let fits = machine.check_fits(&file.program);
-    fits.map_err(|error| Failure::wrong(format_args!("{}: {error}", file.name()), None))?;
-    let errors = file.diagnostics(lint::errors(&file.program, &machine));
-    let warnings = file.diagnostics(lint::warnings(&file.program, &machine));
+    let (errors, warnings) = match RingFile::is_meant(args.program.file()) {
+        true => (Vec::new(), of_ring_program(args)?),
+        false if args.ring.any() => {
+            return Err(RingFileArgs::misplaced(args.program.file(), "`--manifest` and `--n`"));
+        }
+        false => of_kernel(args)?,
+    };
     let number = errors.len();
     let all: Vec<Diagnostic> =
         errors.into_iter().chain(warnings.into_iter().map(Diagnostic::as_warning)).collect();
@@ -35,4 +41,20 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         0 => Ok(()),
         _ => Err(Failure::Work(counted(number, "error", "errors"))),
     }
+}
+
+/// The errors and the warnings about a kernel.
+fn of_kernel(args: &Args) -> Result<(Vec<Diagnostic>, Vec<Diagnostic>), Failure> {
+    let (file, machine) = args.program.load()?;
+    let fits = machine.check_fits(&file.program);
+    fits.map_err(|error| Failure::wrong(format_args!("{}: {error}", file.name()), None))?;
+    let errors = file.diagnostics(lint::errors(&file.program, &machine));
+    Ok((errors, file.diagnostics(lint::warnings(&file.program, &machine))))
+}
+
+/// The warnings about a ring program, which do not depend on a machine.
+fn of_ring_program(args: &Args) -> Result<Vec<Diagnostic>, Failure> {
+    let path = args.program.file();
+    let RingFile { program, .. } = args.ring.read(path)?;
+    Ok(ring_program::mark(path, &ring_program::lint(&program))?)
 }

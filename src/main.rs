@@ -42,6 +42,7 @@ mod plot;
 mod program;
 mod prove;
 mod reproduce;
+mod ring_file;
 mod rows;
 mod run;
 mod run_failure;

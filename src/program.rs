@@ -21,6 +21,11 @@ pub(crate) struct ProgramArgs {
 }
 
 impl ProgramArgs {
+    /// The file.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// Loads the machine, then the program.
     pub(crate) fn load(&self) -> Result<(ProgramFile, Machine), Failure> {
         let machine = self.machine.load()?;

@@ -3,17 +3,18 @@
 use super::{Args, TraceFile, TraceKind};
 use crate::bar::clock;
 use crate::data::{NamedFile, check_names};
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::files;
 use crate::format::{Format, json};
-use crate::numbers::degree;
+use crate::ring_file::RingFileArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use diagnostic::{Diagnostic, nearest};
 use lab_run::{RingData, RingFile, RingRun, idle_outputs, ring_page, table};
 use programs::SwitchingKey;
 use ring::Degree;
 use ring_program::data::{Words, concat};
-use ring_program::{Group, Inputs, RingProgram, compression};
+use ring_program::lint::{Finding, lint};
+use ring_program::{Code, Group, Inputs, RingProgram, compression, mark};
 use runtime::traffic::is_key;
 use runtime::{Keys, Merit, RunError};
 use std::io::BufRead;
@@ -22,14 +23,8 @@ use std::path::{Path, PathBuf};
 /// The options of ring programs.
 #[derive(clap::Args)]
 pub(super) struct RingArgs {
-    /// Manifest of a ring program: its degree, its inputs and its outputs. By default the file beside
-    /// it with the same name, ending in .json
-    #[arg(long, value_name = "P.json")]
-    manifest: Option<PathBuf>,
-    /// Degree of a ring program without a manifest. Its inputs are the limbs that are read before
-    /// they are written; `%7` has the name `id7`
-    #[arg(long, value_name = "N", value_parser = degree, conflicts_with = "manifest")]
-    n: Option<Degree>,
+    #[command(flatten)]
+    file: RingFileArgs,
     /// Folder with the inputs of a ring program that no `--input` names: NAME.npy, NAME.bin or NAME.json, in the forms of
     /// `--input`
     #[arg(long = "inputs", value_name = "FOLDER")]
@@ -62,11 +57,7 @@ impl RingArgs {
 
     /// Whether an option is given.
     fn any(&self) -> bool {
-        self.manifest.is_some()
-            || self.n.is_some()
-            || self.has_folder()
-            || self.keys.is_some()
-            || self.optimise.is_some()
+        self.file.any() || self.has_folder() || self.keys.is_some() || self.optimise.is_some()
     }
 }
 
@@ -76,9 +67,8 @@ pub(super) fn is_meant(args: &Args) -> Result<bool, Failure> {
         return Ok(true);
     }
     if args.ring.any() {
-        let message = format!("`{}` is not a ring program", diagnostic::path(&args.file));
-        let help = "`--manifest`, `--n`, `--inputs`, `--keys` and `--optimise` are for ring programs: `.fhetch`, `.fhetch.gz` or `.fhetch.xz`";
-        return Err(Failure::wrong(message, help));
+        let options = "`--manifest`, `--n`, `--inputs`, `--keys` and `--optimise`";
+        return Err(RingFileArgs::misplaced(&args.file, options));
     }
     Ok(false)
 }
@@ -183,10 +173,15 @@ fn check_options(args: &Args) -> Result<(), Failure> {
 }
 
 fn read_program(args: &Args) -> Result<RingFile, Failure> {
-    let file = RingFile::read(&args.file, args.ring.manifest.as_deref(), args.ring.n.map(Degree::get))
-        .map_err(Failure::Input)?;
+    let file = args.ring.file.read(&args.file)?;
     for warning in &file.warnings {
         note!("warning: {warning}");
+    }
+    if args.check {
+        // Big integers agree with a wrong program: they do what its lines say.
+        let doubtful = |finding: &Finding| finding.fault.code != Code::Unread;
+        let findings: Vec<Finding> = lint(&file.program).into_iter().filter(doubtful).collect();
+        mark(&args.file, &findings)?.iter().for_each(failure::warn);
     }
     Ok(file)
 }

@@ -90,6 +90,12 @@ fn each_program_runs_with_its_manifest_beside_it() {
         generate(folder, &[&[program, "--dataflow", "oct"], options].concat());
         let report = run(folder, &[&["--check"], machine].concat());
         assert_eq!(report["checked"], true, "{program}");
+        // A program at a low level may leave parts of keys. It mixes neither forms nor moduli.
+        let findings = succeed(folder, &["lint", "p.fhetch"]);
+        assert!(
+            findings.matches("warning[").count() <= findings.matches("no line reads the input").count(),
+            "{program}: {findings}"
+        );
         let counts = report["operations_by_name"].as_object().unwrap().values();
         assert_eq!(
             counts.map(|count| count.as_u64().unwrap()).sum::<u64>(),

@@ -129,6 +129,58 @@ fn without_a_manifest_ids_are_names_and_a_table_is_printed() {
     assert_eq!(fs::metadata(folder.join("6.bin")).unwrap().len(), (N * 16) as u64);
 }
 
+#[test]
+fn what_a_valid_program_hardly_means_is_shown_by_lint_and_by_a_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mixed =
+        PROGRAM.replace("sr_addp %4, %4, %3, m=1", "sr_addp %7, %1, %2, m=1\nsr_addp %4, %4, %1, m=1");
+    fs::write(folder.join("p.fhetch"), &mixed).unwrap();
+    fs::write(folder.join("p.json"), MANIFEST).unwrap();
+    let shown = "\
+warning[F015]: p.fhetch: no line reads the input `evk`
+
+warning[F015]: nothing reads this result
+ --> p.fhetch:7:9
+  |
+7 | sr_addp %7, %1, %2, m=1
+  |         ^^
+
+warning[F013]: one operand has values (line 6), the other has coefficients (line 4)
+ --> p.fhetch:8:17
+  |
+8 | sr_addp %4, %4, %1, m=1
+  |                 ^^
+  |
+  = help: transform one of them
+
+";
+    assert_eq!(succeed(folder, &["lint", "p.fhetch"]), shown);
+    let findings = succeed(folder, &["lint", "p.fhetch", "--manifest", "p.json", "--format", "json"]);
+    let findings: Vec<serde_json::Value> = serde_json::from_str(&findings).expect("one JSON list");
+    assert_eq!(findings.len(), 3);
+    assert_eq!((&findings[2]["line"], &findings[2]["marked"]), (&8.into(), &"%1".into()));
+    // What is not read does no harm to a result.
+    let run = rpu(folder, &["run", "p.fhetch", "--check"]);
+    let messages = String::from_utf8(run.stderr).unwrap();
+    assert!(
+        run.status.success() && messages.contains("warning[F013]") && !messages.contains("F015"),
+        "{messages}"
+    );
+    let run = rpu(folder, &["run", "p.fhetch"]);
+    assert_eq!(String::from_utf8(run.stderr).unwrap(), "");
+
+    fs::write(folder.join("k.b512"), "halt\n").unwrap();
+    let kernel = rpu(folder, &["lint", "k.b512", "--n", "512"]);
+    assert_eq!(kernel.status.code(), Some(2));
+    let message = String::from_utf8(kernel.stderr).unwrap();
+    assert!(
+        message.contains("`k.b512` is not a ring program")
+            && message.contains("`--manifest` and `--n` are for ring programs"),
+        "{message}"
+    );
+}
+
 /// Numbers of another machine under the name of the paper's would mislead.
 #[test]
 fn the_table_and_the_page_name_each_key_that_differs() {
