@@ -138,7 +138,13 @@ impl App {
             self.help = match key {
                 Key::Up | Key::PageUp => Some(first.saturating_sub(1)),
                 Key::Down | Key::PageDown => Some(first.saturating_add(1)),
-                _ => None,
+                Key::Char(_)
+                | Key::Enter
+                | Key::Escape
+                | Key::Backspace
+                | Key::Tab
+                | Key::Left
+                | Key::Right => None,
             };
             return;
         }
