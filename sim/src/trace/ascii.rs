@@ -19,8 +19,8 @@ e in its pipe, - in the pipe's later stages, C complete";
 
 impl Trace<'_> {
     /// Writes the timeline of at most `count` instructions, starting at index `from`. Columns are
-    /// cycles, starting when the first of them reaches the front end. Where lines would be longer than
-    /// [`WIDTH`], the timeline continues below, with the instructions that have something there.
+    /// cycles, starting when the first of them reaches the front end. Where lines would be too
+    /// long, the timeline continues below, with the instructions that have something there.
     ///
     /// # Errors
     /// Returns the errors of the writer.
