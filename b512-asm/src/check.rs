@@ -17,6 +17,7 @@
 use crate::claim::{Claim, Setting};
 use crate::code::Code;
 use crate::isa::{Instr, Op};
+use crate::lex::is_name;
 use crate::program::{Program, Role, Symbol};
 use crate::reg::MAX_VDM_WORDS;
 use crate::space::Space;
@@ -129,14 +130,6 @@ impl fmt::Display for InvalidProgram {
 impl std::error::Error for InvalidProgram {}
 
 const NAME_RULE: &str = "a name is a letter or `_`, then letters, digits, `_` or `.`";
-
-/// Whether `name` is a valid name of a kernel or a symbol: a letter or `_`, then letters, digits,
-/// `_`, `.`.
-pub fn is_name(name: &str) -> bool {
-    let mut bytes = name.bytes();
-    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
-        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
-}
 
 impl Program {
     /// Checks the program against the rules of the [module](self).

@@ -108,9 +108,17 @@ pub(crate) fn token(input: &str) -> Parsed<'_, &str> {
     take_while1(is_token).parse(input)
 }
 
+/// Whether `name` is a valid name of a kernel or a symbol: a letter or `_`, then letters, digits,
+/// `_`, `.`.
+pub(crate) fn is_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
+}
+
 /// The name of a kernel or symbol.
 pub(crate) fn name(input: &str) -> Parsed<'_, &str> {
-    verify(take_while1(|c| is_token(c) || c == '.'), crate::check::is_name).parse(input)
+    verify(take_while1(|c| is_token(c) || c == '.'), is_name).parse(input)
 }
 
 /// An unsigned number of up to 128 bits. A token that begins with a digit and is not a number is a

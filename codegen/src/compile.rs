@@ -1,14 +1,10 @@
 //! Compilation: a request and a recipe become a kernel. Pure, and fast.
 
-mod layout;
-
-pub(crate) use self::layout::Layout;
-
-use self::layout::TooMany;
 use crate::code::{Code, Tower};
 use crate::error::Error;
 use crate::forwarding::{Removed, forward};
 use crate::kernel::Kernel;
+use crate::layout::{Layout, TooMany};
 use crate::lower::Dialect;
 use crate::ops::{self, Builder, Workspace};
 use crate::plan::Plan;

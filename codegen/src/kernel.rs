@@ -2,8 +2,8 @@
 
 use crate::bounds::{PassBound, passes};
 use crate::code::{BufferId, Code};
-use crate::compile::Layout;
 use crate::forwarding::Removed;
+use crate::layout::Layout;
 use crate::number::{Expression, Number};
 use crate::recipe::Recipe;
 use crate::schedule::Scheduled;

@@ -49,6 +49,7 @@ pub mod formula;
 pub mod forwarding;
 mod ids;
 pub mod kernel;
+mod layout;
 pub mod library;
 pub mod lower;
 mod merit;

@@ -1,9 +1,47 @@
 //! Errors of the golden model.
 
-use crate::claim::ClaimFault;
+use b512_asm::{ClaimPart, Code};
 use diagnostic::counted;
 use std::fmt;
 use thiserror::Error;
+
+/// A violated rule for claims.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ClaimFault {
+    /// The error code.
+    pub code: Code,
+    /// The part of the claim.
+    pub part: ClaimPart,
+    /// The problem, in one line.
+    pub message: String,
+    /// The fix.
+    pub help: Option<String>,
+}
+
+impl ClaimFault {
+    /// An invalid claim.
+    pub fn new(part: ClaimPart, message: impl Into<String>) -> Self {
+        Self { code: Code::Claim, part, message: message.into(), help: None }
+    }
+
+    /// Adds a fix.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for ClaimFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.help {
+            Some(help) => write!(f, "{} ({help})", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for ClaimFault {}
 
 /// An invalid claim, or a wrong result.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

@@ -1,8 +1,9 @@
 //! The results of claims, and the comparison of a program's results with them.
 
-use crate::claim::{Settings, Valid};
+use crate::claim::Valid;
 use crate::error::{GoldenError, WrongWord};
 use crate::operation::Operation;
+use crate::settings::Settings;
 use crate::signature::Range;
 use b512_asm::{Claim, Expression};
 

@@ -29,15 +29,17 @@ mod evaluate;
 mod operation;
 mod ops;
 mod program;
+mod settings;
 mod signature;
 #[cfg(test)]
 mod tests;
 mod transform;
 
-pub use claim::{ClaimFault, OF_CLAIM, Settings, faults, operations, ranges};
-pub use error::{GoldenError, UnknownOperation, WrongWord};
+pub use claim::{faults, operations, ranges};
+pub use error::{ClaimFault, GoldenError, UnknownOperation, WrongWord};
 pub use evaluate::{compare, evaluate, modulus};
 pub use operation::Operation;
 pub use ops::*;
 pub use program::{check, defects};
+pub use settings::{OF_CLAIM, Settings};
 pub use signature::{Kind, Operand, Range, SettingSpec, Signature};

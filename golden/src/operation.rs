@@ -1,7 +1,7 @@
 //! Operations, and their claims.
 
-use crate::claim::Settings;
 use crate::error::GoldenError;
+use crate::settings::Settings;
 use crate::signature::{Kind, Operand, SettingSpec, Signature};
 use b512_asm::{Claim, Expression, Setting};
 use std::cmp::Ordering;

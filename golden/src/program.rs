@@ -1,6 +1,7 @@
 //! The rules for programs with claims.
 
-use crate::claim::{ClaimFault, Valid};
+use crate::claim::Valid;
+use crate::error::ClaimFault;
 use crate::signature::{Range, settings};
 use b512_asm::{ClaimPart, Code, Defect, Diagnostics, InvalidProgram, Part, Program, Space, Symbol};
 use diagnostic::counted;

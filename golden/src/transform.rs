@@ -1,8 +1,8 @@
 //! The transforms and their root of unity.
 
 use crate::arithmetic::{add, bit_reversed, sub};
-use crate::claim::Settings;
 use crate::error::GoldenError;
+use crate::settings::Settings;
 use num_bigint::BigUint;
 
 /// psi, a primitive 2n-th root of unity modulo q.

@@ -1,5 +1,7 @@
 //! The structure of the workspace, and what `ARCHITECTURE.md` and the glossary say of it.
 
+mod imports;
+
 use crate::common::{names, repository};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,5 @@
 //! The parameters of a bootstrap.
 
-use crate::sine;
-use std::fmt;
-
 /// How a set's ciphertexts are bootstrapped: the table `[bootstrap]` of its file.
 ///
 /// The moduli q are, from q_0 upwards: those that are left after a bootstrap, then those of SlotToCoeff, of EvalMod, of
@@ -73,35 +70,5 @@ impl Bootstrap {
     pub(crate) fn least_eval_mod(&self) -> usize {
         let levels = |degree: usize| degree.checked_ilog2().map_or(0, |log| log as usize + 1);
         levels(self.degree) + self.double_angles as usize + levels(self.arcsine)
-    }
-}
-
-/// The range of a bootstrap and how likely a message is beyond it.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Failure {
-    /// The Hamming weight of the secret during the mod-raise.
-    pub weight: u64,
-    /// K.
-    pub range: u32,
-    /// The number n of coefficients.
-    pub degree: u64,
-}
-
-impl Failure {
-    /// log2 of the probability that any of the n coefficients has |I| above K.
-    pub fn log2_probability(&self) -> f64 {
-        sine::log2_tail(self.weight + 1, self.range) + (self.degree as f64).log2()
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (weight, range, degree) = (self.weight, self.range, self.degree);
-        write!(
-            f,
-            "secret of weight {weight} during the mod-raise, K = {range}: one of {degree} coefficients is beyond it with \
-             the probability 2^{:.1}",
-            self.log2_probability()
-        )
     }
 }

@@ -3,7 +3,8 @@
 mod document;
 
 use crate::base::Base;
-use crate::bootstrap::{Bootstrap, Failure};
+use crate::bootstrap::Bootstrap;
+use crate::failure::Failure;
 use crate::noise::KeySwitchNoise;
 use crate::sine::Sine;
 use crate::{Error, Options, Security};

@@ -1,13 +1,11 @@
-//! The sine that reduces modulo 1, by an even polynomial and double angles; and the range that it needs.
+//! The sine that reduces modulo 1, by an even polynomial and double angles.
 //!
 //! With x = (t - 1/4)/K and c = (1/2 pi)^(1/2^r), or c = 1 before an arcsine, the polynomial p(x) is next to c cos(2 pi K x/2^r). Then r times s <- s^2,
 //! v <- 2 v^2 - s, from s = c and v = p(x), give c^(2^r) sin(2 pi t). With the factor 1/2 pi, or after arcsin(v)/2 pi, that is next
 //! to t - I for t near an integer I.
 
 use crate::bootstrap::Bootstrap;
-use crate::scale::log2;
 use nalgebra::{DMatrix, DVector};
-use num_bigint::{BigInt, BigUint};
 use std::f64::consts::PI;
 
 /// The polynomials of the reduction modulo 1, in the Chebyshev basis.
@@ -113,34 +111,4 @@ fn arcsine(degree: usize) -> Vec<f64> {
         series *= (next - 2.0).powi(2) / (next * (next - 1.0));
     }
     coefficients
-}
-
-/// The most terms of an exact sum: the tail of more is next to normal.
-const MOST_EXACT: u64 = 300;
-
-/// log2 of the probability that the sum of `terms` uniform numbers from -1/2 to 1/2 is beyond `bound`, on either side;
-/// minus infinity if it cannot be.
-pub(crate) fn log2_tail(terms: u64, bound: u32) -> f64 {
-    if terms > MOST_EXACT {
-        // erfc(x) is below exp(-x^2)/(x sqrt(pi)), and next to it.
-        let x = f64::from(bound) / (terms as f64 / 6.0).sqrt();
-        return (-x.powi(2) - (x * PI.sqrt()).ln()) / 2_f64.ln();
-    }
-    // Irwin and Hall: 2/m! sum_j (-1)^j C(m, j) (m/2 - K - j)^m, times 2^m.
-    let twice = terms as i64 - 2 * i64::from(bound);
-    let (mut sum, mut binomial, mut factorial) = (BigInt::ZERO, BigUint::from(1_u32), BigUint::from(1_u32));
-    for j in 0..=terms {
-        let base = twice - 2 * j as i64;
-        if base <= 0 {
-            break;
-        }
-        let term = BigInt::from(base).pow(terms as u32) * BigInt::from(binomial.clone());
-        sum += if j % 2 == 0 { term } else { -term };
-        binomial = binomial * (terms - j) / (j + 1);
-    }
-    (1..=terms).for_each(|factor| factorial *= factor);
-    match sum.magnitude() {
-        zero if *zero == BigUint::ZERO => f64::NEG_INFINITY,
-        sum => 1.0 + log2(sum) - terms as f64 - log2(&factorial),
-    }
 }

@@ -1,7 +1,8 @@
 //! Construction of programs, operation by operation.
 
 use crate::check::{Roots, check};
-use crate::fault::{Fault, Part};
+use crate::fault::Fault;
+use crate::part::Part;
 use crate::program::{Group, RingProgram};
 use crate::shape::{Duplicate, Shape};
 use crate::{

@@ -1,6 +1,7 @@
 //! The rules for the operands of one operation.
 
-use crate::fault::{Fault, Name, Part};
+use crate::fault::Fault;
+use crate::part::{Name, Part};
 use crate::program::RingProgram;
 use crate::shape::{
     Binary, Clear, Duplicate, Galois, GaloisCoefficients, Monomial, Scalar, Transform, Unary,

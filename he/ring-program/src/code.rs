@@ -1,6 +1,6 @@
 //! Kinds of error in the text of ring programs.
 
-use crate::fault::{Name, Part};
+use crate::part::{Name, Part};
 use diagnostic::Diagnostic;
 
 diagnostic::codes! {

@@ -5,7 +5,8 @@
 //! form and modulus of each value and reports where they do not fit. An input has the form of the first line that demands one.
 
 use crate::code::Code;
-use crate::fault::{Fault, Part};
+use crate::fault::Fault;
+use crate::part::Part;
 use crate::reduction::{Demand, InputModulus, input_moduli};
 use crate::{Function, Group, Liveness, ModulusIndex, Operation, RingProgram, Shape};
 use rustc_hash::FxHashSet;

@@ -31,8 +31,9 @@ mod operands;
 mod token;
 
 use crate::code::Code;
-use crate::fault::{Fault, Part};
+use crate::fault::Fault;
 use crate::manifest::{Manifest, NamedIds};
+use crate::part::Part;
 use crate::{Builder, Limb, LimbId, ModulusFault, Operation, RingProgram, SENTINEL, compression};
 use call::OpenFunction;
 use diagnostic::{Diagnostic, Diagnostics, number};

@@ -1,6 +1,6 @@
 //! The writer: programs as text.
 
-use crate::fault::Name;
+use crate::part::Name;
 use crate::shape::{
     Binary, Clear, Duplicate, Galois, GaloisCoefficients, Monomial, Scalar, Transform, Unary,
 };

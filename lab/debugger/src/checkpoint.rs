@@ -1,6 +1,6 @@
 //! Saved states of a session, so that a step backwards need not execute the program from its beginning.
 
-use crate::session::Origin;
+use b512_asm::MReg;
 use b512_asm::reg::REGISTERS;
 use sim::functional::State;
 use std::collections::BTreeMap;
@@ -12,6 +12,13 @@ const MOST: usize = 128;
 /// The fewest instructions between two states: saving a state costs as much as executing some hundred
 /// instructions.
 const LEAST_INTERVAL: usize = 1024;
+
+/// The origin of a vector register's lanes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Origin {
+    /// The modulus below which they are, and its register, if they are known.
+    pub(crate) ring: Option<(MReg, u128)>,
+}
 
 /// The state at a position.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Execution of a program, forwards and backwards.
 
-use crate::checkpoint::{Checkpoint, Checkpoints};
+use crate::checkpoint::{Checkpoint, Checkpoints, Origin};
 use crate::pipeline::Pipeline;
 use crate::source::Listing;
 use crate::target::Target;
@@ -11,7 +11,6 @@ use sim::Machine;
 use sim::functional::{AccessError, ExecuteError, Executor, LoadError};
 use sim::timing::{Cycle, simulate};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use thiserror::Error;
 
 /// A program under the debugger.
@@ -31,13 +30,6 @@ pub struct Session {
     watches: Vec<Target>,
     /// The first wrong coefficient, if there is one, once outputs have been compared.
     wrong: Option<Option<Wrong>>,
-}
-
-/// The origin of a vector register's lanes.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Origin {
-    /// The modulus below which they are, and its register, if they are known.
-    ring: Option<(MReg, u128)>,
 }
 
 /// The reason why a session ends a movement.
@@ -267,13 +259,14 @@ impl Session {
         self.wrong.is_some()
     }
 
-    pub(crate) fn set_wrong(&mut self, wrong: Option<Wrong>) {
-        self.wrong = Some(wrong);
-    }
-
-    /// Words of a memory.
-    pub(crate) fn words(&self, space: Space, words: Range<u32>) -> &[u128] {
-        self.executor.words(space, words)
+    /// Finds the first coefficient that is wrong at the end of the program, if outputs in the VDM should hold these words, and goes to
+    /// the beginning. [`resume`](Self::resume) and [`reverse`](Self::reverse) stop behind the instruction that stores it.
+    pub fn expect(&mut self, outputs: &BTreeMap<String, Vec<u128>>) {
+        if !matches!(self.go_to(self.end), Stop::Fault(_)) {
+            let words = |words| self.executor.words(Space::Vdm, words);
+            self.wrong = Some(Wrong::first(&self.source, self.end, words, outputs));
+        }
+        self.go_to(0);
     }
 
     /// The words of a register or of memory at the position. A modulus register that was never set has none.

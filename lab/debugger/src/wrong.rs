@@ -1,9 +1,10 @@
 //! The first wrong coefficient of a program's results.
 
-use crate::session::{Session, Stop};
+use crate::source::Listing;
 use b512_asm::Space;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::ops::Range;
 
 /// A coefficient of an output that is wrong at the end of the program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,44 +28,33 @@ impl fmt::Display for Wrong {
     }
 }
 
-impl Session {
-    /// Finds the first coefficient that is wrong at the end of the program, if outputs in the VDM should hold these words, and goes to
-    /// the beginning. [`resume`](Self::resume) and [`reverse`](Self::reverse) stop behind the instruction that stores it.
-    pub fn expect(&mut self, outputs: &BTreeMap<String, Vec<u128>>) {
-        let end = self.end();
-        if let Stop::Fault(_) = self.go_to(end) {
-            self.go_to(0);
-            return;
-        }
-        let mut wrong: HashMap<u32, Wrong> = HashMap::new();
-        for (output, expected) in outputs {
-            let symbol = self.source().program.symbol(output).filter(|symbol| symbol.space == Space::Vdm);
-            let Some(symbol) = symbol.cloned() else { continue };
-            let found = self.words(Space::Vdm, symbol.start..symbol.start + symbol.words);
+impl Wrong {
+    /// The first coefficient that is wrong at position `end`, if `words` are those of the VDM there and outputs should be
+    /// `expected`.
+    pub(crate) fn first<'w>(
+        source: &Listing,
+        end: usize,
+        words: impl Fn(Range<u32>) -> &'w [u128],
+        expected: &BTreeMap<String, Vec<u128>>,
+    ) -> Option<Self> {
+        let mut wrong: HashMap<u32, Self> = HashMap::new();
+        for (output, expected) in expected {
+            let symbol = source.program.symbol(output).filter(|symbol| symbol.space == Space::Vdm);
+            let Some(symbol) = symbol else { continue };
+            let found = words(symbol.start..symbol.start + symbol.words);
             for (index, (&found, &expected)) in found.iter().zip(expected).enumerate() {
                 if found != expected {
-                    let output = output.clone();
-                    let one = Wrong { position: end, output, index, found, expected };
+                    let one = Self { position: end, output: output.clone(), index, found, expected };
                     wrong.insert(symbol.start + index as u32, one);
                 }
             }
         }
-        let mut first: Option<Wrong> = None;
-        let mut take = |one: Wrong| {
-            let key = |one: &Wrong| (one.position, one.output.clone(), one.index);
-            if first.as_ref().is_none_or(|first| key(&one) < key(first)) {
-                first = Some(one);
-            }
-        };
+        let mut stored = Vec::new();
         for index in (0..end).rev() {
-            for word in self.source().stored(index) {
-                if let Some(one) = wrong.remove(&word) {
-                    take(Wrong { position: index + 1, ..one });
-                }
-            }
+            let here = source.stored(index).filter_map(|word| wrong.remove(&word));
+            stored.extend(here.map(|one| Self { position: index + 1, ..one }));
         }
-        wrong.into_values().for_each(take);
-        self.set_wrong(first);
-        self.go_to(0);
+        let all = stored.into_iter().chain(wrong.into_values());
+        all.min_by_key(|one| (one.position, one.output.clone(), one.index))
     }
 }

@@ -54,7 +54,7 @@ mod checks;
 mod read;
 
 use super::front::{Constraint, Exploration};
-use super::manifest::{Reference, Source};
+use super::manifest::{MAX_LABEL, MAX_REFERENCES, Reference, Source};
 use super::parameter::{self, Setting, Settings, is_parameter};
 use diagnostic::document::{Document, Field, Item};
 use diagnostic::{Code, Diagnostic, Diagnostics};
@@ -68,12 +68,6 @@ use std::sync::Arc;
 
 /// The built-in sweep: Fig. 4 of the paper, `configs/sweeps/fig4.toml`.
 pub const FIG4: &str = include_str!("../../../configs/sweeps/fig4.toml");
-
-/// The maximum number of references of a sweep: a chart with more has no room for their labels.
-pub(super) const MAX_REFERENCES: usize = 100;
-
-/// The longest text of a chart, in bytes.
-pub(super) const MAX_LABEL: usize = 1000;
 
 /// The maximum number of points in a sweep.
 pub(super) const MAX_POINTS: usize = 1_000_000;

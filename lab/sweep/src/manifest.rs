@@ -1,6 +1,5 @@
 //! The manifest of a sweep's folder.
 
-use super::definition::{MAX_LABEL, MAX_REFERENCES};
 use super::front::Goals;
 use super::key::PointKey;
 use super::measure::{Costs, Measure};
@@ -13,6 +12,12 @@ use std::collections::BTreeMap;
 
 /// The format of a sweep's folder. Up to format 2, records and manifests could have parts of searches that no sweep makes now.
 pub(super) const FORMAT: u32 = 3;
+
+/// The maximum number of references of a sweep: a chart with more has no room for their labels.
+pub(super) const MAX_REFERENCES: usize = 100;
+
+/// The longest text of a chart, in bytes.
+pub(super) const MAX_LABEL: usize = 1000;
 
 /// The structure of a sweep, for users who have only its results.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

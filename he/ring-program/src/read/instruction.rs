@@ -3,7 +3,8 @@
 use super::call::Keyword;
 use super::operands::Operands;
 use crate::code::Code;
-use crate::fault::{Fault, Name, Part};
+use crate::fault::Fault;
+use crate::part::{Name, Part};
 use crate::shape::{
     Binary, Clear, Duplicate, Galois, GaloisCoefficients, Monomial, Scalar, Transform, Unary,
 };

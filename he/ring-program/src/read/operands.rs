@@ -2,7 +2,8 @@
 
 use super::token::{Span, text, trim};
 use crate::code::Code;
-use crate::fault::{Fault, Name, Part};
+use crate::fault::Fault;
+use crate::part::{Name, Part};
 use crate::{Builder, ConstantIndex, Limb, LimbId, ModulusIndex};
 use diagnostic::number;
 

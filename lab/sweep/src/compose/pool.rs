@@ -1,6 +1,6 @@
 //! The points of a chart, from folders of sweeps and from tables of results.
 
-use super::table::Table;
+use super::table::{KEY, LEADING, Table};
 use super::{ComposeError, Condition, MAX_POINTS};
 use crate::columns::{Column, columns};
 use crate::front::{Goals, is_ideal};
@@ -23,10 +23,6 @@ use std::path::Path;
 
 /// The points that are read at a time.
 const CHUNK: usize = 1024;
-/// The columns of a table before those of the settings.
-pub(super) const LEADING: [&str; 3] = [KEY, "status", "pareto"];
-/// The column of the key of a point.
-pub(super) const KEY: &str = "key";
 /// The column of the folder or the table of a point.
 const FOLDER: &str = "folder";
 /// The last column of a table.

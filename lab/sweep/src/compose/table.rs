@@ -1,7 +1,6 @@
 //! Tables of the form of `results.csv`.
 
 use super::ComposeError;
-use super::pool::{KEY, LEADING};
 use crate::definition::MAX_POINTS;
 use crate::measure::Measure;
 use crate::parameter::Settings;
@@ -12,6 +11,10 @@ use serde_json::Value;
 use std::io::{self, Read};
 use std::path::Path;
 
+/// The columns of a table before those of the settings.
+pub(super) const LEADING: [&str; 3] = [KEY, "status", "pareto"];
+/// The column of the key of a point.
+pub(super) const KEY: &str = "key";
 /// The longest row in bytes.
 const LONGEST_ROW: usize = 1 << 20;
 
