@@ -91,6 +91,14 @@ impl Pipe {
         vector
     };
 
+    /// The name for people: `load/store`, `compute`, `shuffle`, `scalar`.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::LoadStore => "load/store",
+            Self::Compute | Self::Shuffle | Self::Scalar => self.name(),
+        }
+    }
+
     /// The number in [`Pipe::ALL`]: load/store 0, compute 1, shuffle 2, scalar 3.
     #[inline]
     pub const fn index(self) -> usize {

@@ -47,7 +47,7 @@ impl fmt::Display for Step {
             time_us / 1e3,
             energy.total() / 1e3,
             bytes as f64 / f64::from(1 << 20),
-            most.map_or("nothing", |(resource, _)| resource)
+            most.map_or("nothing", |(resource, _)| runtime::limit(resource))
         )
     }
 }

@@ -44,7 +44,7 @@ pub use flow::Flow;
 pub use kernels::Kernels;
 pub use lift::{Launches, Limits, lift, lift_program};
 pub use reduced::NotReduced;
-pub use report::{Report, limit};
+pub use report::{Report, limit, resource_label};
 pub use run::{Lifted, RunError, Runtime};
 pub use schedule::{Plan, Timeline};
 pub use trace::TRACKS;

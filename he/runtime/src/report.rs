@@ -4,6 +4,7 @@ use crate::facts::Resource;
 use crate::lift::Launches;
 use crate::schedule::Timeline;
 use crate::traffic::{Keys, Kind};
+use b512_asm::Pipe;
 use codegen::Merit;
 use ring_program::{Parameters, RingProgram};
 use serde::{Deserialize, Serialize};
@@ -186,12 +187,23 @@ fn over_time(timeline: &Timeline) -> Vec<String> {
     most
 }
 
-/// The name of a resource that limits the time, for people.
-pub fn limit(resource: &str) -> String {
+/// The name of a resource for people, as short as in a cell of a table.
+pub fn resource_label(resource: &str) -> &str {
     match resource {
-        "hbm" => "off-chip transfers".to_owned(),
-        "front_end" => "front end".to_owned(),
-        "latency" => "latency of instructions".to_owned(),
-        pipe => pipe.replace("load_store", "load/store"),
+        "hbm" => "HBM",
+        "front_end" => "front end",
+        name => match Pipe::ALL.into_iter().find(|pipe| pipe.name() == name) {
+            Some(pipe) => pipe.label(),
+            None => name,
+        },
+    }
+}
+
+/// What limits the time, for people.
+pub fn limit(resource: &str) -> &str {
+    match resource {
+        "hbm" => "off-chip transfers",
+        "latency" => "latency of instructions",
+        name => resource_label(name),
     }
 }

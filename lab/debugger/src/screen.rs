@@ -257,7 +257,7 @@ impl App {
                     },
                 );
                 let rest = named("; completing", &state.completing) + &named("; queue", &state.queued);
-                let name = Span::raw(format!("{:<11}", pipe.name().replace('_', "/")));
+                let name = Span::raw(format!("{:<11}", pipe.label()));
                 Line::from(vec![name, executing, Span::styled(rest, QUIET)])
             })
             .collect();
@@ -327,8 +327,8 @@ fn number(name: String) -> String {
 /// A cause of waiting in words.
 fn waiting(cause: Cause) -> String {
     match cause {
-        Cause::Busy(pipe) => format!("a register is in use by {}", pipe.name().replace('_', "/")),
-        Cause::Queue(pipe) => format!("the queue of {} is full", pipe.name().replace('_', "/")),
+        Cause::Busy(pipe) => format!("a register is in use by {}", pipe.label()),
+        Cause::Queue(pipe) => format!("the queue of {} is full", pipe.label()),
         Cause::Fetch => "for the front end's next instruction".to_owned(),
         Cause::Scalar => "for a scalar load".to_owned(),
         Cause::Issue | Cause::Drain => unreachable!("neither holds an instruction back"),

@@ -120,17 +120,12 @@ pub fn key(names: &[&str]) -> Markup {
     }
 }
 
-/// The name of a pipe for people.
-pub fn label(pipe: Pipe) -> String {
-    pipe.name().replace('_', "/")
-}
-
 /// The name of a cause for people: what the front end does in its cycles.
 pub fn cause_label(cause: Cause) -> String {
     match cause {
         Cause::Issue => "dispatching".to_owned(),
-        Cause::Busy(pipe) => format!("waits for {}'s registers", label(pipe)),
-        Cause::Queue(pipe) => format!("waits for {}'s full queue", label(pipe)),
+        Cause::Busy(pipe) => format!("waits for {}'s registers", pipe.label()),
+        Cause::Queue(pipe) => format!("waits for {}'s full queue", pipe.label()),
         Cause::Scalar => "waits for scalar loads".to_owned(),
         Cause::Fetch => "first fetch and decode".to_owned(),
         Cause::Drain => "last results".to_owned(),
@@ -206,7 +201,7 @@ pub fn timeline(trace: &Trace<'_>) -> Value {
     };
     let instructions: Vec<Value> = trace.intervals().take(MAX_INSTRUCTIONS).map(instruction).collect();
     let end = trace.intervals().take(MAX_INSTRUCTIONS).map(|interval| interval.complete.0).max().unwrap_or(0);
-    let pipes = Pipe::VECTOR.iter().map(|&pipe| label(pipe)).chain(["scalar".to_owned()]);
+    let pipes = Pipe::VECTOR.iter().map(|pipe| pipe.label()).chain(["scalar"]);
     json!({ "timeline": {
         "pipes": pipes.collect::<Vec<_>>(),
         "causes": causes.iter().map(|&cause| cause_label(cause)).collect::<Vec<_>>(),

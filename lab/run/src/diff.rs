@@ -5,7 +5,7 @@ use crate::table::{bar, grouped, title};
 use crate::{RunReport, SCHEMA};
 use b512_asm::Pipe;
 use diagnostic::Diagnostic;
-use pages::{cause_label, label};
+use pages::cause_label;
 use runtime::limit;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -230,7 +230,7 @@ impl Comparison {
     /// The numbers of a ring program under one key.
     fn write_parts(&self, f: &mut String, heading: &str, key: &str, unit: Unit) -> fmt::Result {
         let mut parts = self.values.keys().filter_map(|name| name.strip_prefix(key));
-        let label = |part: &str| if key == BINDS { limit(part) } else { part.replace('_', " ") };
+        let label = |part: &str| if key == BINDS { limit(part).to_owned() } else { part.replace('_', " ") };
         section(f, heading, |f| {
             parts.try_for_each(|part| self.row(f, &label(part), &format!("{key}{part}"), unit))
         })
@@ -253,19 +253,19 @@ impl Comparison {
         }
         section(f, "Pipe utilisation (%)", |f| {
             Pipe::VECTOR.into_iter().try_for_each(|pipe| {
-                self.row(f, &label(pipe), &format!("utilisation.{}", pipe.name()), Unit::Percent)
+                self.row(f, pipe.label(), &format!("utilisation.{}", pipe.name()), Unit::Percent)
             })
         })?;
         section(f, "Instructions", |f| {
             Pipe::ALL.into_iter().try_for_each(|pipe| {
-                self.row(f, &label(pipe), &format!("instructions.{}", pipe.name()), Unit::Count)
+                self.row(f, pipe.label(), &format!("instructions.{}", pipe.name()), Unit::Count)
             })?;
             self.row(f, "all", "instructions.total", Unit::Count)
         })?;
         section(f, "Delays after dispatch (overlapping cycles)", |f| {
             for pipe in Pipe::VECTOR {
                 let key = format!("waits.{}", vrf_ports_key(pipe));
-                self.row(f, &format!("ports: {}", label(pipe)), &key, Unit::Cycles)?;
+                self.row(f, &format!("ports: {}", pipe.label()), &key, Unit::Cycles)?;
             }
             self.row(f, "bank conflicts", "waits.bank_conflict_cycles", Unit::Cycles)
         })

@@ -4,7 +4,7 @@ use crate::RunReport;
 use crate::table::{ghz, overrides, title};
 use b512_asm::Pipe;
 use maud::{Markup, html};
-use pages::{Part, amount, causes, key, label, names, part_label, pipeline, row, shell, stack, timeline};
+use pages::{Part, amount, causes, key, names, part_label, pipeline, row, shell, stack, timeline};
 use sim::Machine;
 use sim::trace::Trace;
 
@@ -96,7 +96,7 @@ fn pipes(report: &RunReport) -> Markup {
             tbody {
                 @for pipe in Pipe::VECTOR {
                     tr {
-                        td.name { (label(pipe)) }
+                        td.name { (pipe.label()) }
                         td { (instructions.pipes[pipe]) }
                         td { (format!("{:.1} %", 100.0 * utilisation.pipes[pipe])) }
                         td { (waits.vrf_ports[pipe]) }
@@ -149,7 +149,8 @@ fn busy(trace: &Trace<'_>, cycles: u64) -> Markup {
             add_busy(&mut bins[row], interval.issue.0 as f64 / width, interval.pipe_free.0 as f64 / width);
         }
     }
-    let rows: Vec<(String, [f64; BINS])> = Pipe::VECTOR.iter().map(|&pipe| label(pipe)).zip(bins).collect();
+    let rows: Vec<(String, [f64; BINS])> =
+        Pipe::VECTOR.iter().map(|pipe| pipe.label().to_owned()).zip(bins).collect();
     busy_chart(&rows, ["cycle 0".to_owned(), cycles.to_string()])
 }
 

@@ -18,7 +18,8 @@ pub fn ring_page(report: &RunReport, runtime: &Runtime<'_>, timeline: &Timeline)
     let end_ps = slices.iter().map(|slice| slice.end_ps).max().unwrap_or(0);
     let data = (!slices.is_empty()).then(|| data(&slices, end_ps));
     let binds = report.binds.iter().flatten();
-    let binds: Vec<Part> = binds.map(|(name, share)| Part { name: limit(name), size: *share }).collect();
+    let binds: Vec<Part> =
+        binds.map(|(name, share)| Part { name: limit(name).to_owned(), size: *share }).collect();
     let binding = names(std::iter::once(&binds[..]));
     let body = html! {
         (heading(report))

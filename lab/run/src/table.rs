@@ -3,7 +3,7 @@
 use crate::{Bottleneck, Claim, OffChip, RunReport, StreamReport};
 use b512_asm::Pipe;
 use diagnostic::counted;
-use pages::{amount, cause_label, label, part_label};
+use pages::{amount, cause_label, part_label};
 use runtime::limit;
 use runtime::report::{Cost, Hbm};
 use sim::timing::Cause;
@@ -83,7 +83,7 @@ fn write_ring(f: &mut String, report: &RunReport, hbm: &Hbm) -> fmt::Result {
     writeln!(f, "  {:<18}{:>9} bytes off chip", "memory", grouped(hbm.needed_bytes))?;
     writeln!(f, "\nWhat limits the time")?;
     for (resource, share) in report.binds.iter().flatten() {
-        share_row(f, &limit(resource), *share, "")?;
+        share_row(f, limit(resource), *share, "")?;
     }
     if let Some(compute) = &report.compute {
         let ratio = compute.bound_ratio.map(|ratio| format!(", {ratio:.2} times the bounds"));
@@ -226,7 +226,7 @@ fn write_cycles(f: &mut String, report: &RunReport) -> fmt::Result {
         writeln!(f, "\nShare of the cycles in which each pipe is occupied")?;
         for pipe in Pipe::VECTOR {
             let (share, count) = (utilisation.pipes[pipe], instructions.pipes[pipe]);
-            row(f, &label(pipe), share, count, ["instruction", "instructions"])?;
+            row(f, pipe.label(), share, count, ["instruction", "instructions"])?;
         }
     }
     let Some(waits) = &report.waits else { return Ok(()) };

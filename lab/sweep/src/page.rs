@@ -15,7 +15,7 @@ use b512_asm::Pipe;
 use diagnostic::counted;
 use lab_run::{OffChip, RunReport, ghz};
 use maud::{Markup, PreEscaped, html};
-use pages::{Part, cause_label, key, label, names as part_names, part_label, shell, stack};
+use pages::{Part, cause_label, key, names as part_names, part_label, shell, stack};
 use runtime::limit;
 use serde_json::{Value, json};
 use sim::timing::Cause;
@@ -236,7 +236,7 @@ fn front_stacks(view: &View<'_>) -> Markup {
 fn binds_label(name: &str) -> String {
     match Cause::all().find(|cause| cause.name() == name) {
         Some(cause) => cause_label(cause).replace("waits for ", ""),
-        None => limit(name),
+        None => limit(name).to_owned(),
     }
 }
 
@@ -291,7 +291,7 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
         head("most cycles", "");
         head("bound", "(cycles)");
         for pipe in Pipe::VECTOR {
-            head(&label(pipe), "busy");
+            head(pipe.label(), "busy");
         }
     }
     let results = heads.len() - settings;

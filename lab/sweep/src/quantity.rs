@@ -2,6 +2,7 @@
 
 use crate::measure::Measure;
 use crate::names::without_units;
+use b512_asm::Pipe;
 use pages::{cause_label, fitting, part_label};
 use sim::timing::Cause;
 use sim::{Area, Energy};
@@ -135,7 +136,7 @@ pub(super) fn names<'c>(columns: impl IntoIterator<Item = &'c str>) -> String {
 
 /// A name as words.
 fn words(name: &str) -> String {
-    let name = name.replace("load_store", "load/store");
+    let name = Pipe::ALL.iter().fold(name.to_owned(), |name, pipe| name.replace(pipe.name(), pipe.label()));
     let word = |word: &str| {
         WORDS.iter().find(|(plain, _)| *plain == word).map_or(word, |(_, word)| *word).to_owned()
     };

@@ -84,7 +84,7 @@ fn the_chart_of_a_run_has_its_utilisation() {
     let utilisation = timing.utilisation(&machine).pipes;
     for (height, pipe) in heights.iter().zip(Pipe::VECTOR) {
         let share = height / (HEIGHT - 8) as f64 / BINS as f64;
-        assert!((share - utilisation[pipe]).abs() < 0.01, "{}: {share}, {}", label(pipe), utilisation[pipe]);
+        assert!((share - utilisation[pipe]).abs() < 0.01, "{}: {share}, {}", pipe.label(), utilisation[pipe]);
     }
     assert!(svg.contains(&format!(">{}</text>", timing.cycles.0)));
 }
