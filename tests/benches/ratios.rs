@@ -131,11 +131,11 @@ impl<'a> Table<'a> {
             let (time, rate) = match amount_is {
                 Amount::Times => (seconds / amount, String::new()),
                 Amount::Of(unit) => {
-                    (seconds, format!("{} million {unit}/s", rounded(amount / seconds / 1e6)))
+                    (seconds, format!("{}\u{a0}million {unit}/s", rounded(amount / seconds / 1e6)))
                 }
             };
             let ratio = |other: Option<usize>| {
-                other.map_or(String::new(), |other| format!("{} x", rounded(best(other) / seconds)))
+                other.map_or(String::new(), |other| format!("{}\u{a0}x", rounded(best(other) / seconds)))
             };
             text += &format!(
                 "| {work} | {} | {rate} | {} | {} | {} |\n",
@@ -156,9 +156,9 @@ fn rounded(value: f64) -> String {
 }
 
 fn duration(seconds: f64) -> String {
-    let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")];
+    let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
     let (scale, unit) = units.into_iter().find(|(scale, _)| seconds >= *scale).unwrap_or(units[3]);
-    format!("{} {unit}", rounded(seconds / scale))
+    format!("{}\u{a0}{unit}", rounded(seconds / scale))
 }
 
 /// The processor's name, if the system provides it.

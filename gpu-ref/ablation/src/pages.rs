@@ -21,11 +21,18 @@ fn lines<Line: serde::de::DeserializeOwned>(file: &str) -> Result<Vec<Line>> {
     csv::Reader::from_path(&path).map_err(named)?.into_deserialize().map(|line| line.map_err(named)).collect()
 }
 
+/// A table in Markdown, with columns of numbers on the right.
 fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let rows: Vec<Vec<String>> = rows.into_iter().collect();
     let mut text = line(&header.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>());
-    text += &format!("|---|{}\n", "--:|".repeat(header.len() - 1));
-    rows.into_iter().for_each(|row| text += &line(&row));
+    let is_number = |cell: &str| cell.trim_end_matches('%').parse::<f64>().is_ok();
+    let rule = |column: usize| {
+        let mut cells = rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_empty());
+        if column > 0 && cells.all(|cell| is_number(cell)) { "--:|" } else { "---|" }
+    };
+    text += &format!("|{}\n", (0..header.len()).map(rule).collect::<String>());
+    rows.iter().for_each(|row| text += &line(row));
     text
 }
 

@@ -41,7 +41,7 @@ pub(super) fn with_unit(value: &str, unit: &str) -> String {
     match unit {
         "" => value.to_owned(),
         "%" => format!("{value}%"),
-        unit => format!("{value} {unit}"),
+        unit => format!("{value}\u{a0}{unit}"),
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) fn ours(part: &Comparison) -> String {
     with_unit(&significant(part.ours, 4), part.unit)
 }
 
-/// One line per claim.
+/// One line per claim, for a terminal.
 pub(super) fn summary(reproduction: &Reproduction) -> String {
     let mut text = String::new();
     for claim in &reproduction.claims {
@@ -62,7 +62,7 @@ pub(super) fn summary(reproduction: &Reproduction) -> String {
         });
         let _ = writeln!(text, "{:<4} {:<15} {origin:<10} {detail}", claim.id, claim.verdict.name());
     }
-    text + &tally(reproduction) + "\n"
+    text.replace('µ', "u").replace('²', "2").replace('\u{a0}', " ") + &tally(reproduction) + "\n"
 }
 
 /// Escapes column separators of Markdown.
@@ -93,7 +93,7 @@ fn setting(account: &Account) -> String {
 pub(super) fn markdown(reproduction: &Reproduction) -> String {
     let mut text = format!(
         "# The paper's claims compared with our results\n\nWritten by `rpu reproduce`.\n\n{}\n\n{METHOD}\n\n\
-         | | claim | verdict | our result is |\n|---|---|---|---|\n",
+         | id | claim | verdict | our result is |\n|---|---|---|---|\n",
         tally(reproduction)
     );
     for claim in &reproduction.claims {
@@ -110,7 +110,7 @@ pub(super) fn markdown(reproduction: &Reproduction) -> String {
             claim.place
         );
     }
-    text += "\n## Number by number\n\n| | number | paper | ours | deviation | our result is | verdict |\n|---|---|---|---|---|---|---|\n";
+    text += "\n## Number by number\n\n| claim | number | paper | ours | deviation | our result is | verdict |\n|---|---|---|---|---|---|---|\n";
     for claim in &reproduction.claims {
         for part in &claim.parts {
             let _ = writeln!(
@@ -145,7 +145,7 @@ pub(super) fn markdown(reproduction: &Reproduction) -> String {
         }
     }
     text += "\n## Other machines\n\nTimes in microseconds per transform. The source of each time is marked: printed, measured or simulated.\n\n\
-             | machine | transform | us | mm2 | source of the time | reference |\n|---|---|---|---|---|---|\n";
+             | machine | transform | µs | mm² | source of the time | reference |\n|---|---|---|---|---|---|\n";
     for row in &reproduction.others {
         let _ = writeln!(
             text,

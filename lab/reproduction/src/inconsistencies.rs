@@ -15,7 +15,7 @@ pub(super) fn list() -> Vec<String> {
     let interval_2 = 1.16 * 1.38 * formula;
     vec![
         format!(
-            "VI-D: 49.18 uJ in 6.7 us are {} W, not the printed 7.44 W, which imply {} us.",
+            "VI-D: 49.18 µJ in 6.7 µs are {} W, not the printed 7.44 W, which imply {} µs.",
             s(49.18 / 6.7),
             s(49.18 / 7.44)
         ),
@@ -24,26 +24,26 @@ pub(super) fn list() -> Vec<String> {
             significant(66.7 + 19.3 + 10.5 + 2.3 + 1.0, 4)
         ),
         format!(
-            "VI-G: HBM2 at 16K is said to become 0.041 us \"faster than NTT\". The next sentences, and the sizes, imply the \
-             opposite: three words an element (data, twiddle factors, result) take {} us, which is 0.041 us more than \
-             the {} us of which 0.041 us are 2.77%.",
+            "VI-G: HBM2 at 16K is said to become 0.041 µs \"faster than NTT\". The next sentences, and the sizes, imply the \
+             opposite: three words an element (data, twiddle factors, result) take {} µs, which is 0.041 µs more than \
+             the {} µs of which 0.041 µs are 2.77%.",
             significant(words(3.0), 4),
             significant(0.041 / 0.0277, 3)
         ),
         format!(
-            "VI-G: \"HBM load and store\" are the loading of data and the storing of results: two words per element, {} us \
-             at 16K, well below the runtime of {program_16k} us. The printed 0.041 us requires a third word.",
+            "VI-G: \"HBM load and store\" are the loading of data and the storing of results: two words per element, {} µs \
+             at 16K, well below the runtime of {program_16k} µs. The printed 0.041 µs requires a third word.",
             significant(words(2.0), 4)
         ),
         format!(
             "VI-G: n log2 n / (HPLEs * clock) is called the ideal time on the allotted multipliers. A transform has n/2 \
              log2 n butterflies with one multiplication each, so 128 multipliers need {multipliers} cycles at 64K \
-             ({} us), half of the formula's {formula}. The formula is not a lower bound, and relative to the multipliers the 1.38 is 2.76.",
+             ({} µs), half of the formula's {formula}. The formula is not a lower bound, and relative to the multipliers the 1.38 is 2.76.",
             s(multipliers / clock * 1e-3)
         ),
         format!(
             "VII: F1's throughput per area is said to be 2 times the RPU's. With the numbers of the same paragraph, 2864 ns \
-             on 11.32 mm2 against 1500 ns on 12.61 mm2, the RPU's is {} times F1's; the paper must mean a throughput other than \
+             on 11.32 mm² against 1500 ns on 12.61 mm², the RPU's is {} times F1's; the paper must mean a throughput other than \
              the inverse of the latency.",
             s(2864.0 * 11.32 / (1500.0 * 12.61))
         ),

@@ -47,7 +47,7 @@ pub fn page(space: &Space, trials: &Trials) -> Option<String> {
     let _ = write!(
         text,
         "\n## `{DETAILED}`\n\n{}.\n\nThe numbers of the best candidate with each value; those in bold agree with the paper.\n\n\
-         | | number | paper |{heads}\n|---|---|--:|{}\n",
+         | claim | number | paper |{heads}\n|---|---|--:|{}\n",
         detailed.why,
         "--:|".repeat(chosen.len()),
     );

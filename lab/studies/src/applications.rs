@@ -67,23 +67,41 @@ const fn dprive(name: &'static str, set: &'static str, machines: &'static [&'sta
 
 pub(crate) fn files() -> Files {
     let rows = APPLICATIONS.par_iter().map(rows).collect::<Result<Vec<_>, Fault>>()?;
-    let column = |index: usize| lines(rows.iter().map(|rows| rows[index].clone()));
+    let column =
+        |index: usize| lines(rows.iter().map(|rows| rows[index].clone()).filter(|rows| !rows.is_empty()));
     let page = fill(
         include_str!("applications.md"),
         &[
             ("sets", &column(0)),
             ("stages", &column(1)),
+            ("costs", &column(3)),
+            ("too_large", &column(4)),
             ("machines", &machines(&MACHINES)?),
             ("times", &column(2)),
-            ("digits", &digits::demonstrate(Machine::rpu_128x128())?.trim_end()),
-            ("training", &on_data()?.trim_end()),
+            ("digits", &folded(&digits::demonstrate(Machine::rpu_128x128())?)),
+            ("training", &folded(&on_data()?)),
         ],
     );
     Ok(vec![text("reports/he/applications.md", page)])
 }
 
-/// The rows of an application: its set, its counts, its times.
-fn rows(application: &Application) -> Result<[String; 3], Fault> {
+/// Lines that fit a page: long ones go on behind a comma.
+fn folded(text: &str) -> String {
+    const LENGTH: usize = 108;
+    let fold = |line: &str| {
+        let mut folded = String::new();
+        let mut rest = line.to_owned();
+        while let Some(end) = rest.get(..LENGTH).and_then(|start| start.rfind(", ")) {
+            folded += &format!("{},\n", &rest[..end]);
+            rest = format!("      {}", &rest[end + 2..]);
+        }
+        folded + &rest
+    };
+    lines(text.trim_end().lines().map(fold))
+}
+
+/// The rows of an application: its set, its counts, its times, its costs, and notes on machines that are too small.
+fn rows(application: &Application) -> Result<[String; 5], Fault> {
     let name = application.name;
     let set = ParameterSet::built_in(application.set, None).expect("a built-in set")?;
     let program = find_program(application.program).expect("a program");
@@ -102,18 +120,27 @@ fn rows(application: &Application) -> Result<[String; 3], Fault> {
     let total = generated.ledger.total();
     let stages = generated.ledger.stages().iter().chain([&total]);
     let inputs = Inputs::new(&generated.program);
-    let stages = lines(stages.map(|stage| stage_row(name, stage, (&generated, &inputs), set.degree().get())));
+    let stages = stages.map(|stage| stage_row(stage, (&generated, &inputs), set.degree().get()));
+    let stages = lines(std::iter::once(format!("| **{name}** |{}", " |".repeat(9))).chain(stages));
     drop(inputs);
-    let time = |machine_name: &&str| -> Result<String, Fault> {
+    let time = |machine_name: &&str| -> Result<[String; 3], Fault> {
         let machine = changed_machine(machine_name, &[OFF_CHIP])?;
-        // A memory may be too small.
         let counts = (total.transforms, options.iterations);
-        let cells = cells(&generated, &set, &machine, counts)
-            .unwrap_or_else(|error| format!(" | | {error} | | | | | | | | | |"));
-        Ok(format!("| {name} | {machine_name} |{cells}"))
+        let row = |cells: &str| format!("| {name} | {machine_name} | {cells} |");
+        Ok(match cells(&generated, &set, &machine, counts) {
+            Ok(cells) => [row(&cells[0]), row(&cells[1]), String::new()],
+            // A memory may be too small.
+            Err(error) => [
+                row("| too small | | | | |"),
+                String::new(),
+                format!("`{machine_name}` is too small for {name}: {error}.\n"),
+            ],
+        })
     };
     let times = application.machines.par_iter().map(time).collect::<Result<Vec<_>, Fault>>()?;
-    Ok([of_set, stages, lines(times)])
+    let [times, costs, too_large] = [0, 1, 2]
+        .map(|index| lines(times.iter().map(|rows| rows[index].clone()).filter(|row| !row.is_empty())));
+    Ok([of_set, stages, times, costs, too_large])
 }
 
 /// The training on data.
@@ -124,7 +151,7 @@ fn on_data() -> Result<String, Fault> {
 }
 
 /// The counts of a stage, and the bytes of its keys in words of 8 or 16 bytes, each key once.
-fn stage_row(name: &str, stage: &Stage, (generated, inputs): (&Generated, &Inputs<'_>), n: u64) -> String {
+fn stage_row(stage: &Stage, (generated, inputs): (&Generated, &Inputs<'_>), n: u64) -> String {
     let groups: BTreeMap<&str, &ring_program::Group> =
         generated.program.inputs().iter().map(|group| (group.name.as_str(), group)).collect();
     let mut bytes = 0;
@@ -138,7 +165,7 @@ fn stage_row(name: &str, stage: &Stage, (generated, inputs): (&Generated, &Input
         }
     }
     format!(
-        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} |",
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} |",
         stage.name,
         stage.level,
         stage.transforms,
@@ -170,13 +197,13 @@ pub(crate) fn transform_us(set: &ParameterSet, machine: &Machine) -> Result<f64,
     Ok(time / count as f64)
 }
 
-/// The time on a machine beside the prediction: all transforms, one after the other.
+/// The times on a machine beside the prediction, which is all transforms, one after the other; and the costs.
 fn cells(
     generated: &Generated,
     set: &ParameterSet,
     machine: &Machine,
     (count, iterations): (usize, Option<usize>),
-) -> Result<String, Fault> {
+) -> Result<[String; 2], Fault> {
     let transform = transform_us(set, machine)?;
     let report = report(&generated.program, machine)?;
     let (of_transforms, _) = transforms(&report);
@@ -184,17 +211,21 @@ fn cells(
     let Report { time_us, energy, hbm, .. } = &report;
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
     let each = iterations.map(|count| format!("{:.2}", time_us / 1e3 / count as f64)).unwrap_or_default();
-    Ok(format!(
-        " {} | {transform:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {each} | {:.1} | {:.1} | {:.1} | {} |",
-        generated.program.length(),
+    let times = format!(
+        "{transform:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {each}",
         count as f64 * transform / 1e3,
         of_transforms / 1e3,
         (kernels - of_transforms) / 1e3,
         hbm.busy * time_us / 1e3,
         time_us / 1e3,
+    );
+    let costs = format!(
+        "{} | {:.1} | {:.1} | {:.1} | {}",
+        generated.program.length(),
         energy.total() / 1e3,
         gib(hbm.bytes_by_kind.values().sum()),
         gib(hbm.needed_bytes),
         binding(&report),
-    ))
+    );
+    Ok([times, costs])
 }

@@ -95,6 +95,21 @@ pub(crate) fn again(columns: &[String], row: &Row) -> Result<Record, Fault> {
     Ok(records(&Plan::new(&definition)?, &generate).remove(0))
 }
 
+/// Conditions behind a label, on lines of a command that fit a page.
+fn folded(label: &str, conditions: impl Iterator<Item = String>) -> String {
+    let mut text = label.to_owned();
+    let mut length = text.len();
+    for (number, condition) in conditions.enumerate() {
+        let space = if length + condition.len() > 88 { "\n        " } else { " " };
+        if number > 0 {
+            text += &format!("and{space}");
+        }
+        length = if space == " " { length } else { 0 } + condition.len() + " and ".len();
+        text += &format!("{condition} ");
+    }
+    text.trim_end().to_owned()
+}
+
 impl Search {
     fn files(&self) -> Files {
         let Self { name, task, origin, within: area, colour, chart_mm2 } = self;
@@ -136,12 +151,12 @@ impl Search {
             format!("| {title} |{}", runs.iter().map(|run| format!(" {} |", cell(run))).collect::<String>())
         };
         let mut results = vec![
-            line("time, us", &|run| format!("{:.3}", time(run).0)),
+            line("time, µs", &|run| format!("{:.3}", time(run).0)),
             line("cycles", &|run| time(run).1.to_string()),
             line("clock, GHz", &|run| format!("{:.3}", Clock::of(&run.machine).ghz())),
-            line("area, mm2", &|run| format!("{:.2}", run.area_mm2)),
-            line("energy, uJ", &|run| format!("{:.1}", run.energy_uj)),
-            line("energy-delay, uJ ms", &|run| format!("{:.3}", run.energy_uj * time(run).0 / 1e3)),
+            line("area, mm²", &|run| format!("{:.2}", run.area_mm2)),
+            line("energy, µJ", &|run| format!("{:.1}", run.energy_uj)),
+            line("energy-delay, µJ ms", &|run| format!("{:.3}", run.energy_uj * time(run).0 / 1e3)),
         ];
         if runs[0].bound_ratio.is_some() {
             let ratio = |run: &RunReport| run.bound_ratio.unwrap_or(0.0);
@@ -156,8 +171,8 @@ impl Search {
         results.push(values("extrapolated", "extrapolated"));
 
         let condition = |key: &String| format!("{key} = {}", of_paper[key]);
-        let mark = manifest.varying.iter().map(condition).collect::<Vec<_>>().join(" and ");
-        let (mark, limits) = (format!("RPU paper, (128, 128): {mark}"), format!("area_mm2 <= {limit}"));
+        let mark = folded("RPU paper, (128, 128): ", manifest.varying.iter().map(condition));
+        let limits = format!("area_mm2 <= {limit}");
         let page = fill(
             include_str!("best_machine.md"),
             &[

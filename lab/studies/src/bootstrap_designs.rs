@@ -1,7 +1,7 @@
 //! The best RPUs for a bootstrap, by area, and beside published systems: `reports/bootstrap-designs.md`.
 
 use crate::best_machine::{again, least, number, searched};
-use crate::design::Design;
+use crate::design::{Design, failures};
 use crate::page::{Fault, Files, fill, lines, records_of, text};
 use programs::ParameterSet;
 use std::collections::BTreeSet;
@@ -47,6 +47,9 @@ const PUBLISHED: [(&str, f64, &str, &str); 10] = [
     ("Cerium, several GPUs", 7.5, "measured", "Cerium, arXiv 2512.11269"),
 ];
 
+/// What a design should have the least of.
+type Cost = fn(&Design<'_>) -> f64;
+
 fn fastest<'d, 'r>(designs: impl Iterator<Item = &'d Design<'r>>) -> Option<&'d Design<'r>>
 where
     'r: 'd,
@@ -65,10 +68,8 @@ pub(crate) fn files() -> Files {
     let machine_cells = |design: &Design<'_>| {
         let machine = design.machine();
         format!(
-            "{} | {} | {} | {} | {} | {} | {}",
-            machine.hbm.gb_per_s,
+            "{} | {} | {} | {} | {}",
             design.text("keys"),
-            machine.hple.count,
             machine.isa.vector_length,
             machine.frontend.width,
             machine.vdm.banks,
@@ -76,39 +77,40 @@ pub(crate) fn files() -> Files {
         )
     };
     let time_cells = |design: &Design<'_>| {
-        format!("{:.2} | {:.1} | {}", design.time_us() / 1e3, design.slot_level_ns(), design.costs())
+        let costs = design.costs().join(" | ");
+        format!("{:.2} | {:.1} | {costs}", design.time_us() / 1e3, design.slot_level_ns())
     };
-    let row = |design: &Design<'_>| format!("{} | {}", machine_cells(design), time_cells(design));
+    // A row in the table of times and costs, and one in the table of machines.
+    let both = |name: &str, design: &Design<'_>| {
+        let hples = design.machine().hple.count;
+        [time_cells(design), machine_cells(design)].map(|cells| format!("| {name} | {hples} | {cells} |"))
+    };
     let limit = |area: f64| if area.is_finite() { area.to_string() } else { "none".to_owned() };
     let mut best = Vec::new();
     for area in AREAS_MM2 {
-        let limit = limit(area);
         for bandwidth in BANDWIDTHS {
             let fits = |design: &&Design<'_>| {
                 design.area_mm2(false) <= area && design.machine().hbm.gb_per_s == bandwidth
             };
-            let line = fastest(designs.iter().filter(fits)).map_or_else(
-                || format!("| {limit} | {bandwidth} | no design of the sweep |"),
-                |design| format!("| {limit} | {} |", row(design)),
-            );
-            best.push(line);
+            let design = fastest(designs.iter().filter(fits)).ok_or("a design within the area")?;
+            best.push(both(&format!("{} | {bandwidth}", limit(area)), design));
         }
     }
     let first = fastest(designs.iter()).ok_or("a design that runs")?;
     let gpu_ms = PUBLISHED[0].1;
     let beats = |design: &&Design<'_>| design.time_us() / 1e3 <= gpu_ms;
+    let costs: [(&str, Cost); 4] = [
+        ("time", |design| design.time_us()),
+        ("area", |design| design.area_mm2(false)),
+        ("power", |design| design.power_w(true)),
+        ("energy", |design| design.power_w(true) * design.time_us()),
+    ];
     let mut faster = Vec::new();
-    let mut add = |what: &str, cost: &dyn Fn(&Design<'_>) -> f64| {
+    for (what, cost) in costs {
         let least = designs.iter().filter(beats).min_by(|a, b| cost(a).total_cmp(&cost(b)));
-        faster.push(match least {
-            Some(design) => format!("| {what} | {} |", row(design)),
-            None => format!("| {what} | no design of the sweep |"),
-        });
-    };
-    add("time", &|design| design.time_us());
-    add("area", &|design| design.area_mm2(false));
-    add("power", &|design| design.power_w(true));
-    add("energy", &|design| design.power_w(true) * design.time_us());
+        let design = least.ok_or("a design as fast as the GPU")?;
+        faster.push(both(&format!("{what} | {}", design.machine().hbm.gb_per_s), design));
+    }
 
     let mut accelerators = Vec::new();
     for (name, mib, gb_per_s) in ACCELERATORS {
@@ -121,7 +123,7 @@ pub(crate) fn files() -> Files {
             let of_count =
                 designs.iter().filter(is_like).filter(|design| design.machine().hple.count == count);
             let design = fastest(of_count).ok_or("a design with these memories")?;
-            accelerators.push(format!("| {name} | {} |", row(design)));
+            accelerators.push(both(name, design));
         }
     }
     let mut shared = Vec::new();
@@ -132,14 +134,14 @@ pub(crate) fn files() -> Files {
             };
             let design = fastest(designs.iter().filter(fits)).ok_or("a design with a part of the memory")?;
             let [ms, mm2] = [design.time_us() / 1e3, design.area_mm2(false)];
-            shared.push(format!(
-                "| {gb_per_s} | {} | {count} | {} | {ms:.2} | {:.2} | {mm2:.1} | {:.1} | {:.0}% |",
-                limit(area),
-                machine_cells(design),
+            let name = format!("{gb_per_s} | {} | {count} | {}", limit(area), design.machine().hple.count);
+            let times = format!(
+                "{ms:.2} | {:.2} | {mm2:.1} | {:.1} | {:.0}%",
                 ms / count,
                 mm2 * count,
                 100.0 * design.channel_share(),
-            ));
+            );
+            shared.push([times, machine_cells(design)].map(|cells| format!("| {name} | {cells} |")));
         }
     }
     let (space, rows) = searched("bootstrap", "bootstrap-designs")?;
@@ -151,14 +153,16 @@ pub(crate) fn files() -> Files {
         let design = Design::all(std::slice::from_ref(&record)).next().ok_or("a design that runs")?;
         let fits = |design: &&Design<'_>| design.area_mm2(false) <= area;
         let of_sweep = fastest(designs.iter().filter(fits)).ok_or("a design within the area")?;
-        explored.push(format!(
-            "| {} | {} | {} | {} | {:.2} |",
-            limit(area),
-            row_of["frontend.busyboard"],
-            row_of["frontend.queue_depth"],
-            row(&design),
-            design.time_us() / of_sweep.time_us(),
-        ));
+        let [times, machine] = both(&limit(area), &design);
+        explored.push([
+            format!("{times} {:.2} |", design.time_us() / of_sweep.time_us()),
+            format!(
+                "{machine} {} | {} | {} |",
+                design.machine().hbm.gb_per_s,
+                row_of["frontend.busyboard"],
+                row_of["frontend.queue_depth"],
+            ),
+        ]);
     }
     let ark_class = ARK_CLASS.map(|(what, ms)| format!("| {what} | {ms} |"));
 
@@ -167,22 +171,30 @@ pub(crate) fn files() -> Files {
     let gigabytes = first.channel_share() * first.time_us() * first.machine().hbm.gb_per_s / 1e6;
     let published =
         PUBLISHED.map(|(system, ms, kind, source)| format!("| {system} | {kind} | {ms} | {source} |"));
+    let pairs = [best, explored, faster, shared, accelerators];
+    let [best, explored, faster, shared, accelerators] =
+        pairs.map(|rows| [0, 1].map(|table| lines(rows.iter().map(|row: &[String; 2]| row[table].clone()))));
     let page = fill(
         include_str!("bootstrap_designs.md"),
         &[
+            ("best", &best[0]),
+            ("best_machines", &best[1]),
+            ("explored", &explored[0]),
+            ("explored_machines", &explored[1]),
+            ("faster", &faster[0]),
+            ("faster_machines", &faster[1]),
+            ("shared", &shared[0]),
+            ("shared_machines", &shared[1]),
+            ("accelerators", &accelerators[0]),
+            ("accelerators_machines", &accelerators[1]),
             ("points", &records.len()),
-            ("failed", &(records.len() - designs.len())),
+            ("failures", &failures(records.len(), designs.len())),
             ("slots", &slots),
             ("levels", &levels),
-            ("best", &lines(best)),
             ("published", &lines(published)),
             ("fastest", &format!("{:.2}", first.time_us() / 1e3)),
             ("gpu", &gpu_ms),
-            ("faster", &lines(faster)),
-            ("accelerators", &lines(accelerators)),
             ("ark_class", &lines(ark_class)),
-            ("shared", &lines(shared)),
-            ("explored", &lines(explored)),
             ("evaluations", &rows.len()),
             ("designs", &format!("{:.1e}", space.designs())),
             ("goal", &GOAL_MS),

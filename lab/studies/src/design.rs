@@ -2,7 +2,22 @@
 
 use lab_run::{OffChip, RunReport};
 use lab_sweep::Record;
+use runtime::resource_label;
 use sim::Machine;
+use std::collections::BTreeMap;
+
+/// The resource that limits most of the time, with its share.
+pub(crate) fn most(binds: &BTreeMap<String, f64>) -> String {
+    let most = binds.iter().max_by(|a, b| a.1.total_cmp(b.1));
+    most.map_or_else(String::new, |(resource, share)| {
+        format!("{} {:.0}%", resource_label(resource), 100.0 * share)
+    })
+}
+
+/// How many of so many points did not run, as the rest of a sentence; nothing if all did.
+pub(crate) fn failures(points: usize, ran: usize) -> String {
+    if points == ran { String::new() } else { format!("; {} could not run", points - ran) }
+}
 
 /// A point of a sweep that ran.
 #[derive(Clone, Copy)]
@@ -67,12 +82,11 @@ impl<'r> Design<'r> {
 
     /// Cells of a table: areas without and with the interface, powers without and with the off-chip memory, and the
     /// resource that limits most of the time.
-    pub(crate) fn costs(&self) -> String {
+    pub(crate) fn costs(&self) -> [String; 5] {
         let [area, power] = [Self::area_mm2, Self::power_w];
         let [rpu, chip, watts, all] =
-            [area(self, false), area(self, true), power(self, false), power(self, true)];
-        let binds = self.report.binds.iter().flatten().max_by(|a, b| a.1.total_cmp(b.1));
-        let (name, share) = binds.expect("something limits a ring program");
-        format!("{rpu:.1} | {chip:.1} | {watts:.1} | {all:.1} | {name} {:.0}%", 100.0 * share)
+            [area(self, false), area(self, true), power(self, false), power(self, true)]
+                .map(|cost| format!("{cost:.1}"));
+        [rpu, chip, watts, all, most(self.report.binds.as_ref().expect("a ring program in time"))]
     }
 }

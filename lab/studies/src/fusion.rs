@@ -309,8 +309,8 @@ fn group_rows(
     Ok((rows, most_saved))
 }
 
-/// The rows of a product, and its row of the table of all.
-fn rows((set, n, machine_name): (&str, Option<u64>, &str)) -> Result<[String; 2], Fault> {
+/// The rows of a product, and its rows in the tables of all: its times, and what is left of them.
+fn rows((set, n, machine_name): (&str, Option<u64>, &str)) -> Result<[String; 3], Fault> {
     let machine = machine(machine_name)?;
     let set = ParameterSet::built_in(set, n).ok_or("a built-in set")??;
     let dataflow = find_dataflow("oct").ok_or("a dataflow")?;
@@ -340,17 +340,20 @@ fn rows((set, n, machine_name): (&str, Option<u64>, &str)) -> Result<[String; 2]
     }
     let excess = (GOAL - 1.0 + all.by_passes) / all.fused;
     let now = report.compute.bound_ratio.ok_or("a program with kernels")?;
-    let of_all = format!(
-        "| {label} | {transforms} | {counted} | {kernels_us:.1} | {:.0}% | {:.3} | {:.3} | {:.2} | {} | {:.0}% | {:.3} |",
+    let times = format!(
+        "| {label} | {transforms} | {counted} | {kernels_us:.1} | {:.0}% | {:.0}% |",
         100.0 * time / kernels_us,
+        100.0 * (now - 1.0),
+    );
+    let left = format!(
+        "| {label} | {:.3} | {:.3} | {:.2} | {} | {:.3} |",
         1.0 - all.at_most,
         1.0 - all.by_passes,
         1.0 - all.likely,
         if excess > 0.0 { format!("{:.1}%", 100.0 * excess) } else { "none".to_owned() },
-        100.0 * (now - 1.0),
         1.0 - all.by_passes * kernels_us / report.time_us,
     );
-    Ok([lines(rows), of_all])
+    Ok([lines(rows), times, left])
 }
 
 pub(crate) fn files() -> Files {
@@ -358,7 +361,12 @@ pub(crate) fn files() -> Files {
     let column = |index: usize| lines(rows.iter().map(|rows| rows[index].clone()));
     let page = fill(
         include_str!("fusion.md"),
-        &[("forms", &column(0)), ("all", &column(1)), ("launches", &launches::rows()?)],
+        &[
+            ("forms", &column(0)),
+            ("times", &column(1)),
+            ("left", &column(2)),
+            ("launches", &launches::rows()?),
+        ],
     );
     let mut files = vec![text("reports/fusion.md", page)];
     files.extend(recorded::files()?);

@@ -1,5 +1,6 @@
 //! Key switch, product and rotation on four machines beside published systems.
 
+use crate::design::most;
 use crate::page::{Fault, Files, fill, lines, repository, text};
 use programs::{Generator, Options, ParameterSet, find_dataflow, find_program, generate};
 use ring_program::RingProgram;
@@ -54,8 +55,7 @@ pub(crate) fn machines(names: &[&str]) -> Result<String, Fault> {
 
 /// The resource that limits the largest part of the time, and that part.
 pub(crate) fn binding(report: &Report) -> String {
-    let most = report.binds.iter().max_by(|a, b| a.1.total_cmp(b.1));
-    most.map_or_else(String::new, |(resource, share)| format!("{resource} {:.0}%", 100.0 * share))
+    most(&report.binds)
 }
 
 /// A run, with streamed and resident keys.
@@ -133,7 +133,7 @@ fn section(name: &str) -> Result<String, Fault> {
 /// The results of a program on a machine.
 fn cells(program: &Generator, set: &ParameterSet, machine: &Machine) -> String {
     if set.q().iter().any(|q| q.ilog2() >= machine.isa.word_bits) {
-        return " | moduli exceed the words | | | | | | |".to_owned();
+        return " | too wide | | | | | | |".to_owned();
     }
     match fastest(program, set, machine) {
         Ok((dataflow, [streamed, resident])) => {
@@ -151,7 +151,7 @@ fn cells(program: &Generator, set: &ParameterSet, machine: &Machine) -> String {
         }
         Err(error) => {
             eprintln!("{}: {error}", program.name);
-            " | does not fit the VDM | | | | | | |".to_owned()
+            " | too large | | | | | | |".to_owned()
         }
     }
 }

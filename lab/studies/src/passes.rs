@@ -63,7 +63,7 @@ fn rows(changes: &[&str]) -> Result<[String; 3], Fault> {
         let Cycles { busy, fill, within, between, drain } = cycles;
         pipes.push(format!(
             "| {label} | {} | {busy} | {fill} | {within} | {between} | {drain} |",
-            pipe.name()
+            pipe.label()
         ));
     }
     let of_passes = of_pass.iter().zip(&bounds).enumerate();

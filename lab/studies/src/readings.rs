@@ -64,7 +64,7 @@ struct FrontEnd {
 
 /// Claims on the paper's program: id, quantity, the paper's value and the tolerance.
 const CLAIMS: [(&str, &str, f64, f64); 4] = [
-    ("C1", "time of the 64K transform, us", 6.7, 0.335),
+    ("C1", "time of the 64K transform, µs", 6.7, 0.335),
     ("C8", "time on (256, 32) over (256, 256)", 3.5, 0.175),
     ("C9", "time on (128, 128) over (256, 128), increase in percent", 16.0, 2.0),
     ("C14", "cycles with an initiation interval of 2, increase in percent", 16.0, 2.0),

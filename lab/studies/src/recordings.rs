@@ -31,19 +31,13 @@ pub(crate) fn files() -> Files {
     for name in names(&folder)? {
         let program =
             read_file(&program_file(&folder, &name), Interface::Manifest(&manifest(&folder, &name)?))?;
-        all.push(format!("| {name} | {} |{}", program.degree().get(), cells(&program, &paper)));
+        all.push(format!("| {name} | {} | {} |", program.length(), cells(&program, &paper)?));
     }
-    let mut large = Vec::new();
-    for (name, degree) in LARGE {
-        let program = at_degree(&folder, name, degree)?;
-        for machine_name in MACHINES {
-            let cells = cells(&program, &changed_machine(machine_name, &[OFF_CHIP])?);
-            large.push(format!("| {name} | {degree} | {machine_name} |{cells}"));
-        }
-    }
+    let large = LARGE.map(|(name, degree)| section(&folder, name, degree));
+    let large = large.into_iter().collect::<Result<Vec<_>, _>>()?;
     let page = fill(
         include_str!("recordings.md"),
-        &[("machines", &machines(&MACHINES)?), ("all", &lines(all)), ("large", &lines(large))],
+        &[("machines", &machines(&MACHINES)?), ("all", &lines(all)), ("large", &large.join("\n\n"))],
     );
     Ok(vec![text("reports/he/recordings.md", page)])
 }
@@ -122,30 +116,57 @@ fn with_moduli(recorded: &str, degree: Degree) -> Result<String, Fault> {
     Ok(text)
 }
 
-/// The results of a program on a machine.
-fn cells(program: &RingProgram, machine: &Machine) -> String {
+/// The part of the page on a recording at another degree. Below its table, why a machine does not run it.
+fn section(folder: &Path, name: &str, degree: u64) -> Result<String, Fault> {
+    let program = at_degree(folder, name, degree)?;
+    let mut part = format!(
+        "### `{name}`, n = {degree}, {} lines\n\n\
+         | machine | keys, MiB | time, ms | energy, mJ | traffic, MiB | HBM is busy | binds |\n\
+         |---|--:|--:|--:|--:|--:|---|\n",
+        program.length()
+    );
+    let mut notes = String::new();
+    for machine_name in MACHINES {
+        let machine = changed_machine(machine_name, &[OFF_CHIP])?;
+        match cells(&program, &machine) {
+            Ok(cells) => writeln!(part, "| {machine_name} | {cells} |")?,
+            Err(error) => {
+                writeln!(
+                    part,
+                    "| {machine_name} | {:.1} | too large | | | | |",
+                    key_mib(&program, &machine)
+                )?;
+                write!(notes, "\nOn `{machine_name}`, {error}.\n")?;
+            }
+        }
+    }
+    Ok((part + &notes).trim_end().to_owned())
+}
+
+fn mib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
+
+/// The limbs of keys that a program reads, in MiB.
+fn key_mib(program: &RingProgram, machine: &Machine) -> f64 {
     let inputs = Inputs::new(program);
     let keys = program.inputs().iter().filter(|group| is_key(&group.name)).flat_map(|group| &group.limbs);
     let keys = keys.filter(|&&limb| inputs.is_needed(limb)).count() as u64;
-    let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
-    let key_mib = mib(keys * machine.instruction_set().bytes(program.degree().get()));
-    let lines = program.length();
-    let run = || -> Result<Report, Fault> {
-        let runtime = Runtime::new(program, machine, Keys::Streamed)?;
-        Ok(runtime.report(&runtime.time(false)?))
-    };
-    let report = match run() {
-        Ok(report) => report,
-        // A memory is too small.
-        Err(error) => return format!(" {lines} | {key_mib:.1} | {error} | | | | |"),
-    };
+    mib(keys * machine.instruction_set().bytes(program.degree().get()))
+}
+
+/// The results of a program on a machine; an error if a memory is too small.
+fn cells(program: &RingProgram, machine: &Machine) -> Result<String, Fault> {
+    let runtime = Runtime::new(program, machine, Keys::Streamed)?;
+    let report = runtime.report(&runtime.time(false)?);
     let Report { time_us, energy, hbm, .. } = &report;
-    format!(
-        " {lines} | {key_mib:.1} | {:.3} | {:.2} | {:.1} | {:.0}% | {} |",
+    Ok(format!(
+        "{:.1} | {:.3} | {:.2} | {:.1} | {:.0}% | {}",
+        key_mib(program, machine),
         time_us / 1e3,
         (energy.kernels + energy.hbm + energy.idle_clocks + energy.leakage) / 1e3,
         mib(hbm.bytes_by_kind.values().sum()),
         100.0 * hbm.busy,
         binding(&report),
-    )
+    ))
 }

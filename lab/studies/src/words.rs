@@ -112,7 +112,7 @@ fn table(designs: &[Design], merit: fn(&Design) -> f64) -> [String; 2] {
     let first = designs.iter().max_by(|a, b| merit(a).total_cmp(&merit(b))).expect("designs");
     let Design { word_bits, length, hples, .. } = first;
     let first = format!(
-        "words of {word_bits} bits, vectors of {length}, on {hples} HPLEs: {:.0} transforms per second and mm2",
+        "words of {word_bits} bits, vectors of {length}, on {hples} HPLEs: {:.0} transforms per second and mm²",
         merit(first)
     );
     let pairs = WORDS.iter().flat_map(|&word_bits| LENGTHS.map(|length| (word_bits, length)));

@@ -51,6 +51,6 @@ pub(super) fn spills() -> Result<String> {
         let [options, other] = [options, other].map(|code| format!("`{code}`"));
         vec![options, format!("{us:.4}"), spilled.to_string(), format!("{other_us:.4}"), other, ratio]
     };
-    let header = ["options", "default, us", "spilled bytes", "without spills, us", "recipe", "ratio"];
+    let header = ["options", "default, µs", "spilled bytes", "without spills, µs", "recipe", "ratio"];
     Ok(table(&header, spilling()?.into_iter().map(row)))
 }

@@ -263,7 +263,7 @@ pub(super) fn floors() -> Result<String> {
             rows.push([&code[..], &[format!("{floor:.4}")], &["forward", "inverse"].map(share)].concat());
         }
     }
-    Ok(table(&["code", "word", "modulus", "two copies, us", "of forward", "of inverse"], rows))
+    Ok(table(&["code", "word", "modulus", "two copies, µs", "of forward", "of inverse"], rows))
 }
 
 /// The copy of a batch of that size of 2^16 words, from the output of one call.
@@ -313,8 +313,8 @@ pub(super) fn once() -> Result<String> {
         "moduli",
         "batch",
         "mode",
-        "passes, us",
-        "once, us",
+        "passes, µs",
+        "once, µs",
         "gain",
         "over copies",
     ];
@@ -344,11 +344,11 @@ pub(super) fn small_batches() -> Result<String> {
     let head = [
         "work",
         "moduli",
-        "us",
-        "two copies, us",
-        "public, us",
+        "µs",
+        "two copies, µs",
+        "public, µs",
         "public code",
-        "us / copies",
+        "µs / copies",
         "public / copies",
     ];
     Ok(table(&head, rows))
@@ -377,7 +377,7 @@ pub(super) fn beside() -> Result<String> {
         [&line[..6], &line[7..], &[ratio]].concat()
     };
     let head =
-        ["work", "word", "modulus", "moduli", "batch", "mode", "us", "public, us", "public code", "ratio"];
+        ["work", "word", "modulus", "moduli", "batch", "mode", "µs", "public, µs", "public code", "ratio"];
     Ok(table(&head, at_16.map(row)))
 }
 
@@ -432,11 +432,11 @@ pub(super) fn beside_floors() -> Result<String> {
         "word",
         "modulus",
         "work",
-        "us",
+        "µs",
         "copies of two passes",
         "of one pass",
         "multiplier",
-        "us / bound of two passes",
+        "µs / bound of two passes",
         "of one pass",
     ];
     Ok(table(&head, rows))

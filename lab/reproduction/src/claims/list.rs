@@ -70,12 +70,12 @@ fn with_interval(evaluation: &Evaluation, interval: u32) -> f64 {
 pub(crate) const CLAIMS: [Claim; 20] = [
     Claim {
         id: "C1",
-        sentence: "A 64K, 128-bit NTT takes 6.7 us on (128, 128) at 1.68 GHz, 1.38 times the theoretical latency.",
+        sentence: "A 64K, 128-bit NTT takes 6.7 µs on (128, 128) at 1.68 GHz, 1.38 times the theoretical latency.",
         place: "VI-G, Fig. 10; VIII",
         parts: &[
             Part {
                 quantity: "runtime",
-                unit: "us",
+                unit: "µs",
                 paper: Value(6.7),
                 basis: Basis::SETTING,
                 ours: |e| reference(e).timing.time_us,
@@ -141,11 +141,11 @@ pub(crate) const CLAIMS: [Claim; 20] = [
     },
     Claim {
         id: "C4",
-        sentence: "A 16K NTT takes about 1.5 us.",
+        sentence: "A 16K NTT takes about 1.5 µs.",
         place: "VII",
         parts: &[Part {
             quantity: "runtime",
-            unit: "us",
+            unit: "µs",
             paper: About(1.5),
             basis: Setting { shares: &["C17", "C19"] },
             ours: |e| e.size(Code::Paper, 16384).timing.time_us,
@@ -155,12 +155,12 @@ pub(crate) const CLAIMS: [Claim; 20] = [
     },
     Claim {
         id: "C5",
-        sentence: "The (128, 128) design takes 20.5 mm2 and has the best performance per area; (64, 64) is second.",
+        sentence: "The (128, 128) design takes 20.5 mm² and has the best performance per area; (64, 64) is second.",
         place: "VI-B, Fig. 5; VIII",
         parts: &[
             Part {
                 quantity: "area of (128, 128)",
-                unit: "mm2",
+                unit: "mm²",
                 paper: Value(20.5),
                 basis: Fitted,
                 ours: |e| area(e, 128, 128).total(),
@@ -185,11 +185,11 @@ pub(crate) const CLAIMS: [Claim; 20] = [
     },
     Claim {
         id: "C6",
-        sentence: "HPLEs and register file take 12.61 mm2 at 128 HPLEs.",
+        sentence: "HPLEs and register file take 12.61 mm² at 128 HPLEs.",
         place: "VII",
         parts: &[Part {
             quantity: "area of LAW engines and VRF",
-            unit: "mm2",
+            unit: "mm²",
             paper: Value(12.61),
             basis: Fitted,
             ours: |e| area(e, 128, 128).hples(),
@@ -350,21 +350,21 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                 ours: |e| area(e, 256, 128).sbar / area(e, 128, 128).sbar,
             },
         ],
-        reason: "With macros of 512 and 256 B in 2010 and 1818 um2, a growth of 1.5 at each doubling of HPLEs requires that a macro of \
-                 twice the depth takes at most 1.33 times the area: 6350 um2 for the 8 KiB of 4 HPLEs. The line through the two printed \
+        reason: "With macros of 512 and 256 B in 2010 and 1818 µm², a growth of 1.5 at each doubling of HPLEs requires that a macro of \
+                 twice the depth takes at most 1.33 times the area: 6350 µm² for the 8 KiB of 4 HPLEs. The line through the two printed \
                  macros, linear in the number of words, gives 7770. The growth is 1.21 from 4 to 8 HPLEs, 1.35 from 8 to 16, and \
                  1.51 to 1.89 above.",
         remark: None,
     },
     Claim {
         id: "C12",
-        sentence: "The 64K NTT takes 49.18 uJ on (128, 128): LAW engines 66.7%, VRF 19.3%, VDM 10.5%, vector crossbar \
+        sentence: "The 64K NTT takes 49.18 µJ on (128, 128): LAW engines 66.7%, VRF 19.3%, VDM 10.5%, vector crossbar \
                    2.3%, shuffle crossbar 1.0%; 7.44 W on average.",
         place: "VI-D, Fig. 6c",
         parts: &[
             Part {
                 quantity: "energy",
-                unit: "uJ",
+                unit: "µJ",
                 paper: Value(49.18),
                 basis: Fitted,
                 ours: |e| reference(e).report.energy_kernels_uj,
@@ -412,7 +412,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                 ours: |e| reference(e).report.energy_kernels_uj / reference(e).timing.time_us,
             },
         ],
-        reason: "The printed energy is divided by our runtime. Even with the printed 6.7 us, 49.18 uJ are only 7.34 W.",
+        reason: "The printed energy is divided by our runtime. Even with the printed 6.7 µs, 49.18 µJ are only 7.34 W.",
         remark: None,
     },
     Claim {
@@ -544,7 +544,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
     },
     Claim {
         id: "C17",
-        sentence: "HBM2 at 512 GB/s hides behind compute at 64K and 32K, takes 0.041 us (2.77%) more than the NTT at \
+        sentence: "HBM2 at 512 GB/s hides behind compute at 64K and 32K, takes 0.041 µs (2.77%) more than the NTT at \
                    16K, and hides again below 8K.",
         place: "VI-G, Fig. 10",
         parts: &[
@@ -624,7 +624,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
     },
     Claim {
         id: "C19",
-        sentence: "A 16K NTT takes F1 2864 ns on 11.32 mm2 and the RPU 1500 ns on 12.61 mm2.",
+        sentence: "A 16K NTT takes F1 2864 ns on 11.32 mm² and the RPU 1500 ns on 12.61 mm².",
         place: "VII",
         parts: &[
             Part {
@@ -636,13 +636,13 @@ pub(crate) const CLAIMS: [Claim; 20] = [
             },
             Part {
                 quantity: "area of LAW engines and VRF",
-                unit: "mm2",
+                unit: "mm²",
                 paper: Value(12.61),
                 basis: Fitted,
                 ours: |e| area(e, 128, 128).hples(),
             },
         ],
-        reason: "The 16K program was fitted to an \"about 1.5 us\" within 10%; this claim requires 5%.",
+        reason: "The 16K program was fitted to an \"about 1.5 µs\" within 10%; this claim requires 5%.",
         remark: None,
     },
     Claim {
