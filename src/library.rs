@@ -45,16 +45,16 @@ struct BuildArgs {
     output: PathBuf,
 }
 
-const COLUMNS: [&str; 11] =
-    ["kernel", "n", "towers", "HPLEs", "banks", "other", "cycles", "passes", "ratio", "forwarded", "plan"];
+const COLUMNS: [&str; 10] =
+    ["n", "towers", "HPLEs", "banks", "other", "cycles", "passes", "ratio", "forwarded", "plan"];
 
-/// The text below the table.
-const NOTE: &str = "
+/// The text below the tables.
+const NOTE: &str = "\
 *Passes* is the sum of the bounds of its passes. It is a bound for a program of one pass: at it, the program is optimal for its
 plan. Passes may overlap, so a program of several can take less.
 ";
 
-/// Generates the best known programs. Tabulates their cycles against the bounds of their passes, and
+/// Generates the best known programs. For each kernel, tabulates their cycles against the bounds of their passes, and
 /// the loads and stores that forwarding removed, in Markdown.
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     if let Some(Command::Build(args)) = &args.command {
@@ -71,15 +71,20 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         let (hples, banks) = (machine.hple.count, machine.vdm.banks);
         (&task.operation, task.towers, task.n, others(&known.machine), hples, banks)
     });
-    let mut rows: Vec<Vec<String>> = programs
+    let rows: Vec<(&str, Vec<String>)> = programs
         .par_iter()
         .map(|(task, entry, known)| {
             let standing = entry.measure(&task.request()?, &known.machine)?;
-            Ok(row(task, entry, &known.machine, standing))
+            Ok((&*task.operation, row(task, entry, &known.machine, standing)))
         })
         .collect::<Result<_, codegen::Error>>()
         .map_err(|error| Failure::wrong(error, None))?;
-    rows.insert(0, COLUMNS.map(str::to_owned).to_vec());
+    let table = |group: &[(&str, Vec<String>)]| {
+        let heading = std::iter::once(COLUMNS.map(str::to_owned).to_vec());
+        let rows: Vec<Vec<String>> = heading.chain(group.iter().map(|(_, row)| row.clone())).collect();
+        format!("## `{}`\n\n{}\n", group[0].0, markdown(&rows))
+    };
+    let tables: String = rows.chunk_by(|a, b| a.0 == b.0).map(table).collect();
     let (slower, pairs) = noise(BUILT_IN.tasks());
     let rank = |percent: usize| {
         let place = (slower.len() * percent / 100).min(slower.len().saturating_sub(1));
@@ -91,7 +96,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
          on the dominating machine: by {median:.1}% in the median, {most:.1}% at 99%, {worst:.1}% at most.\n",
         slower.len()
     );
-    files::print((markdown(&rows) + NOTE + &noise).as_bytes())
+    files::print((tables + NOTE + &noise).as_bytes())
 }
 
 /// Searches recipes for the library's tasks and targets, and writes one file per task.
@@ -127,7 +132,6 @@ fn row(task: &Task, entry: &Entry, target: &Target, standing: Standing) -> Vec<S
     let Standing { cycles, pass_sum, removed, .. } = standing;
     let removed = removed.map(|Removed { loads, stores }| format!("{loads} + {stores}"));
     vec![
-        task.operation.clone(),
         task.n.to_string(),
         task.towers.to_string(),
         machine.hple.count.to_string(),

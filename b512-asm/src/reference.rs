@@ -39,10 +39,10 @@ describes the printed instruction set. If the paper leaves something open, our d
 The vector length L and the word width W are parameters. B512 has L = {length} lanes of W = {word_bits} bits. Other values keep the
 instructions, their encoding and the number of registers (**our reading**: the paper has B512 only).
 
-| parameter | values | B512 | in programs | machine key |
-|---|---|---|---|---|
-| L, lanes of a vector register | a power of two from {least} to {most} | {length} | `.isa vector_length=L` | `isa.vector_length` |
-| W, bits of a word | {narrowest} to {widest} | {word_bits} | `.isa word_bits=W` | `isa.word_bits` |
+| parameter | values | B512 | machine key |
+|---|---|---|---|
+| L, lanes of a vector register | a power of two from {least} to {most} | {length} | `isa.vector_length` |
+| W, bits of a word | {narrowest} to {widest} | {word_bits} | `isa.word_bits` |
 
 A word is an element of a vector, a scalar, a modulus, or an element of a memory. A program without `.isa` is for B512. A
 program for other values has a directive such as `.isa vector_length=1024, word_bits=64`; a parameter that it omits keeps the
@@ -50,7 +50,7 @@ value of B512. A program runs only on machines with the same L and W. All moduli
 
 ## State
 
-| | size | in text |
+| state | size | in text |
 |---|---|---|
 | vector registers (VRF) | {REGISTERS} of L words | `v0` to `v63` |
 | scalar registers (SRF) | {REGISTERS} words | `s0` to `s63` |
@@ -92,7 +92,7 @@ A vector load or store accesses the words at ARF[RM] + address + mode(i), for la
 words, so the largest offset is {offset_max} (**our reading**: 2^20 words are exactly the SDM's limit). Scalar loads have no
 address register: their address is a word of the SDM.
 
-| mode | MODE | mode(i) | in text | |
+| mode | MODE | mode(i) | in text | origin |
 |---|---|---|---|---|
 | linear | 0 | i | no mode, or `linear` | our reading |
 | strided | 1 | i * 2^VALUE | `strided 2^k` | our reading |
@@ -108,7 +108,7 @@ Operands are listed in the order of the assembly text. The column \"from\" names
 "
     )?;
     for pipe in Pipe::ALL {
-        writeln!(page, "\n### Pipeline `{}`\n\n{}", pipe.name(), pipe.description())?;
+        writeln!(page, "\n### Pipeline {}\n\n{}", pipe.label(), pipe.description())?;
         for op in Op::ALL.iter().filter(|op| op.pipe() == pipe) {
             write_instruction(page, *op)?;
         }
@@ -198,7 +198,7 @@ fn write_instruction(page: &mut String, op: Op) -> std::fmt::Result {
     }
     writeln!(page, "\nOpcode {opcode:#x}, BFLY {}.", u8::from(*bfly))?;
     if !operands.is_empty() {
-        writeln!(page, "\n| operand | | from | |\n|---|---|---|---|")?;
+        writeln!(page, "\n| operand | kind | from | use |\n|---|---|---|---|")?;
     }
     for OperandSpec { name, kind, slot, direction } in *operands {
         let direction = match direction {

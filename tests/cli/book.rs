@@ -108,7 +108,8 @@ fn every_code_and_every_directive_is_in_the_book() {
     let codes = list.lines().filter_map(|line| line.split_once(": "));
     let pages: String =
         codes.map(|(code, _)| format!("\n## {}", succeed(here, &["explain", code]))).collect();
-    let note = "<!-- Generated from the tables of codes: do not edit. See docs/generated.md. -->\n";
+    let note =
+        "<!-- Generated from the tables of codes: do not edit. See docs/generated.md. -->\n\n# Error codes\n";
     bless::fresh(repository("docs/errors.md"), note.to_owned() + &pages);
     let chapter = fs::read_to_string(repository("docs/book/src/b512.md")).unwrap();
     let directives = succeed(here, &["explain", "B007"]);

@@ -44,19 +44,28 @@ The models, and the sources of their numbers:
 
 A value outside the range in the column *checked* is an extrapolation: neither printed numbers nor the synthesis cover it.
 Sweeps mark such points, and say if they vary a key whose cost is not modelled.
+"
+    )?;
+    for section in SECTIONS {
+        let heading =
+            if section.path.is_empty() { "Top level".to_owned() } else { format!("`{}`", section.path) };
+        write!(
+            page,
+            "
+## {heading}
 
 | key | cycles | clock | area | energy | stream | model | other costs | checked |
 |---|---|---|---|---|---|---|---|---|
 "
-    )?;
-    for key in SECTIONS.iter().flat_map(|section| section.keys) {
-        write_row(page, key)?;
+        )?;
+        section.keys.iter().try_for_each(|key| write_row(page, key))?;
     }
     Ok(())
 }
 
 fn write_row(page: &mut String, key: &Key) -> Result {
-    write!(page, "| `{}` |", key.path)?;
+    let name = key.path.rsplit('.').next().unwrap_or_default();
+    write!(page, "| `{name}` |")?;
     for effect in COLUMNS {
         let faster = key.faster.filter(|_| effect == Effect::Cycles).map(Faster::name);
         write!(page, " {} |", if key.effects.contains(&effect) { faster.unwrap_or("x") } else { "" })?;

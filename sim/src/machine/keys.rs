@@ -167,31 +167,31 @@ sections! {
 
     /// Areas of components.
     AreaConstants [technology.area] {
-        /// An SRAM macro, without the part that grows with its size, in um2.
+        /// An SRAM macro, without the part that grows with its size, in µm².
         sram_macro_um2: f64 => NotNegative, [Area];
-        /// Each byte of an SRAM macro, in um2.
+        /// Each byte of an SRAM macro, in µm².
         sram_um2_per_byte: f64 => NotNegative, [Area];
         /// The size of a macro with two ports, as a ratio to a macro with a single port. It has the delay and
         /// the energy of a single-port macro with as many times the words.
         sram_second_port: f64 => Positive, [Clock Area Energy];
-        /// A LAW engine, in mm2.
+        /// A LAW engine, in mm².
         law_mm2: f64 => NotNegative, [Area];
-        /// Each of the first 32 VDM banks beyond its macro, in mm2: the wires that reach it, and a
+        /// Each of the first 32 VDM banks beyond its macro, in mm²: the wires that reach it, and a
         /// faster macro.
         vdm_bank_mm2_to_32: f64 => NotNegative, [Area];
-        /// Each VDM bank from the 33rd to the 64th, in mm2.
+        /// Each VDM bank from the 33rd to the 64th, in mm².
         vdm_bank_mm2_to_64: f64 => NotNegative, [Area];
-        /// Each VDM bank from the 65th to the 128th, in mm2.
+        /// Each VDM bank from the 65th to the 128th, in mm².
         vdm_bank_mm2_to_128: f64 => NotNegative, [Area];
-        /// Each VDM bank from the 129th on, in mm2.
+        /// Each VDM bank from the 129th on, in mm².
         vdm_bank_mm2_beyond_128: f64 => NotNegative, [Area];
-        /// The vector crossbar at 128 HPLEs and 128 banks, in mm2.
+        /// The vector crossbar at 128 HPLEs and 128 banks, in mm².
         vbar_mm2: f64 => NotNegative, [Area];
         /// The growth factor of the vector crossbar for twice the HPLEs.
         vbar_growth_with_hples: f64 => Positive, [Area];
         /// The growth factor of the vector crossbar for twice the banks.
         vbar_growth_with_banks: f64 => Positive, [Area];
-        /// The shuffle crossbar at 128 HPLEs, in mm2.
+        /// The shuffle crossbar at 128 HPLEs, in mm².
         sbar_mm2: f64 => NotNegative, [Area];
         /// The growth factor of the shuffle crossbar for twice the HPLEs, up to 128 of them.
         sbar_growth_to_128: f64 => Positive, [Area];
@@ -223,7 +223,7 @@ sections! {
 
     /// Power that does not depend on events. The paper's energy contains none of it.
     PowerConstants [technology.power] {
-        /// The leakage of each mm2 on the chip, in mW.
+        /// The leakage of each mm² on the chip, in mW.
         leakage_mw_per_mm2: f64 => NotNegative, [Energy];
         /// The energy of a LAW engine in a cycle without a multiplication, as a share of the energy of a multiplication: its
         /// clocked registers.
@@ -380,7 +380,7 @@ sections! {
     Launch [launch] {
         /// Cycles of each run of a kernel before its own: from the arrival of all that it needs to the start command. Its own
         /// cycles include the filling and draining of pipes. Runs of a single program on its own have none.
-        cycles: u32 => Int(0, 1 << 20), "16", Assumed "a queue of launches beside the front end reads the next descriptor and sets registers. A doorbell of a host takes about 1 us, 1,000 to 2,000 cycles", Fixed,
+        cycles: u32 => Int(0, 1 << 20), "16", Assumed "a queue of launches beside the front end reads the next descriptor and sets registers. A doorbell of a host takes about 1 µs, 1,000 to 2,000 cycles", Fixed,
             [Stream] "" NotModelled "the paper has no control of launches";
     }
 
@@ -392,7 +392,7 @@ sections! {
         /// Bandwidth of a stack, in 1e9 bytes a second. The memory has as many stacks as its bandwidth takes.
         stack_gb_per_s: f64 => Positive, "256", Public "a stack of HBM2 has 1,024 pins of 2 Gb/s", Fixed,
             [Area Energy] "interfaces and background power of as many stacks" Free "the interface has a clock of its own";
-        /// Area of the interface of a stack on the chip: PHY and controller, in mm2. It belongs to runs that
+        /// Area of the interface of a stack on the chip: PHY and controller, in mm². It belongs to runs that
         /// use the memory.
         phy_mm2_per_stack: f64 => NotNegative, "15", Public "14.8 to 14.9 in the papers of ARK, BTS and GenZA, 16.2 on die photographs of an A100 and an MI210 (LLMCompass); 12 to 22 are plausible", Fixed,
             [Area] "an interface for each stack" Free "the interface has a clock of its own";
