@@ -1,11 +1,28 @@
 #!/usr/bin/env bash
-# Takes the pictures of pages in the book: the tests that open the pages in a headless browser leave them. Needs npm.
+# Takes the pictures of pages in the book, in a headless browser: those of the first chapter show its sweep, the others are
+# left by the tests that open pages. Needs npm.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+images=$PWD/docs/book/src/img
+pages=$PWD/tests/pages
 pictures=$(mktemp -d)
-trap 'rm -r "$pictures"' EXIT
+server=
+trap '[ -z "$server" ] || kill "$server"; rm -r "$pictures"' EXIT
 tests/pages/install.sh
 RPU_PICTURES=$pictures cargo test --workspace --test cli pages::
-for picture in sweep-hover:sweep sweep-served:served run-timeline:timeline ring-light:ring; do
-    cp "$pictures/${picture%:*}.png" "docs/book/src/img/${picture#*:}.png"
+for picture in run-timeline:timeline ring-light:ring; do
+    cp "$pictures/${picture%:*}.png" "$images/${picture#*:}.png"
 done
+
+cargo build --workspace
+rpu=$PWD/target/debug/rpu
+awk '/^```toml,file=first.toml$/ { inside = 1; next } /^```$/ { inside = 0 } inside' docs/book/src/first-chart.md >"$pictures/first.toml"
+cd "$pictures"
+"$rpu" sweep first.toml --out first --progress none
+node "$pages/browser.mjs" picture "file://$pictures/first/report.html" "$images/sweep.png"
+# Half of the points: the sweep still runs.
+"$rpu" sweep first.toml --out half --shard 1/2 --progress none
+"$rpu" serve half --port 0 2>address &
+server=$!
+until grep -q http address; do sleep 0.1; done
+node "$pages/browser.mjs" picture "$(grep -o 'http://[^ ]*' address | head -n 1)" "$images/served.png"

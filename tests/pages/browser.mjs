@@ -1,5 +1,6 @@
 // Opens pages in headless Chromium and checks them: an empty console, hover, click, zoom, filter, sorting, dark colours.
-// Usage: node browser.mjs sweep|run|ring|live|playground URL PICTURES. Exit status 0: all checks pass; 77: there is no browser.
+// Usage: node browser.mjs sweep|run|ring|live|playground URL PICTURES, or picture URL FILE, which takes a picture of a sweep's page and
+// checks its console only. Exit status 0: all checks pass; 77: there is no browser.
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
@@ -187,11 +188,24 @@ const live = async () => {
   await page.waitForFunction((rows) => document.querySelectorAll("#table-0 tbody tr").length > rows, { timeout: 20000 }, before);
 };
 
+// A sweep's page; the pointer is on a design in the middle and shows its name.
+const picture = async () => {
+  const [x, y] = await page.$$eval("#chart-0 circle[data-key]", (points) => {
+    const boxes = points.map((point) => point.getBoundingClientRect()).sort((a, b) => a.left - b.left);
+    const { left, top, width, height } = boxes[Math.floor(boxes.length / 2)];
+    return [left + width / 2, top + height / 2];
+  });
+  await page.mouse.move(x, y);
+  await page.waitForSelector("#chart-0 .tip");
+  await page.screenshot({ path: pictures });
+};
+
 try {
-  fs.mkdirSync(pictures, { recursive: true });
+  if (kind !== "picture") fs.mkdirSync(pictures, { recursive: true });
   await page.goto(url);
-  await { sweep, run, ring, live, playground }[kind]();
-  if (kind !== "live") {
+  await { sweep, run, ring, live, playground, picture }[kind]();
+  const isChecked = kind !== "live" && kind !== "picture";
+  if (isChecked) {
     await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
     await page.evaluate(() => window.scrollTo(0, 0));
     await shot(`${kind}-dark`);
@@ -201,7 +215,7 @@ try {
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 390, "the page is wider than a phone");
   }
   // What a page computes needs its script.
-  if (kind !== "live" && kind !== "playground") {
+  if (isChecked && kind !== "playground") {
     await page.setViewport({ width: 1200, height: 900 });
     await page.setJavaScriptEnabled(false);
     await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);

@@ -413,22 +413,27 @@ pub(super) fn column(key: &str, value: &toml::Value) -> Value {
     }
 }
 
-/// The table of all parameters, in Markdown.
+/// The tables of all parameters, in Markdown: those that make a task, and choices.
 pub fn table() -> String {
-    let mut text = String::from(
-        "| key | meaning | values | without it | of | a task of its own |\n|---|---|---|---|---|---|\n",
-    );
-    for parameter in PARAMETERS.iter() {
-        let &Parameter { name, ref values, doc, default, .. } = parameter;
-        let values = if name == "kernel" {
-            "an operation, or with `set` a program".to_owned()
-        } else {
-            values.words()
-        };
-        let doc = doc.trim_end_matches('.');
-        let default = default.unwrap_or("must be set");
-        let own = if parameter.identifies { "yes" } else { "no" };
-        text += &format!("| `{name}` | {doc} | {values} | {default} | {} | {own} |\n", parameter.takers());
+    let mut text = String::new();
+    for (identifies, what) in [(true, "The parameters of a task"), (false, "Choices for one task")] {
+        text += &format!("{what}:\n\n| key | meaning | values |\n|---|---|---|\n");
+        for parameter in PARAMETERS.iter().filter(|parameter| parameter.identifies == identifies) {
+            let &Parameter { name, ref values, doc, default, .. } = parameter;
+            let values = if name == "kernel" {
+                "an operation, or with `set` a program".to_owned()
+            } else {
+                values.words()
+            };
+            let default = match default {
+                None => "; must be set".to_owned(),
+                Some("none") => String::new(),
+                Some(default) => format!("; without it {default}"),
+            };
+            let doc = doc.trim_end_matches('.');
+            text += &format!("| `{name}` | {doc} ({}) | {values}{default} |\n", parameter.takers());
+        }
+        text += "\n";
     }
     text
 }
