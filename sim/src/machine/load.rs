@@ -545,7 +545,8 @@ pub(super) fn assemble(
     for (path, value) in values {
         insert(&mut root, path, value);
     }
-    Ok(Machine { values: super::Values::deserialize(root.into_deserializer())? })
+    let values = super::Values::deserialize(root.into_deserializer())?;
+    Ok(Machine { values, vdm_halvings: 0 })
 }
 
 /// Sets the value at a dotted path.
