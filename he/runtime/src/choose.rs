@@ -3,16 +3,22 @@
 //! A kernel moves its table. The fastest kernel of an operation may have a table that takes longer to load than
 //! the kernel saves. And the kernels that take the least time may leave transfers too little of it. So there are up to six
 //! variants of a program's kernels: operations with large or with small tables, elementwise kernels in their fastest
-//! order, in the program's order, or in their fastest order with short slices. Large launches of short limbs wait for many
+//! order, in the program's order, or in their fastest order with short slices. Large launches wait for many
 //! transfers, and their kernels have long programs. So there are *finer* launches too, each with up to six variants of its
 //! kernels. The program is scheduled with each, with the origin of keys that is asked for, and the fastest one is right; of equals,
 //! the first in this order: large tables, small ones, then both in the order of the program, then both with short slices; all of these
-//! with launches in the deep order; then those of finer launches, in the same order. Variants that the machine has no room for are not
-//! taken.
+//! with launches in the deep order, then in the lean one; then those of finer launches, in the same order; then all of these in a
+//! half of the VDM, in a quarter of it, and so on. Variants that there is no room for are not taken.
 //!
-//! Groups of finer launches have at most 32 operands. The first finer launches are those if groups may have more; then come those
-//! with at most a half, a quarter and an eighth of the transforms or automorphisms of a launch, rounded down, while these are
-//! one or more. Long limbs have no finer launches, nor have programs of more than 4,096 launches.
+//! A machine may leave memory unused: each program is also lifted, and scheduled, as if the VDM had a half of its words, a quarter,
+//! and so on, at the same clock. So with the same recipes, twice the VDM never takes more cycles.
+//!
+//! Groups of finer launches of short limbs have at most 32 operands. The first finer launches are those if groups may have more; then
+//! come those with at most a half, a quarter and an eighth of the transforms or automorphisms of a launch, rounded down, while these
+//! are one or more; then, if a launch may have several, those with a *ramp*: the first launch of a transform or an automorphism has
+//! one limb, the second at most two, the third at most four, and so on, up to the limit. So the first transfers are short. Finer launches
+//! of long limbs have groups of at most 16 operands and a reach of 64 lines, then of at most 8 and a reach of 32. Programs of more than
+//! 4,096 launches have no finer launches, and no variants in a part of the VDM.
 //!
 //! `optimise` names another objective than cycles: the energy of the program, off-chip transfers and static energy included, or the
 //! product of energy and time. Then there are three more variants, with the *thrifty* recipes of operations. They come
@@ -20,7 +26,8 @@
 //!
 //! An operation has one recipe for all numbers of rings and all exponents: that for the number of rings, and the exponent,
 //! which most launches have; of equals, the first in the program. A number of rings that this recipe's method does not suit has
-//! its own. Finer launches have the same recipes.
+//! its own. Finer launches have the same recipes, and so have those in a part of the VDM; there, the library's recipe takes the place
+//! of one that does not fit.
 //!
 //! * *Large tables*: the recipe with the fewest cycles. A kernel of more than 1/16 of the VDM does without scratch words if it can.
 //! * *Thrifty*: the recipe whose kernel has the least value by itself, of those that a search for the fastest one tries.
@@ -34,6 +41,7 @@
 //! have the order that is fastest with long slices.
 
 use crate::kernels::{Kernels, Recipes, Tables, Timed, compile_small, request};
+use crate::known::Known;
 use crate::lift::Launches;
 use crate::operation::{Batch, RingOperation, RingParameters};
 use codegen::library::{BUILT_IN, Target};
@@ -45,7 +53,7 @@ use rustc_hash::FxHashMap;
 use sim::Machine;
 use std::cmp::Reverse;
 use std::mem::Discriminant;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Chooses the recipe of an operation for a machine.
 pub type Choose<'c> = dyn Fn(&Request, &Machine) -> Result<Choice, Error> + 'c;
@@ -53,6 +61,11 @@ pub type Choose<'c> = dyn Fn(&Request, &Machine) -> Result<Choice, Error> + 'c;
 /// The recipe of the library or of a search.
 pub(crate) fn best(request: &Request, machine: &Machine) -> Result<Choice, Error> {
     codegen::choose(request, machine, &PlanChoice::Best)
+}
+
+/// The recipe of the library.
+pub(crate) fn known(request: &Request, machine: &Machine) -> Result<Choice, Error> {
+    codegen::choose(request, machine, &PlanChoice::Known)
 }
 
 /// The number of the library's recipes to try for a kernel with small tables.
@@ -79,26 +92,6 @@ pub struct Candidates {
 
 /// An operation, and its fastest recipe. What is known of it suits all launches of a program.
 type OfRecipe = (Discriminant<RingOperation>, Arc<Recipe>);
-
-/// What machines share, computed once for each of few keys. Two threads may both compute it: no lock is held meanwhile.
-#[derive(Debug)]
-struct Known<K, V>(Mutex<Vec<(K, V)>>);
-
-impl<K: PartialEq, V: Clone> Known<K, V> {
-    fn new() -> Self {
-        Self(Mutex::new(Vec::new()))
-    }
-
-    fn get(&self, key: K, compute: impl FnOnce(&K) -> V) -> V {
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known().iter().find(|(other, _)| *other == key).map(|(_, value)| value.clone());
-        found.unwrap_or_else(|| {
-            let value = compute(&key);
-            known().push((key, value.clone()));
-            value
-        })
-    }
-}
 
 /// A recipe for a small table.
 #[derive(Debug)]
@@ -311,13 +304,16 @@ fn small_recipes(request: &Request, fastest: &Arc<Recipe>, machine: &Machine) ->
     small.collect()
 }
 
-/// The variant with the least value, and what else `value` computed for it; of equals, the first. Without a choice, no value is
-/// computed.
-pub(crate) fn least<V, T>(mut variants: Vec<V>, value: impl Fn(&V) -> (f64, Option<T>)) -> (V, Option<T>) {
+/// The variant with the least value, and what else `value` computed for it; of equals, the first. `value` is given the least so far.
+/// Without a choice, no value is computed.
+pub(crate) fn least<V, T>(
+    mut variants: Vec<V>,
+    value: impl Fn(&V, f64) -> (f64, Option<T>),
+) -> (V, Option<T>) {
     let mut best = (0, f64::INFINITY, None);
     if variants.len() > 1 {
         for (index, variant) in variants.iter().enumerate() {
-            let (value, computed) = value(variant);
+            let (value, computed) = value(variant, best.1);
             best = if value < best.1 { (index, value, computed) } else { best };
         }
     }

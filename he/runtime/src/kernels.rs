@@ -7,6 +7,7 @@
 //! of many limbs thus need not be in the VDM as a whole.
 
 use crate::facts::{Facts, Resource, bank_cycles};
+use crate::known::Known;
 use crate::lift::{Launches, ShapeId};
 use crate::operation::{Batch, Kind, RingOperation, RingParameters};
 use b512_asm::{MReg, Program, Role, Setting, Space};
@@ -210,7 +211,9 @@ pub struct Kernels {
     elementwise: Vec<Arc<ElementwiseKernel>>,
     /// By shape, each in the order of the program, and each with short slices; empty if they are the same.
     others: [Vec<Arc<ElementwiseKernel>>; 2],
-    operations: Arc<FxHashMap<Batch, OperationKernel>>,
+    operations: Arc<Operations>,
+    /// Those of operations that other launches of the program need too.
+    made: Arc<Made>,
     /// The origin of the recipe whose search tried the most; `None` without operations.
     pub(crate) origin: Option<Origin>,
 }
@@ -254,6 +257,30 @@ impl ElementwiseKernel {
     }
 }
 
+type Operations = FxHashMap<Batch, Arc<OperationKernel>>;
+
+/// Kernels of operations, by all that decides on them.
+type Made = Known<Making, Result<Arc<OperationKernel>, Error>>;
+
+/// How a kernel of an operation is made.
+#[derive(Debug)]
+struct Making {
+    batch: Batch,
+    recipe: Arc<Recipe>,
+    tables: Tables,
+    vdm_words: u32,
+    /// For each limb, the first one in the same ring.
+    rings: Vec<usize>,
+}
+
+impl PartialEq for Making {
+    /// Equal recipes are not the same: their kernels have no table in common.
+    fn eq(&self, other: &Self) -> bool {
+        let key = |it: &Self| (it.batch, it.tables, it.vdm_words);
+        key(self) == key(other) && Arc::ptr_eq(&self.recipe, &other.recipe) && self.rings == other.rings
+    }
+}
+
 /// The kernel of an operation, timed. Its code takes megabytes, and a program may have hundreds of exponents of
 /// automorphisms, so the first execution on data compiles it again.
 #[derive(Debug)]
@@ -265,7 +292,8 @@ struct OperationKernel {
 }
 
 impl Kernels {
-    /// Generates and times the kernels that `launches` need. Of the elementwise ones, those of `known` launches are known.
+    /// Generates and times the kernels that `launches` need. Of the elementwise ones, those of `known` launches are known if
+    /// their slices are as long.
     ///
     /// # Errors
     /// Returns an error if a kernel does not fit the machine, or if its vectors are longer than a limb.
@@ -278,14 +306,20 @@ impl Kernels {
     ) -> Result<Self, Error> {
         let degree = program.degree();
         let n = degree.get() as u32;
+        let made = known.map_or_else(|| Arc::new(Known::new()), |(_, kernels)| Arc::clone(&kernels.made));
         let known = known.into_iter().flat_map(|(launches, kernels)| {
             let shapes = launches.shapes.iter().enumerate();
             shapes.map(move |(index, shape)| (shape, kernels.all_of(index)))
         });
         let known: FxHashMap<_, _> = known.collect();
-        let shapes = launches.shapes.par_iter().map(|shape| match known.get(shape) {
-            Some(kernels) => Ok(kernels.clone()),
-            None => ElementwiseKernel::all(shape, n, machine),
+        let has_slices = |[fastest, _, with_short_slices]: &[Arc<ElementwiseKernel>; 3], shape| {
+            [fastest.timed.slice, with_short_slices.timed.slice] == slices(shape, n, machine)
+        };
+        let shapes = launches.shapes.par_iter().map(|shape| {
+            match known.get(shape).filter(|kernels| has_slices(kernels, shape)) {
+                Some(kernels) => Ok(kernels.clone()),
+                None => ElementwiseKernel::all(shape, n, machine),
+            }
         });
         let shapes = shapes.collect::<Result<Vec<_>, Error>>()?;
         let [elementwise, others @ ..] =
@@ -294,8 +328,8 @@ impl Kernels {
             let is_same = std::iter::zip(&other, &elementwise).all(|(one, other)| Arc::ptr_eq(one, other));
             if is_same { Vec::new() } else { other }
         });
-        let operations = Arc::new(operations(program, launches, machine, (recipes, tables))?);
-        Ok(Self { degree, tables, elementwise, others, operations, origin: None })
+        let operations = Arc::new(operations(program, launches, machine, (recipes, tables), &made)?);
+        Ok(Self { degree, tables, elementwise, others, operations, made, origin: None })
     }
 
     /// The elementwise kernels of a shape: see [`ElementwiseKernel::all`].
@@ -314,13 +348,15 @@ impl Kernels {
         machine: &Machine,
         (recipes, tables): (&Recipes, Tables),
     ) -> Option<Self> {
-        let operations = operations(program, launches, machine, (recipes, tables)).ok()?;
+        let made = Arc::clone(&self.made);
+        let operations = operations(program, launches, machine, (recipes, tables), &made).ok()?;
         Some(Self {
             degree: self.degree,
             tables,
             elementwise: self.elementwise.clone(),
             others: self.others.clone(),
             operations: Arc::new(operations),
+            made,
             origin: self.origin,
         })
     }
@@ -340,6 +376,7 @@ impl Kernels {
                 elementwise: other.clone(),
                 others: [Vec::new(), Vec::new()],
                 operations: Arc::clone(&self.operations),
+                made: Arc::clone(&self.made),
                 origin: self.origin,
             })
         })
@@ -397,7 +434,7 @@ impl Kernels {
         rings: &[RingParameters],
         machine: &Machine,
     ) -> Result<Program, Error> {
-        let OperationKernel { recipe, rings: first, kernel, .. } = &self.operations[&batch];
+        let OperationKernel { recipe, rings: first, kernel, .. } = &*self.operations[&batch];
         let kernel = kernel.get_or_init(|| {
             let request = request(batch.operation, self.degree, first).expect("the request was valid");
             compile_small(&request, recipe, machine, self.tables).expect("it was compiled before")
@@ -406,13 +443,14 @@ impl Kernels {
     }
 }
 
-/// Generates and times the kernels of operations. The first launch of each gives it rings.
+/// Generates and times the kernels of operations that are not made. The first launch of each gives it rings.
 fn operations(
     program: &RingProgram,
     launches: &Launches,
     machine: &Machine,
     (recipes, tables): (&Recipes, Tables),
-) -> Result<FxHashMap<Batch, OperationKernel>, Error> {
+    made: &Made,
+) -> Result<Operations, Error> {
     let degree = program.degree();
     let mut first: FxHashMap<Batch, Vec<RingParameters>> = FxHashMap::default();
     for launch in &launches.launches {
@@ -421,11 +459,22 @@ fn operations(
         }
     }
     let kernels = first.into_par_iter().map(|(batch, rings)| {
-        let request = request(batch.operation, degree, &rings)?;
         let recipe = recipes[&batch.kind()].clone();
-        let kernel = compile_small(&request, &recipe, machine, tables)?;
-        let timed = Timed::of(&request, &kernel, machine);
-        Ok((batch, OperationKernel { timed, recipe, rings, kernel: OnceLock::new() }))
+        let first = |ring| rings.iter().position(|other| other == ring).unwrap_or_default();
+        let making = Making {
+            batch,
+            recipe: Arc::clone(&recipe),
+            tables,
+            vdm_words: machine.vdm_words(),
+            rings: rings.iter().map(first).collect(),
+        };
+        let kernel = made.get(making, |_| {
+            let request = request(batch.operation, degree, &rings)?;
+            let kernel = compile_small(&request, &recipe, machine, tables)?;
+            let timed = Timed::of(&request, &kernel, machine);
+            Ok(Arc::new(OperationKernel { timed, recipe, rings, kernel: OnceLock::new() }))
+        });
+        Ok((batch, kernel?))
     });
     kernels.collect()
 }

@@ -20,6 +20,7 @@ pub mod execute;
 mod facts;
 pub mod flow;
 pub mod kernels;
+mod known;
 pub mod lift;
 pub mod operation;
 mod order;

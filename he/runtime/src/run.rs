@@ -7,7 +7,7 @@ use crate::kernels::Kernels;
 use crate::lift::{Launch, Launches, Limits, Work, lift_program};
 use crate::order;
 use crate::report::Report;
-use crate::schedule::{HbmUse, Home, Plan, Timeline, TooLarge};
+use crate::schedule::{HbmUse, Home, Plan, Time, Timeline, TooLarge};
 use crate::traffic::{Keys, Sources};
 use codegen::Merit;
 use ring_program::data::Words;
@@ -22,29 +22,26 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Lifted<'p> {
     program: &'p RingProgram,
-    /// With each of the limits to choose among: at least one.
+    /// With each of the limits to choose among, for the whole VDM, then for its parts: at least one.
     liftings: Vec<Lifting>,
 }
 
-/// The launches of a program within some limits.
+/// The launches of a program within some limits, with kernels for a part of the VDM.
 #[derive(Debug)]
 struct Lifting {
-    flow: Flow,
-    launches: Launches,
-    /// The launches in the deep order, unless they are many.
-    deep: Option<Launches>,
+    limits: Limits,
+    /// How often the VDM is halved. The rest is unused.
+    halvings: usize,
+    flow: Arc<Flow>,
+    /// The launches in each order to choose among: that of lifting first.
+    orders: Arc<Vec<Launches>>,
     candidates: Candidates,
 }
 
 impl Lifting {
-    fn new(flow: Flow, launches: Launches, candidates: Candidates) -> Self {
-        let deep = (launches.launches.len() <= MOST_LAUNCHES).then(|| order::deep(&launches));
-        Self { flow, launches, deep, candidates }
-    }
-
-    /// The launches in each order to choose among: that of lifting first.
-    fn orders(&self) -> impl Iterator<Item = &Launches> {
-        std::iter::once(&self.launches).chain(&self.deep)
+    /// The launches in the order of lifting.
+    fn launches(&self) -> &Launches {
+        &self.orders[0]
     }
 }
 
@@ -66,49 +63,110 @@ impl<'p> Lifted<'p> {
         machine: &Machine,
         choose: &Choose<'_>,
     ) -> Result<Self, RunError> {
-        let limits = Limits::for_degree(program.degree().get(), machine);
-        let mut lifted = Self::with_limits(program, machine, limits, choose)?;
-        let Lifting { launches, candidates, .. } = &lifted.liftings[0];
-        if launches.launches.len() > MOST_LAUNCHES {
-            return Ok(lifted);
-        }
-        let finer = limits.finer().filter_map(|limits| {
-            let (flow, finer) = lift_program(program, limits);
-            let candidates = candidates.with_launches((program, &finer, machine), launches, choose).ok()?;
-            Some(Lifting::new(flow, finer, candidates))
-        });
-        let finer: Vec<Lifting> = finer.collect();
-        lifted.liftings.extend(finer);
-        Ok(lifted)
+        let limits = |machine: &Machine| {
+            let limits = Limits::for_degree(program.degree().get(), machine);
+            std::iter::once(limits).chain(limits.finer()).collect()
+        };
+        Self::within(program, machine, limits, choose)
     }
 
-    fn with_limits(
+    /// With the `limits` for each part of the VDM, those of the whole VDM first.
+    fn within(
         program: &'p RingProgram,
         machine: &Machine,
-        limits: Limits,
+        limits: impl Fn(&Machine) -> Vec<Limits>,
         choose: &Choose<'_>,
     ) -> Result<Self, RunError> {
-        let (flow, launches) = lift_program(program, limits);
-        let candidates =
-            Candidates::with_recipes(program, &launches, machine, choose).map_err(RunError::Kernel)?;
-        Ok(Self { program, liftings: vec![Lifting::new(flow, launches, candidates)] })
+        let mut liftings: Vec<Lifting> = Vec::new();
+        for (halvings, part) in parts(machine).enumerate() {
+            let before = liftings.len();
+            // Parts have the recipes of the whole VDM, and no searches of their own.
+            let choose = if halvings == 0 { choose } else { &choose::known };
+            for limits in limits(&part) {
+                // Launches do not depend on the part of the VDM, and few kernels do.
+                let known = liftings.iter().rev().find(|known| known.limits == limits);
+                let (flow, orders) = match known {
+                    Some(known) => (Arc::clone(&known.flow), Arc::clone(&known.orders)),
+                    None => {
+                        let (flow, launches) = lift_program(program, limits);
+                        (Arc::new(flow), Arc::new(order::all(launches)))
+                    }
+                };
+                let candidates = match known.or(liftings.first()) {
+                    None => Candidates::with_recipes(program, &orders[0], &part, choose)
+                        .map_err(RunError::Kernel)?,
+                    Some(known) => {
+                        let of = (program, &orders[0], &part);
+                        let candidates = known.candidates.with_launches(of, known.launches(), choose);
+                        let Ok(candidates) = candidates else { continue };
+                        candidates
+                    }
+                };
+                liftings.push(Lifting { limits, halvings, flow, orders, candidates });
+                if liftings[0].orders.len() == 1 {
+                    return Ok(Self { program, liftings });
+                }
+            }
+            if liftings.len() == before {
+                break;
+            }
+        }
+        Ok(Self { program, liftings })
     }
 }
 
-/// A program with more launches has one lifting, in one order. Its launches hide how long each waits, and each schedule takes time.
-const MOST_LAUNCHES: usize = 4096;
+/// One of the ways in which a program can run.
+#[derive(Debug)]
+struct Variant {
+    /// The index of the lifting, and that of the order of its launches.
+    lifting: usize,
+    order: usize,
+    kernels: Kernels,
+}
+
+impl Lifted<'_> {
+    /// The variants to choose among, of equals the first.
+    fn variants(&self, parts: &[Machine], merit: Merit) -> Result<Vec<Variant>, RunError> {
+        let mut variants = Vec::new();
+        for (lifting, Lifting { halvings, orders, candidates, .. }) in self.liftings.iter().enumerate() {
+            let kernels = candidates.variants(self.program, &orders[0], &parts[*halvings], merit);
+            let kernels = kernels.map_err(RunError::Kernel)?;
+            variants.extend((0..orders.len()).flat_map(|order| {
+                let variant = move |kernels: &Kernels| Variant { lifting, order, kernels: kernels.clone() };
+                kernels.iter().map(variant)
+            }));
+        }
+        Ok(variants)
+    }
+
+    fn plan<'a>(
+        &'a self,
+        variant: &'a Variant,
+        parts: &'a [Machine],
+        (keys, record): (Keys, bool),
+    ) -> Plan<'a> {
+        let Variant { lifting, order, kernels } = variant;
+        let Lifting { halvings, flow, orders, .. } = &self.liftings[*lifting];
+        let (launches, machine) = (&orders[*order], &parts[*halvings]);
+        Plan { program: self.program, flow, launches, kernels, machine, keys, record }
+    }
+}
+
+/// The machine with its whole VDM, then with a half of it, and so on.
+fn parts(machine: &Machine) -> impl Iterator<Item = Machine> {
+    let halved = |part: &Machine| (part.vdm_words() > 1).then(|| part.with_half_of_the_vdm());
+    std::iter::successors(Some(machine.clone()), halved)
+}
 
 /// A program, lifted to kernels of a machine.
 #[derive(Debug)]
 pub struct Runtime<'p> {
     lifted: Arc<Lifted<'p>>,
-    /// The index of the lifting, and that of the order of its launches.
-    lifting: usize,
-    order: usize,
     machine: &'p Machine,
+    parts: Vec<Machine>,
     keys: Keys,
     merit: Merit,
-    kernels: Kernels,
+    variant: Variant,
     /// Its timeline without a record, if the choice of the kernels needed it.
     timeline: Option<Timeline>,
 }
@@ -144,7 +202,7 @@ impl<'p> Runtime<'p> {
         (keys, merit): (Keys, Merit),
         limits: Limits,
     ) -> Result<Self, RunError> {
-        let lifted = Lifted::with_limits(program, machine, limits, &choose::best)?;
+        let lifted = Lifted::within(program, machine, |_| vec![limits], &choose::best)?;
         Self::of(Arc::new(lifted), machine, (keys, merit))
     }
 
@@ -157,38 +215,40 @@ impl<'p> Runtime<'p> {
         machine: &'p Machine,
         (keys, merit): (Keys, Merit),
     ) -> Result<Self, RunError> {
-        let Lifted { program, liftings } = &*lifted;
-        let mut variants = Vec::new();
-        for (index, lifting) in liftings.iter().enumerate() {
-            let Lifting { launches, candidates, .. } = lifting;
-            let kernels = candidates.variants(program, launches, machine, merit).map_err(RunError::Kernel)?;
-            let orders = lifting.orders().enumerate();
-            variants.extend(orders.flat_map(|(order, launches)| {
-                kernels.iter().map(move |kernels| (index, order, launches, kernels.clone()))
-            }));
-        }
-        let ((lifting, order, _, kernels), timeline) =
-            choose::least(variants, |(index, _, launches, kernels)| {
-                let flow = &liftings[*index].flow;
-                let key_bytes = key_bytes(program, flow, machine, keys);
-                let plan = Plan { program, flow, launches, kernels, machine, keys, record: false };
-                plan.timeline().map_or((f64::INFINITY, None), |timeline| {
-                    let events = events(launches, kernels);
-                    let work = timeline.work(&events, keys.on_chip(key_bytes));
-                    (merit.value(&RunEnergy::of(machine, &work), work.time_us), Some(timeline))
-                })
-            });
-        Ok(Self { lifted, lifting, order, machine, keys, merit, kernels, timeline })
+        let halvings = lifted.liftings.last().map_or(0, |lifting| lifting.halvings);
+        let parts: Vec<Machine> = parts(machine).take(1 + halvings).collect();
+        let variants = lifted.variants(&parts, merit)?;
+        let (variant, timeline) = choose::least(variants, |variant, best| {
+            let plan = lifted.plan(variant, &parts, (keys, false));
+            let Plan { program, flow, launches, kernels, .. } = plan;
+            // A slower one has no value.
+            let end = match merit {
+                Merit::Cycles => Time::from_ns(1e3 * best),
+                Merit::Energy | Merit::EnergyDelay => Time::MAX,
+            };
+            plan.timeline_before(end).ok().flatten().map_or((f64::INFINITY, None), |timeline| {
+                let events = events(launches, kernels);
+                let work = timeline.work(&events, keys.on_chip(key_bytes(program, flow, machine, keys)));
+                (merit.value(&RunEnergy::of(machine, &work), work.time_us), Some(timeline))
+            })
+        });
+        Ok(Self { lifted, machine, parts, keys, merit, variant, timeline })
     }
 
     fn lifting(&self) -> &Lifting {
-        &self.lifted.liftings[self.lifting]
+        &self.lifted.liftings[self.variant.lifting]
     }
 
     pub(crate) fn plan(&self, record: bool) -> Plan<'_> {
-        let Self { lifted, machine, keys, kernels, .. } = self;
-        let (flow, launches) = (&self.lifting().flow, self.launches());
-        Plan { program: lifted.program, flow, launches, kernels, machine, keys: *keys, record }
+        self.lifted.plan(&self.variant, &self.parts, (self.keys, record))
+    }
+
+    /// The plans of all variants, each with the index of its order.
+    #[cfg(test)]
+    pub(crate) fn plans<R>(&self, mut each: impl FnMut(usize, &Plan<'_>) -> R) -> Vec<R> {
+        let variants = self.lifted.variants(&self.parts, self.merit).expect("they are known");
+        let plan = |variant| self.lifted.plan(variant, &self.parts, (self.keys, false));
+        variants.iter().map(|variant| each(variant.order, &plan(variant))).collect()
     }
 
     /// The machine.
@@ -199,9 +259,9 @@ impl<'p> Runtime<'p> {
     /// The name of a launch's kernel; none for a movement of words.
     pub(crate) fn kernel_name(&self, launch: &Launch) -> Option<&'static str> {
         match launch.work {
-            Work::Elementwise(shape) => Some(self.kernels.elementwise(shape).name),
+            Work::Elementwise(shape) => Some(self.variant.kernels.elementwise(shape).name),
             Work::Operation(_) => {
-                self.launches().batch(launch).map(|batch| self.kernels.operation(batch).name)
+                self.launches().batch(launch).map(|batch| self.variant.kernels.operation(batch).name)
             }
             Work::Permute(_) => None,
         }
@@ -215,17 +275,17 @@ impl<'p> Runtime<'p> {
     /// The launches in the order of lifting.
     #[cfg(test)]
     pub(crate) fn launches_as_lifted(&self) -> &Launches {
-        &self.lifting().launches
+        self.lifting().launches()
     }
 
     /// The launches.
     pub fn launches(&self) -> &Launches {
-        self.lifting().orders().nth(self.order).expect("the order was chosen among these")
+        &self.lifting().orders[self.variant.order]
     }
 
     /// The kernels.
     pub fn kernels(&self) -> &Kernels {
-        &self.kernels
+        &self.variant.kernels
     }
 
     /// Times the program. `record` asks for all launches and transfers.
@@ -280,7 +340,7 @@ impl<'p> Runtime<'p> {
 
     /// The events of all kernels.
     pub fn events(&self) -> Events {
-        events(self.launches(), &self.kernels)
+        events(self.launches(), &self.variant.kernels)
     }
 
     /// The report of a timeline.
@@ -302,9 +362,8 @@ impl<'p> Runtime<'p> {
         if let Some(group) = inputs.missing().next() {
             return Err(RunError::MissingInput { name: group.name.clone() });
         }
-        let Self { lifted, machine, kernels, .. } = self;
-        let (flow, launches) = (&self.lifting().flow, self.launches());
-        let execution = Execution { program: lifted.program, flow, launches, kernels, machine };
+        let Plan { program, flow, launches, kernels, machine, .. } = self.plan(false);
+        let execution = Execution { program, flow, launches, kernels, machine };
         execution.run(inputs).map_err(|(launch, error)| {
             let launch = &launches.launches[launch];
             let (operation, lines) = match &error {

@@ -155,6 +155,7 @@ pub use self::timeline::{Cost, Run, Timeline, Transfer};
 pub(crate) use self::uses::Uses;
 pub use crate::facts::Resource;
 pub use crate::time::Span;
+pub(crate) use crate::time::Time;
 
 use crate::flow::{Flow, ValueId};
 use crate::kernels::{Kernels, Timed};
@@ -220,6 +221,14 @@ impl Plan<'_> {
     /// # Errors
     /// Returns an error if a launch does not fit the VDM.
     pub fn timeline(&self) -> Result<Timeline, TooLarge> {
+        Ok(self.timeline_before(Time::MAX)?.expect("no time is later"))
+    }
+
+    /// The timeline if the program ends before `end`. Its launches are planned while it can.
+    ///
+    /// # Errors
+    /// The same.
+    pub(crate) fn timeline_before(&self, end: Time) -> Result<Option<Timeline>, TooLarge> {
         let mut layout = Layout::new(self);
         let uses = Uses::of(layout.items.len(), layout.uses(self));
         let homes = layout.homes(self, &uses);
@@ -227,7 +236,16 @@ impl Plan<'_> {
         let (capacity, items) = (self.machine.vdm_words().into(), std::mem::take(&mut layout.items));
         let mut rpu = Rpu::new(self.machine, capacity, items, uses, self.record);
         let (mut costs, mut operands, mut results) = (Costs::default(), Vec::new(), Vec::new());
+        let least = |launch| self.kernel(launch).map_or(Time::ZERO, |kernel| rpu.least(&kernel.facts()));
+        let mut left: Vec<Time> = self.launches.launches.iter().rev().map(least).collect();
+        left.iter_mut().fold(Time::ZERO, |later, time| {
+            *time += later;
+            *time
+        });
         for (index, launch) in (0..).zip(&self.launches.launches) {
+            if rpu.computed + left.pop().expect("the time from each launch on") >= end {
+                return Ok(None);
+            }
             operands.clear();
             operands.extend(layout.sources(self, launch));
             let sources = operands.len();
@@ -250,7 +268,7 @@ impl Plan<'_> {
         }
         let mut timeline = rpu.finish();
         (timeline.costs, timeline.hbm.homes) = (costs.0, homes);
-        Ok(timeline)
+        Ok(Some(timeline))
     }
 
     /// The kernel of a launch; none for movements of words.

@@ -8,6 +8,7 @@ pub(crate) struct Time(pub(crate) u64);
 
 impl Time {
     pub(crate) const ZERO: Self = Self(0);
+    pub(crate) const MAX: Self = Self(u64::MAX);
 
     /// A duration, rounded up to a whole picosecond.
     pub(crate) fn from_ns(ns: f64) -> Self {

@@ -11,6 +11,9 @@ pub struct Limits {
     pub steps: usize,
     /// Limbs of a launch of transforms or automorphisms, each in its ring.
     pub rings: usize,
+    /// Whether the first launch of a transform or an automorphism has one limb at most, and each other twice as many as the one
+    /// before.
+    pub ramp: bool,
     /// Nodes that are brought into stages together. More find more common work, and keep more limbs
     /// alive.
     pub window: usize,
@@ -24,8 +27,16 @@ pub struct Limits {
 
 impl Limits {
     /// One launch for each line.
-    pub const LINES: Self =
-        Self { operands: 3, steps: 1, rings: 1, window: 1, reach: 0, unrelated: false, constants: false };
+    pub const LINES: Self = Self {
+        operands: 3,
+        steps: 1,
+        rings: 1,
+        ramp: false,
+        window: 1,
+        reach: 0,
+        unrelated: false,
+        constants: false,
+    };
 
     /// The limits for polynomials of degree `n` on a machine.
     ///
@@ -44,6 +55,7 @@ impl Limits {
                 operands,
                 steps: 512,
                 rings: 1,
+                ramp: false,
                 window: 1,
                 reach: REACH,
                 unrelated: false,
@@ -56,6 +68,7 @@ impl Limits {
             operands: (limbs / 4).max(limbs.min(32)).clamp(3, Self::REGISTERS as u64) as usize,
             steps: lines.min(128),
             rings: (BATCH_VECTORS / vectors).min(limbs / 8).clamp(1, 16) as usize,
+            ramp: false,
             window,
             reach: window,
             unrelated: true,
@@ -64,11 +77,22 @@ impl Limits {
     }
 
     /// Limits of finer launches, to choose among by the time of the program.
-    pub fn finer(self) -> impl Iterator<Item = Self> {
+    pub fn finer(self) -> Vec<Self> {
+        if !self.unrelated {
+            return FINER_GROUPS.map(|operands| Self { operands, reach: 4 * operands, ..self }).into();
+        }
         let operands = self.operands.min(FINER_OPERANDS);
-        let halvings = 0..if self.unrelated { MOST_HALVINGS + 1 } else { 0 };
-        let limits = halvings.map(move |halvings| Self { rings: self.rings >> halvings, operands, ..self });
-        limits.filter(move |&finer| finer.rings > 0 && finer != self)
+        let halved =
+            (0..=MOST_HALVINGS).map(|halvings| Self { rings: self.rings >> halvings, operands, ..self });
+        let halved = halved.filter(|&finer| finer.rings > 0 && finer != self);
+        let ramp = (self.rings > 1).then_some(Self { ramp: true, operands, ..self });
+        halved.chain(ramp).collect()
+    }
+
+    /// The most limbs of a launch of an operation, by its place among these launches: 1 is the first.
+    pub(super) fn rings_of(self, place: u32) -> usize {
+        let ramp = 1_usize.checked_shl(place.saturating_sub(1)).unwrap_or(usize::MAX);
+        if self.ramp { self.rings.min(ramp) } else { self.rings }
     }
 
     /// As many operands, moduli and scalars as the register files hold, with two address registers
@@ -89,8 +113,11 @@ const WINDOW_VECTORS: u64 = 256;
 /// The vectors of all limbs of a launch of transforms that keep the pipes busy.
 const BATCH_VECTORS: u64 = 32;
 
-/// The operands of a group of finer launches.
+/// The operands of a group of finer launches of short limbs.
 const FINER_OPERANDS: usize = 32;
+
+/// The operands of a group of finer launches of long limbs. A quarter of the reach: the fewer operands, the sooner a group begins.
+const FINER_GROUPS: [usize; 2] = [16, 8];
 
 /// The halvings of the limbs of a launch of transforms in finer launches.
 const MOST_HALVINGS: u32 = 3;

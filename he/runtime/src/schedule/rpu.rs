@@ -256,6 +256,13 @@ impl<'m> Rpu<'m> {
         }
     }
 
+    /// The shortest time of a launch of a kernel.
+    pub(super) fn least(&self, kernel: &Facts) -> Time {
+        let runs = kernel.slices.map_or(1, |(_, runs)| runs);
+        let run = self.overhead + Time::from_ns(kernel.cycles as f64 / self.ghz);
+        Time(run.0.saturating_mul(runs.into()))
+    }
+
     /// A run of a kernel for which all is there from `ready` on.
     pub(super) fn compute(&mut self, kernel: &Facts, ready: Time) -> Interval {
         let begin = self.computed.max(ready);

@@ -435,12 +435,15 @@ impl Model {
         let newest = (0..self.launches.len())
             .filter(|&launch| self.does(launch) == does)
             .max_by_key(|&launch| self.launches[launch].parts.iter().max().copied());
+        let begun = (0..self.launches.len()).filter(|&launch| self.does(launch) == does).count() as u32;
         let place = newest.filter(|&newest| {
             let is_new = self.launches[newest].parts.iter().all(|&it| self.parts[it].reads[0] != a);
             let makes = |value: &usize| self.is_made_in(newest, *value);
             let mut others = self.parts[..part].iter().chain([&self.parts[part]]);
             let is_read = others.any(|other| other.reads.iter().any(makes));
-            self.launches[newest].parts.len() < self.limits.rings
+            // The first launch has one, the second two, the third four.
+            let of_ramp = if self.limits.ramp { 2_usize.saturating_pow(begun - 1) } else { usize::MAX };
+            self.launches[newest].parts.len() < self.limits.rings.min(of_ramp)
                 && is_new
                 && (maker.is_none_or(|maker| maker < newest) || !is_read)
         });
@@ -480,28 +483,34 @@ fn limits(n: u64, machine: &Machine) -> Limits {
             operands: (limbs / 4).clamp(32, 62).min(limbs).max(3) as usize,
             steps: 128.min(256 / vectors) as usize,
             rings: (32 / vectors).min(16).min(limbs / 8).max(1) as usize,
+            ramp: false,
             window,
             reach: window,
             unrelated: true,
             constants,
         },
         false => {
-            Limits { operands: 62, steps: 512, rings: 1, window: 1, reach: 4, unrelated: false, constants }
+            let (rings, ramp, window) = (1, false, 1);
+            Limits { operands: 62, steps: 512, rings, ramp, window, reach: 4, unrelated: false, constants }
         }
     }
 }
 
 /// The limits of finer launches, by the text on the choice of kernels.
 fn finer(limits: Limits) -> Vec<Limits> {
-    let mut finer = Vec::new();
-    if limits.window > 1 {
-        let operands = limits.operands.min(32);
-        if limits.operands > 32 {
-            finer.push(Limits { operands, ..limits });
-        }
-        for parts in [2, 4, 8].into_iter().filter(|&parts| parts <= limits.rings) {
-            finer.push(Limits { operands, rings: limits.rings / parts, ..limits });
-        }
+    if limits.window == 1 {
+        let [more, fewer] = [(16, 64), (8, 32)].map(|(operands, reach)| Limits { operands, reach, ..limits });
+        return vec![more, fewer];
+    }
+    let (mut finer, operands) = (Vec::new(), limits.operands.min(32));
+    if limits.operands > 32 {
+        finer.push(Limits { operands, ..limits });
+    }
+    for parts in [2, 4, 8].into_iter().filter(|&parts| parts <= limits.rings) {
+        finer.push(Limits { operands, rings: limits.rings / parts, ..limits });
+    }
+    if limits.rings > 1 {
+        finer.push(Limits { operands, ramp: true, ..limits });
     }
     finer
 }
@@ -513,7 +522,7 @@ fn random_limits(rng: &mut Random, program: &RingProgram) -> Limits {
     let n = program.degree().get() << rng.random_range(0..5);
     let limits = limits(n, &machine);
     assert_eq!(limits, Limits::for_degree(n, &machine), "n = {n}");
-    assert_eq!(finer(limits), limits.finer().collect::<Vec<_>>(), "n = {n}");
+    assert_eq!(finer(limits), limits.finer(), "n = {n}");
     match rng.random_range(0..3) {
         0 => limits,
         1 => finer(limits).pop().unwrap_or(limits),
@@ -521,6 +530,7 @@ fn random_limits(rng: &mut Random, program: &RingProgram) -> Limits {
             operands: rng.random_range(3..40),
             steps: rng.random_range(1..80),
             rings: rng.random_range(1..5),
+            ramp: rng.random_range(0..2) == 0,
             window: rng.random_range(1..200),
             reach: rng.random_range(0..200),
             unrelated: rng.random_range(0..2) == 0,

@@ -179,6 +179,7 @@ fn time_is_near_that_of_the_busier_side() {
     for ([busier, least, any, moved], name) in ratios.iter().take(ratios.len() / 8) {
         println!("{busier:.3} {least:.3} {any:.3} {moved:.3} {name}");
     }
-    assert!(busier.0 < 1.15 && busier.1 < 1.4, "{busier:?}");
+    // The lines of 200 programs, which few programs do not have to hold; the default number does.
+    assert!(busier.0 < 1.08 && busier.1 < 1.25, "{busier:?}");
     assert!(least.0 < 1.1 && least.1 < 1.35, "{least:?}");
 }

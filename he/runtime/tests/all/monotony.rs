@@ -82,6 +82,6 @@ fn more_of_a_resource_seldom_costs_time() {
         let slower = ratios.iter().filter(|&&ratio| ratio > SLOWER).count();
         let worst = ratios.iter().copied().fold(0.0, f64::max);
         println!("more {resource}: {slower} of {} slower, at worst {worst:.3}", ratios.len());
-        assert!(worst < 1.02 && 20 * slower <= ratios.len(), "more {resource}");
+        assert!(worst < 1.02 && 200 * slower <= ratios.len(), "more {resource}");
     }
 }

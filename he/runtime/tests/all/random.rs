@@ -22,11 +22,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases("PROGRAM_CASES", 32)))]
 
     #[test]
-    fn results_are_those_of_big_integers(program in programs(), seed: u64, operands in 3..40usize, steps in 1..80usize, rings in 1..5usize, window in 1..200usize, reach in 0..200usize, unrelated: bool, constants: bool) {
+    fn results_are_those_of_big_integers(program in programs(), seed: u64, operands in 3..40usize, steps in 1..80usize, rings in 1..5usize, ramp: bool, window in 1..200usize, reach in 0..200usize, unrelated: bool, constants: bool) {
         let machine = Machine::rpu_128x128();
         let mut inputs = Inputs::new(&program);
         inputs.fill(seed);
-        let limits = Limits { operands, steps, rings, window, reach, unrelated, constants };
+        let limits = Limits { operands, steps, rings, ramp, window, reach, unrelated, constants };
         let runtime = Runtime::with_limits(&program, &machine, (Keys::Streamed, Merit::Cycles), limits).unwrap();
         let outputs = runtime.execute(&inputs).unwrap();
         runtime.check(&inputs, &outputs).unwrap_or_else(|error| panic!("{error}\n{}", program.to_text()));
@@ -92,7 +92,8 @@ fn a_sum_of_more_limbs_than_the_vdm_holds_reads_each_limb_once() {
     let program = builder.finish(None).unwrap();
     let mut machine = Machine::rpu_128x128();
     machine.edit(|values| values.vdm.size_mib = 1).unwrap();
-    let runtime = Runtime::new(&program, &machine, Keys::Streamed).unwrap();
+    let limits = Limits::for_degree(degree.get(), &machine);
+    let runtime = Runtime::with_limits(&program, &machine, (Keys::Streamed, Merit::Cycles), limits).unwrap();
     let timeline = runtime.time(false).unwrap();
     assert_eq!(runtime.launches().launches.len(), 1);
     let limb = degree.get() * 16;
