@@ -64,8 +64,8 @@ fn main() -> Outcome<()> {
         let subjects = subjects(&claims);
         let times = measure(&device, &subjects, runs)?;
         println!("## {paper}\n");
-        println!("| claim | claimed | on | baseline | µs | optimised | µs | gain here | spread | verdict |");
-        println!("|---|---|---|---|---|---|---|---|---|---|");
+        println!("| claim | claimed | on | baseline, µs | optimised, µs | gain here | spread | verdict |");
+        println!("|---|---|---|---|---|---|---|---|");
         for claim in claims {
             let [baseline, optimised] = [&claim.baseline, &claim.optimised].map(|subject| {
                 let found = subjects.iter().position(|other| other.same_work(subject));
@@ -146,8 +146,8 @@ fn report(
     let (before, after) = (baseline.median, optimised.median);
     let Gain { median, low, high } = gain;
     println!(
-        "| {what} | {claimed} | {card}, {mode} | {from} | {before:.2} | {to} | {after:.2} | {median:.3} | {low:.3} to {high:.3} | \
-         {verdict} |"
+        "| {what}<br>Baseline: {from}; optimised: {to} | {claimed} | {card}, {mode} | {before:.2} | {after:.2} | {median:.3} | \
+         {low:.3} to {high:.3} | {verdict} |"
     );
     writeln!(
         lines,

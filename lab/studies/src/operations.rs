@@ -123,7 +123,10 @@ fn section(name: &str) -> Result<String, Fault> {
             ("n", &set.degree().get()),
             ("q", &set.levels()),
             ("p", &set.p().len()),
-            ("digits", &set.digits()),
+            (
+                "digits",
+                &if set.digits() == 1 { "1 digit".to_owned() } else { format!("{} digits", set.digits()) },
+            ),
             ("parameters", &set.parameters()),
             ("rows", &lines(rows)),
         ],

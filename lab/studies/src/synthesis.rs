@@ -258,5 +258,5 @@ fn row(comparison: &Comparison<'_>, columns: &str, delay: bool) -> String {
     let off = 100.0 * comparison.deviation();
     let mark = if exception(delay, row).is_some() { "exception" } else { "" };
     let Row { module, text, .. } = row;
-    format!("| {module} | {text} | {columns} | {synthesised:.3} | {model:.3} | {off:+.1} % | {mark} |")
+    format!("| {module} | {text} | {columns} | {synthesised:.3} | {model:.3} | {off:+.1}% | {mark} |")
 }

@@ -132,7 +132,7 @@ pub(super) fn fill_in(page: &str, efficiency: f64, latency_ns: f64) -> Result<St
         let piece = 32.0 * one("read") / of.get("gather", None, Some(32)).unwrap_or(f64::NAN);
         let [large, small] = [1 << 18, 1 << 16].map(|least| 100.0 * of.error(turn, least));
         format!(
-            "| {} | {:.3} | {:.3} | {turn:.0} | {piece:.0} | {large:.1} % | {small:.1} % |",
+            "| {} | {:.3} | {:.3} | {turn:.0} | {piece:.0} | {large:.1}% | {small:.1}% |",
             name(*memory),
             one("read"),
             one("write")
@@ -150,7 +150,7 @@ pub(super) fn fill_in(page: &str, efficiency: f64, latency_ns: f64) -> Result<St
     let latencies = ["hbm2-2000", "hbm2-2400", "hbm3-6400"].into_iter().flat_map(|memory| {
         [100, 67].map(|reads| {
             format!(
-                "| {memory} | {reads} % | {} | {} | {} |",
+                "| {memory} | {reads}% | {} | {} | {} |",
                 latency(memory, reads, |probe| probe.share_of_peak < 0.1),
                 latency(memory, reads, |probe| (0.45..0.55).contains(&probe.share_of_peak)),
                 latency(memory, reads, |probe| probe.interval <= 8)

@@ -153,7 +153,7 @@ pub(super) fn fill_in(page: &str, printed: &[Printed]) -> Result<String, Fault> 
     let clocks = periods.iter().map(|&(bytes, ns)| {
         let (line, bank) = (predicted(bytes), size(bytes));
         format!(
-            "| {bank} | {ns:.3} | {:.3} | {line:.3} | {:+.1} % |",
+            "| {bank} | {ns:.3} | {:.3} | {line:.3} | {:+.1}% |",
             access(bytes),
             100.0 * (line / ns - 1.0)
         )
