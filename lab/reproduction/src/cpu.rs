@@ -75,6 +75,18 @@ impl Measurements {
         Ok(Self { processor: processor(), timings })
     }
 
+    /// What the page writes above the columns of the table, without the first.
+    pub(super) const HEADS: [&'static str; 8] = [
+        "modulus, bits",
+        "n",
+        "threads",
+        "here, µs",
+        "paper's program, µs",
+        "our fastest, µs",
+        "here / paper's program",
+        "here / our fastest",
+    ];
+
     /// The table of the measurements and the simulated times.
     pub(super) fn table(&self, evaluation: &Evaluation) -> Table {
         let header = vec![

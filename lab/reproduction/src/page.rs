@@ -25,7 +25,7 @@ figure .draw { border: 1px solid var(--line); border-radius: 6px; padding: .25re
   flex-wrap: wrap; }
 figure svg { flex: 1 1 22rem; width: 22rem; min-width: 0; max-width: 48rem; height: auto; }
 figcaption { margin: .4rem 0 0; max-width: 62rem; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; } .scroll + .scroll { margin-top: 1.25rem; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .5rem; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 600; border-bottom: 2px solid #999; }
@@ -255,12 +255,12 @@ fn measurements_section(measurements: &Measurements, table: &Table, panels: &[St
         }
         div.scroll {
             table {
-                thead { tr { @for name in &table.header { th { (name.replace('_', " ")) } } } }
+                thead { tr { th { "code" } @for head in Measurements::HEADS { th.right { (head) } } } }
                 tbody {
                     @for row in &table.rows {
                         tr {
                             @for cell in row {
-                                td.number { (cell.parse().map_or(cell.clone(), |value: f64| significant(value, 3))) }
+                                @if let Ok(value) = cell.parse() { td.number { (significant(value, 3)) } } @else { td { (cell) } }
                             }
                         }
                     }
