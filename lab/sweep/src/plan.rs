@@ -138,14 +138,7 @@ pub(super) fn title(definition: &Definition, first: &PlannedPoint, points: &Poin
     if !identifying.map(|parameter| parameter.name).all(same) {
         return definition.name.clone();
     }
-    let workload = first.workload();
-    match first.settings.get("modulus").and_then(|modulus| modulus.as_str()) {
-        Some(modulus) => {
-            let (name, stream) = (workload.name(), workload.stream());
-            format!("{name}, modulus {modulus}{stream}: {}", goals.title())
-        }
-        None => format!("{workload}: {}", goals.title()),
-    }
+    format!("{}: {}", first.workload(), goals.title())
 }
 
 /// The manifest of a definition with these points.
@@ -202,6 +195,24 @@ mod tests {
         assert_eq!(plan.len(), 2);
         let (point, count) = plan.repeated().unwrap();
         assert_eq!((point.key, count), (plan.point(0).key, 1));
+    }
+
+    #[test]
+    fn a_title_names_the_task_that_all_points_have() {
+        for (text, title) in [
+            ("modulus = '0xa001'", "4K-point NTT, 16-bit modulus: "),
+            (
+                "[[list]]\ntowers = 1\nhple.count = 4\n[[list]]\nhple.count = 8",
+                "4K-point NTT, 128-bit modulus: ",
+            ),
+            ("[grid]\ntowers = [2]", "4K-point NTT, 2 moduli of 128 bits: "),
+            ("[grid]\ntowers = [2, 3]", "many"),
+            ("[grid]\ntowers = [1, 2]", "many"),
+            ("[grid]\nmodulus_bits = [60, 128]", "many"),
+        ] {
+            let plan = plan(&format!("name = 'many'\nn = 4096\n{text}")).unwrap();
+            assert!(plan.manifest.title.starts_with(title), "{text}: {}", plan.manifest.title);
+        }
     }
 
     /// An axis may have a million values.
