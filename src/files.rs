@@ -66,8 +66,10 @@ pub(crate) fn create_folder(path: &Path) -> Result<(), Failure> {
 
 /// The path of a file with another ending after its name; `None` if the path is `-` or a special file.
 pub(crate) fn beside(path: &Path, ending: &str) -> Option<PathBuf> {
-    let is_special = is_dash(path) || path.metadata().is_ok_and(|metadata| !metadata.is_file());
-    let mut name = path.file_name().filter(|_| !is_special)?.to_owned();
+    if is_dash(path) || path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return None;
+    }
+    let mut name = path.file_name()?.to_owned();
     name.push(ending);
     Some(path.with_file_name(name))
 }

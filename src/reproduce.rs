@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use reproduction::Reproduction;
 use reproduction::cpu::Measurements;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -17,31 +17,36 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
-    if args.check && !args.out.join("index.html").is_file() {
-        let message = format!("`{}` has no reproduction to check", diagnostic::path(&args.out));
+    if args.check { check(&args.out) } else { write(&args.out) }
+}
+
+fn check(folder: &Path) -> Result<(), Failure> {
+    if !folder.join("index.html").is_file() {
+        let message = format!("`{}` has no reproduction to check", diagnostic::path(folder));
         return Err(Failure::wrong(
             message,
             "run this in a checkout, or name a folder that `rpu reproduce` wrote",
         ));
     }
-    let evaluated = Reproduction::new()?;
-    if args.check {
-        let files = reproduction::files(&evaluated, None)?;
-        return match reproduction::difference(&files, &args.out) {
-            None => files::print(format!("{} files are fresh\n", files.len()).as_bytes()),
-            Some(name) => Err(Failure::Work(format!(
-                "`{}` is stale: run `rpu reproduce` to regenerate the folder",
-                diagnostic::path(args.out.join(name))
-            ))),
-        };
+    let files = reproduction::files(&Reproduction::new()?, None)?;
+    match reproduction::difference(&files, folder) {
+        None => files::print(format!("{} files are fresh\n", files.len()).as_bytes()),
+        Some(name) => Err(Failure::Work(format!(
+            "`{}` is stale: run `rpu reproduce` to regenerate the folder",
+            diagnostic::path(folder.join(name))
+        ))),
     }
+}
+
+fn write(folder: &Path) -> Result<(), Failure> {
+    let evaluated = Reproduction::new()?;
     let measurements = Measurements::new()?;
-    files::create_folder(&args.out)?;
+    files::create_folder(folder)?;
     for (name, content) in reproduction::files(&evaluated, Some(&measurements))? {
-        files::write(&args.out.join(name), &content)?;
+        files::write(&folder.join(name), &content)?;
     }
     files::print(reproduction::summary(&evaluated).as_bytes())?;
-    note!("wrote {}", diagnostic::path(args.out.join("index.html")));
+    note!("wrote {}", diagnostic::path(folder.join("index.html")));
     Ok(())
 }
 

@@ -87,19 +87,16 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         let message = "the cache of measurements has wrong cycles for the best plan";
         return Err(Failure::wrong(message, "delete the folder, or search again with --no-cache"));
     }
-    let (recipe, cycles) = if found.cycles < before_cycles {
-        (found.recipe, found.cycles)
-    } else {
-        (before.recipe, before_cycles)
-    };
     let gain = 100.0 * (1.0 - found.cycles.0 as f64 / before_cycles.0 as f64);
     let (tried, origin) = (found.tried, before.origin);
     note!("best of {tried} plans: {} cycles; plan `best` ({origin}): {before_cycles} cycles", found.cycles);
-    if found.cycles < before_cycles {
+    let (recipe, cycles) = if found.cycles < before_cycles {
         note!("the search found a plan that is {gain:.1}% faster");
+        (found.recipe, found.cycles)
     } else {
         note!("the search found nothing faster; the result is plan `best`");
-    }
+        (before.recipe, before_cycles)
+    };
     let Some(folder) = &args.library else {
         return files::write(&args.output, recipe.to_toml().as_bytes());
     };

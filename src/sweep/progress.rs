@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use indicatif::ProgressBar;
 use lab_sweep::{Counts, Record};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The format of progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -18,9 +18,6 @@ pub(crate) enum ProgressKind {
     /// Failed points only
     None,
 }
-
-/// The minimum time between two lines of JSON.
-const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The progress of some points.
 pub(crate) struct Progress {
@@ -56,7 +53,7 @@ impl Progress {
         self.bar.inc(1);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.counts.add(points, record);
-        if state.told.elapsed() >= INTERVAL && !state.counts.is_complete() {
+        if state.counts.is_due(state.told.elapsed()) {
             state.told = Instant::now();
             self.tell(&state.counts);
         }

@@ -6,8 +6,8 @@ use crate::job_array::{ArrayArgs, arguments};
 use crate::numbers::whole;
 use diagnostic::counted;
 use lab_sweep::slurm::{self, Division};
-use lab_sweep::{Journal, Plan, Shard, Spent, execute, generate};
-use std::time::{Duration, Instant};
+use lab_sweep::{Journal, Plan, Shard, Spent, generate};
+use std::time::Duration;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -20,14 +20,15 @@ pub(super) struct Args {
     least: u32,
 }
 
-/// The maximum number of timed points, and the time after which timing stops.
-const SAMPLE: (usize, Duration) = (32, Duration::from_secs(5));
+/// The time after which timing stops.
+const TIMING: Duration = Duration::from_secs(5);
 
 pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let plan = Plan::new(&args.sweep.definition()?)?;
     let out = &args.sweep.out;
     let mut journal = Journal::open(out, Shard::WHOLE, &plan.manifest)?;
-    let spent = time_some(&plan, &mut journal)?;
+    // One thread: with several, the times would depend on shared resources.
+    let spent = pool(Some(1))?.install(|| slurm::time_some(&plan, &mut journal, TIMING, &generate))?;
     let left = journal.pending(&plan, Shard::WHOLE, false);
     drop(journal);
 
@@ -39,22 +40,6 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let mut command = vec!["sweep".to_owned()];
     command.extend(arguments(args.sweep.file.as_deref(), &args.sweep.overrides, out)?);
     args.array.write(&plan.manifest.name, division.tasks, command, out)
-}
-
-/// Simulates points one after the other until the time is over; their records stay in the journal.
-fn time_some(plan: &Plan, journal: &mut Journal) -> Result<Spent, Failure> {
-    let begin = Instant::now();
-    let mut spent = Spent::default();
-    let pending = journal.pending(plan, Shard::WHOLE, false);
-    // One thread: with several, the times would depend on shared resources.
-    let pool = pool(Some(1))?;
-    for point in slurm::sample(&pending, SAMPLE.0) {
-        spent += pool.install(|| execute(plan, &[point], journal, &generate, &|_| ()))?;
-        if begin.elapsed() > SAMPLE.1 {
-            break;
-        }
-    }
-    Ok(spent)
 }
 
 /// Reports the basis of the division on standard error, and any departure from the request.
@@ -78,7 +63,7 @@ fn tell(args: &Args, plan: &Plan, spent: &Spent, left: usize, division: Division
         1 => note!("the task runs for about {longest:.1?}"),
         _ => note!("the longest of {tasks} tasks runs for about {longest:.1?}"),
     }
-    if longest > args.array.time.duration() {
+    if division.exceeds(&args.array.time) {
         note!("warning: this exceeds --time {}; submit again to run the rest", args.array.time);
     }
 }

@@ -31,26 +31,26 @@ pub(super) struct Job<T> {
 /// A program, by its hash, and what of a machine decides about its results.
 type Run = (String, Conditions);
 
-/// What of a machine decides about the results of programs that fit it: the words of its VDM and of its SDM, and whether it
-/// accepts multiplicands that are not reduced. The last also decides about the data of the check.
+/// What of a machine decides about the results of programs that fit it: the words of its VDM and of its SDM, and the
+/// multiplicands that it accepts. The last also decides about the data of the check.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Conditions {
     vdm_words: u32,
     sdm_words: u32,
-    any_word: bool,
+    operands: LawOperands,
 }
 
 impl Conditions {
     fn of(machine: &Machine) -> Self {
-        let any_word = machine.law.operands == LawOperands::Word;
-        Self { vdm_words: machine.vdm_words(), sdm_words: machine.sdm_words(), any_word }
+        let operands = machine.law.operands;
+        Self { vdm_words: machine.vdm_words(), sdm_words: machine.sdm_words(), operands }
     }
 
     /// Whether a program that runs under these conditions has the same results under others.
     fn imply(&self, others: &Self) -> bool {
         self.vdm_words <= others.vdm_words
             && self.sdm_words <= others.sdm_words
-            && self.any_word == others.any_word
+            && self.operands == others.operands
     }
 }
 
@@ -284,4 +284,25 @@ pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, 
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
         Err(format!("internal error: {text}"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ring::{Degree, Ring};
+
+    #[test]
+    fn a_question_does_not_depend_on_the_names_of_symbols() {
+        let ring = Ring::with_smallest_root(Degree::new(1024).unwrap(), 12289).unwrap();
+        let claim = Request::single(golden::NTT, ring).claim(0);
+        let asked = |claim: &Claim, word: u128| question(claim, &[&[word; 1024]]);
+        let other = |names: &[String]| names.iter().map(|name| format!("other_{name}")).collect();
+        for same in [
+            Claim { inputs: other(&claim.inputs), ..claim.clone() },
+            Claim { outputs: other(&claim.outputs), ..claim.clone() },
+        ] {
+            assert_eq!(asked(&same, 3), asked(&claim, 3), "{same}");
+        }
+        assert_ne!(asked(&claim, 3), asked(&claim, 4));
+    }
 }

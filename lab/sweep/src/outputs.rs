@@ -19,7 +19,7 @@ use super::view::{
 use super::workload::Workload;
 use diagnostic::printable;
 use lab_run::files;
-use plot::PlotError;
+use plot::{Chart, PlotError};
 use rayon::prelude::*;
 use serde_json::Value;
 use sim::Clock;
@@ -241,13 +241,15 @@ impl<'r> Outputs<'r> {
         Ok(self.results.read(&wanted)?.into_iter().map(|(point, _, record)| (point, record)).collect())
     }
 
+    /// The chart of a group, if a point of it ran.
+    fn chart(&self, group: &Group, shown: &Shown) -> Option<Chart> {
+        (group.ran > 0).then(|| chart(&self.view(group, shown)))
+    }
+
     /// The charts and the page around them, each with its file name.
     fn charts_and_page(&self, shown: &Shown) -> Result<Vec<(String, Vec<u8>)>, PlotError> {
         let draw = |group: &Group| {
-            if group.ran == 0 {
-                return Ok(None);
-            }
-            let chart = chart(&self.view(group, shown));
+            let Some(chart) = self.chart(group, shown) else { return Ok(None) };
             let (svg, png) = rayon::join(|| plot::svg(&chart), || plot::png(&chart));
             Ok(Some((svg?, png?)))
         };
@@ -283,7 +285,7 @@ impl<'r> Outputs<'r> {
         let charts: Vec<Option<String>> = self
             .groups
             .iter()
-            .map(|group| (group.ran > 0).then(|| plot::svg(&chart(&view(group)))).transpose())
+            .map(|group| self.chart(group, &shown).map(|chart| plot::svg(&chart)).transpose())
             .collect::<Result<_, _>>()?;
         let sections: Vec<_> =
             self.groups.iter().zip(&charts).map(|(group, svg)| (view(group), svg.as_deref())).collect();
@@ -420,7 +422,7 @@ fn heading(measure: Measure) -> String {
 fn short(measure: Measure, value: f64) -> String {
     let digits = match value {
         _ if measure.is_count() => 0,
-        small if small > 0.0 && small < 1.0 => (2 - small.log10().floor() as i32).clamp(2, 12) as usize,
+        value if value > 0.0 => (2 - value.log10().floor() as i32).clamp(2, 12) as usize,
         _ => 2,
     };
     format!("{value:.digits$}")
@@ -475,15 +477,69 @@ fn cell(value: Option<&Value>) -> String {
 /// A text as a cell of a table. Spreadsheets evaluate cells that begin with one of these characters, perhaps after blanks; an
 /// apostrophe in front makes them text. Control characters are escaped.
 fn neutral(text: &str) -> Cow<'_, str> {
-    let is_blank = |character: char| character.is_whitespace() || character.is_control();
     let text = printable(text);
-    if text
-        .trim_start_matches(is_blank)
-        .starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'])
-        || text.starts_with(['\t', '\r'])
+    let visible = text.trim_start();
+    if visible.starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'])
+        || text.starts_with('\t')
     {
         Cow::Owned(format!("'{text}"))
     } else {
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::explore::{Space, explore};
+    use super::super::{Definition, Journal, Shard, generate};
+    use super::*;
+
+    #[test]
+    fn charts_and_pages_say_what_they_hide_and_what_exceeds_a_constraint() {
+        let text = "kernel = 'add'\nn = 512\nplan = 'kl'\n[grid]\nhple.count = [64, 128]\nvdm.size_mib = [4, 8, 16]\n\
+                    [explore]\nconstraints = ['area < 20 mm2']\n";
+        let folder = tempfile::tempdir().unwrap();
+        let space = Space::new(&Definition::parse("space.toml", text).unwrap()).unwrap();
+        let mut journal = Journal::open(folder.path(), Shard::WHOLE, &space.manifest()).unwrap();
+        explore(&space, &mut journal, 6, 0, &generate, &|_| ()).unwrap();
+        let results = Results::merge(&[folder.path()]).unwrap();
+        let mut outputs = Outputs::new(&results);
+        let group = &mut outputs.groups[0];
+        let beyond = (0..6).filter(|&point| !group.goals.allow(&results.costs(point).unwrap())).count();
+        let front = group.front.len();
+        assert!((1..6).contains(&beyond) && (1..4).contains(&front), "{beyond}, {front}");
+
+        let page = outputs.live_page("").unwrap();
+        assert!(!page.contains("Charts and table show"), "{page}");
+        let chart = outputs.chart(&outputs.groups[0], &outputs.shown().unwrap()).unwrap();
+        let points = || chart.series.iter().flat_map(|series| &series.points);
+        assert_eq!((points().count(), points().filter(|point| point.pale).count()), (6, beyond));
+        assert!(chart.notes.iter().all(|note| !note.contains(" other points")), "{:?}", chart.notes);
+
+        let group = &mut outputs.groups[0];
+        let mut others: Vec<usize> = group.shown.clone();
+        others.retain(|point| !group.front.contains(point));
+        group.shown.retain(|point| *point != others[0]);
+        let hidden = format!("he front and {} of {} other points", 5 - front, 6 - front);
+        let chart = outputs.chart(&outputs.groups[0], &outputs.shown().unwrap()).unwrap();
+        assert!(chart.notes.contains(&format!("T{hidden}")), "{:?}", chart.notes);
+        let page = outputs.live_page("").unwrap();
+        assert!(page.contains(&format!("Charts and table show t{hidden}; results.csv has all.")), "{page}");
+    }
+
+    #[test]
+    fn tables_have_three_digits_of_small_values() {
+        for (value, text) in [
+            (0.0, "0.00"),
+            (f64::NAN, "NaN"),
+            (123.456, "123.46"),
+            (1.0, "1.00"),
+            (0.1234, "0.123"),
+            (0.001_234, "0.00123"),
+            (1e-20, "0.000000000000"),
+        ] {
+            assert_eq!(short(Measure::TimeUs, value), text);
+        }
+        assert_eq!(short(Measure::Cycles, 12.0), "12");
     }
 }

@@ -118,10 +118,14 @@ fn data(manifest: &Manifest, sections: &[(View<'_>, Option<&str>)]) -> Value {
 
 /// The records of the interactive chart.
 fn shown<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Record> {
-    // A view that hides points has its sample already.
-    let step = if view.hidden() > 0 { 1 } else { view.records.len().div_ceil(MAX_CHART_POINTS).max(1) };
+    let step = step(view.hidden(), view.records.len());
     let chosen = move |(i, record): &(usize, &&Record)| i % step == 0 || view.front.contains(&record.key);
     view.records.iter().enumerate().filter(chosen).map(|(_, record)| *record)
+}
+
+/// Every so many-th record is in the chart. A view that hides points has its sample already.
+fn step(hidden: usize, records: usize) -> usize {
+    if hidden > 0 { 1 } else { records.div_ceil(MAX_CHART_POINTS).max(1) }
 }
 
 /// What the script knows of any column.
@@ -340,5 +344,16 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chart_has_a_sample_of_many_points() {
+        let steps = [(0, 0), (0, 5000), (0, 5001), (0, 20_000), (1, 5001)];
+        assert_eq!(steps.map(|(hidden, records)| step(hidden, records)), [1, 1, 2, 4, 1]);
     }
 }

@@ -3,6 +3,9 @@
 use crate::{Record, Status};
 use std::time::Duration;
 
+/// The minimum time between two objects of progress.
+const INTERVAL: Duration = Duration::from_secs(1);
+
 /// The numbers of points.
 #[derive(Default, Debug)]
 pub struct Counts {
@@ -19,9 +22,10 @@ impl Counts {
         self.failed += usize::from(record.status == Status::Failed);
     }
 
-    /// Whether no point is left.
-    pub fn is_complete(&self) -> bool {
-        self.done == self.points
+    /// Whether to tell them, so long after the last time: at most once a second, and not with the last record, since the
+    /// end tells them.
+    pub fn is_due(&self, since: Duration) -> bool {
+        since >= INTERVAL && self.done < self.points
     }
 
     /// The object that tells the progress after some time.
@@ -46,7 +50,8 @@ mod tests {
         let counts = Counts { points: 10, done: 4, failed: 1 };
         let expected = serde_json::json!({ "points": 10, "done": 4, "failed": 1, "points_per_s": 2.0, "remaining_s": 3.0 });
         assert_eq!(counts.line(Duration::from_secs(2)), expected);
-        assert!(!counts.is_complete());
-        assert!(Counts { points: 10, done: 10, failed: 0 }.is_complete());
+        let almost = INTERVAL - Duration::from_nanos(1);
+        assert_eq!([almost, INTERVAL, 2 * INTERVAL].map(|since| counts.is_due(since)), [false, true, true]);
+        assert!(!Counts { points: 10, done: 10, failed: 0 }.is_due(INTERVAL));
     }
 }

@@ -1,13 +1,15 @@
 //! A sweep as a SLURM job array: the number of tasks, and their scripts.
 //!
-//! A task of milliseconds costs a cluster more than it computes. So [`sample`] selects some points
-//! to be timed first. A [`Division`] then has only as many tasks as it can keep busy, and a [`Job`]
+//! A task of milliseconds costs a cluster more than it computes. So [`time_some`] times some points
+//! first. A [`Division`] then has only as many tasks as it can keep busy, and a [`Job`]
 //! contains the scripts that run them.
 //!
 //! The merge waits for the array with `afterany`, not `afterok`: the results of successful tasks
 //! are useful, and the merge reports the number of missing points. After a failed task, a job with
 //! `afterok` would stay in the queue forever.
 
+use super::execute::{Generate, execute};
+use super::journal::{Journal, JournalError};
 use super::meter::Spent;
 use super::plan::Plan;
 use super::point::Source;
@@ -20,12 +22,37 @@ use shlex::QuoteError;
 use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use thiserror::Error;
+
+/// The maximum number of points that are timed.
+const SAMPLE: usize = 32;
+
+/// Simulates pending points one after the other until `limit` is over, at least one if there is one; their records stay
+/// in the journal.
+///
+/// # Errors
+/// As [`execute`].
+pub fn time_some(
+    plan: &Plan,
+    journal: &mut Journal,
+    limit: Duration,
+    generate: &Generate<'_>,
+) -> Result<Spent, JournalError> {
+    let begin = Instant::now();
+    let mut spent = Spent::default();
+    for point in sample(&journal.pending(plan, Shard::WHOLE, false), SAMPLE) {
+        spent += execute(plan, &[point], journal, generate, &|_| ())?;
+        if begin.elapsed() > limit {
+            break;
+        }
+    }
+    Ok(spent)
+}
 
 /// At most `count` points, evenly spread over the sweep and in random order, so that every prefix
 /// is spread, too.
-pub fn sample(points: &[usize], count: usize) -> Vec<usize> {
+fn sample(points: &[usize], count: usize) -> Vec<usize> {
     let count = count.min(points.len());
     let mut sample: Vec<usize> =
         (0..count).map(|i| points[(2 * i + 1) * points.len() / (2 * count)]).collect();
@@ -80,6 +107,11 @@ impl Division {
         let tasks = enough.min(tasks).min(pending.len()).max(1);
         let longest = Shard::all(tasks).map(time).max().unwrap_or(whole);
         Self { tasks, whole, longest }
+    }
+
+    /// Whether the longest task takes longer than a limit.
+    pub fn exceeds(&self, limit: &TimeLimit) -> bool {
+        self.longest > limit.duration
     }
 }
 
@@ -225,7 +257,7 @@ impl Job {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Definition;
+    use super::super::{Definition, generate};
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -263,6 +295,8 @@ mod tests {
         // Four programs of 6 s, one golden result of 4 s, twelve points of 1 s.
         let all = divide(1, 1, 1);
         assert_eq!(all, Division { tasks: 1, whole: 40 * SECOND, longest: 40 * SECOND });
+        let exceeds = |limit: &str| all.exceeds(&limit.parse().unwrap());
+        assert_eq!(["0:39", "0:40", "0:41"].map(exceeds), [true, false, false]);
         // Every fourth point: three programs of three points.
         assert_eq!(divide(4, 1, 10), Division { tasks: 4, whole: 40 * SECOND, longest: 25 * SECOND });
         assert_eq!(divide(100, 1, 10).tasks, 4);
@@ -274,6 +308,15 @@ mod tests {
         assert_eq!((half.tasks, half.whole), (2, 22 * SECOND));
         let none = Division::new(&plan, &[], &Spent::default(), 9, 1, 10 * SECOND);
         assert_eq!(none, Division { tasks: 1, whole: Duration::ZERO, longest: Duration::ZERO });
+    }
+
+    #[test]
+    fn timing_stops_after_its_limit_but_times_a_point() {
+        let plan = plan("kernel = 'add'\nn = 1024\nplan = 'kl'\n[grid]\nvbar.latency_cycles = [4, 5, 6]");
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(folder.path(), Shard::WHOLE, &plan.manifest).unwrap();
+        let mut timed = |limit| time_some(&plan, &mut journal, limit, &generate).unwrap().points;
+        assert_eq!([Duration::ZERO, Duration::MAX, Duration::MAX].map(&mut timed), [1, 2, 0]);
     }
 
     #[test]

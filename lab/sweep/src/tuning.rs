@@ -67,8 +67,8 @@ impl Cache {
         let open = || {
             fs::create_dir_all(folder)?;
             let text = match path.symlink_metadata() {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-                Err(error) => return Err(error),
+                // What is there but cannot be reached cannot be opened below either.
+                Err(_) => String::new(),
                 Ok(metadata) if metadata.is_file() => input::read_text(&path, Content::Document)?,
                 // A link may lead to anything, and a pipe has no end.
                 Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")),

@@ -64,7 +64,7 @@ impl<'t> Tree<'t> {
             b'"' => serde_json::from_str(source).map_or(Node::Other, |Text(text)| Node::Text(text)),
             b't' => Node::Boolean(true),
             b'f' => Node::Boolean(false),
-            b'n' => Node::Other,
+            // Null, or a number.
             _ => match source.parse() {
                 Ok(number) => Node::Integer(number),
                 Err(_) => source.parse().map_or(Node::Other, Node::Float),

@@ -79,8 +79,9 @@ impl Composite {
                 (Lines::new(&basis).inner_product(digits), all().cycle().take(3 * digits).collect())
             }
             Composition::KeySwitch => {
-                let keys = (0..2 * digits).flat_map(|_| all());
-                (key_switch(degree, moduli.split_at(first), digits), all().take(first).chain(keys).collect())
+                let part = || (0..digits).flat_map(|_| all());
+                let operands = all().take(first).chain(part()).chain(part()).collect();
+                (key_switch(degree, moduli.split_at(first), digits), operands)
             }
         };
         Ok(Self { composition, rings, program: Box::new(program), operands })

@@ -113,19 +113,9 @@ impl Space {
 
     /// Every design, in order.
     pub(super) fn all(&self) -> impl Iterator<Item = Design> {
-        let axes = self.axes();
-        let mut next = Some(vec![0; axes.len()]);
-        std::iter::from_fn(move || {
-            let design = next.take()?;
-            let mut after = design.clone();
-            // The last axis varies fastest.
-            let step = (0..axes.len()).rev().find(|&axis| {
-                after[axis] = (after[axis] + 1) % axes[axis];
-                after[axis] > 0
-            });
-            next = step.map(|_| after);
-            Some(design)
-        })
+        // No search reaches the end of more.
+        let last = self.axes().iter().fold(1, |all: u64, &count| all.saturating_mul(count as u64));
+        (0..last).map(|number| self.definition().digits(number))
     }
 
     /// The number of designs.
@@ -171,11 +161,6 @@ impl Space {
 
     fn definition(&self) -> &Definition {
         self.resolver.definition()
-    }
-
-    /// The data with which programs are checked.
-    pub(super) fn data(&self) -> &super::Data {
-        self.resolver.data()
     }
 }
 
@@ -259,6 +244,33 @@ impl Source for Designs<'_> {
     }
 
     fn data(&self) -> &super::Data {
-        self.space.data()
+        self.space.resolver.data()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space(text: &str) -> Space {
+        Space::new(&Definition::parse("space.toml", text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn designs_come_in_the_order_of_a_sweep() {
+        let space = space("n = 1024\n[grid]\nhple.count = [4, 8]\nvdm.banks = [32, 64, 128]");
+        assert!(space.all().eq([[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]));
+    }
+
+    #[test]
+    fn the_time_of_a_stream_counts_where_designs_have_one() {
+        let grid = "[grid]\nn = [1024]\nhple.count = [4, 8]\n";
+        for (text, time) in [
+            (grid.to_owned(), Measure::TimeUs),
+            (format!("stream = 8\n{grid}"), Measure::StreamUs),
+            (format!("{grid}stream = [8]\n"), Measure::StreamUs),
+        ] {
+            assert_eq!(space(&text).goals().objectives, [time, Measure::AreaMm2], "{text}");
+        }
     }
 }

@@ -69,29 +69,28 @@ pub fn explore(
     evaluator.evaluate_queue();
     let (mut explored, mut idle) = (evaluator.explored(), 0);
     progress(&explored);
-    let mut rest = space.all();
-    while explored.evaluations < evaluations {
+    while explored.evaluations < evaluations && idle < IDLE_GENERATIONS {
         evaluator.state().failure.take().map_or(Ok(()), Err)?;
-        if idle < IDLE_GENERATIONS {
-            let config = Nsga2Config { population_size: size, generations: 1, seed: random.random() };
-            let children = Children { evaluator: &evaluator, random: &mut random };
-            let result = Nsga2::new(config, Given(population), children).run(&evaluator);
-            let candidates = result.population.into_vec().into_iter();
-            population = candidates.map(|candidate| candidate.decision).collect();
-        } else {
-            let others = rest.by_ref().filter(|design| !evaluator.is_known(design));
-            let batch: Vec<Design> = others.take(size).collect();
-            if batch.is_empty() {
-                break;
-            }
-            evaluator.queue(batch);
-            evaluator.evaluate_queue();
-        }
+        let config = Nsga2Config { population_size: size, generations: 1, seed: random.random() };
+        let children = Children { evaluator: &evaluator, random: &mut random };
+        let result = Nsga2::new(config, Given(population), children).run(&evaluator);
+        let candidates = result.population.into_vec().into_iter();
+        population = candidates.map(|candidate| candidate.decision).collect();
         let before = explored.evaluations;
         explored = evaluator.explored();
-        if idle < IDLE_GENERATIONS {
-            idle = if explored.evaluations == before { idle + 1 } else { 0 };
+        idle = if explored.evaluations == before { idle + 1 } else { 0 };
+        progress(&explored);
+    }
+    let mut rest = space.all().filter(|design| !evaluator.is_known(design));
+    while explored.evaluations < evaluations {
+        evaluator.state().failure.take().map_or(Ok(()), Err)?;
+        let batch: Vec<Design> = rest.by_ref().take(size).collect();
+        if batch.is_empty() {
+            break;
         }
+        evaluator.queue(batch);
+        evaluator.evaluate_queue();
+        explored = evaluator.explored();
         progress(&explored);
     }
     evaluator.state().failure.take().map_or(Ok(explored), Err)
