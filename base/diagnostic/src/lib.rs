@@ -350,6 +350,40 @@ mod tests {
         assert_eq!(errors.keep(Err::<(), _>(Diagnostic::new("first"))), None);
         assert_eq!(errors.keep(Err::<(), _>(Diagnostics::from(Diagnostic::new("second")))), None);
         assert_eq!((errors.len(), errors.or(()).unwrap_err().to_string()), (2, "first\nsecond".to_owned()));
+        // Also those that are not listed.
+        let many = || {
+            let mut errors = Diagnostics::default();
+            (0..25).for_each(|number| errors.push(Diagnostic::new(number.to_string())));
+            errors
+        };
+        let mut errors = many();
+        assert_eq!(errors.keep(Err::<(), _>(many())), None);
+        assert_eq!((errors.iter().count(), errors.omitted(), errors.len()), (20, 30, 50));
+    }
+
+    #[test]
+    fn a_list_is_full_at_its_limit() {
+        let mut errors = Diagnostics::default();
+        let full = (0..21).map(|number| {
+            errors.push(Diagnostic::new(number.to_string()));
+            errors.is_full()
+        });
+        assert!(full.eq((1..=21).map(|count| count >= Diagnostics::LIMIT)));
+    }
+
+    #[test]
+    fn lists_are_ordered_and_changed() {
+        let mut errors = Diagnostics::default();
+        for (message, span) in [("late", Some(7..8)), ("early", Some(2..3)), ("file", None)] {
+            errors.push(Diagnostic { span, ..Diagnostic::new(message) });
+        }
+        let errors = errors.in_order().map(Diagnostic::as_warning);
+        let mut seen = Vec::new();
+        for error in &errors {
+            seen.push((error.severity.name(), error.message.as_str()));
+        }
+        assert_eq!(seen, [("warning", "file"), ("warning", "early"), ("warning", "late")]);
+        assert_eq!(Severity::default().name(), "error");
     }
 
     #[test]

@@ -66,6 +66,8 @@ mod tests {
             printable("\u{1b}[31mred\u{7}\r\u{7f}\u{9b}\u{202e}"),
             "\\u{1b}[31mred\\u{7}\\u{d}\\u{7f}\\u{9b}\\u{202e}"
         );
+        // Visible characters beside one make it no better.
+        assert_eq!(["ab\u{1b}", "\u{1b}a"].map(printable), ["ab\\u{1b}", "\\u{1b}a"]);
         assert_eq!(one_line("a\n\u{1b}b\tc"), "a\\n\\u{1b}b\\tc");
         assert_eq!(path("a\n\u{1b}/b\t"), "a\\n\\u{1b}/b\\t");
         for text in ["", "a b\n\tc", "Größe ≤ 25 mm², 多項式"] {

@@ -87,6 +87,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_line_of_an_error_is_shown() {
+        let text = "one\ntwo words\nthree\n";
+        let error = Diagnostic::new("no number").at("a.b512", text, 8..13).with_help("write 2");
+        assert_eq!(
+            error.render(false),
+            "error: no number\n --> a.b512:2:5\n  |\n2 | two words\n  |     ^^^^^\n  |\n  = help: write 2"
+        );
+        // Up to the longest line.
+        for (length, is_shown) in [(LONGEST_LINE, true), (LONGEST_LINE + 1, false)] {
+            let text = format!("one\n{}\n", "x".repeat(length));
+            let error = Diagnostic::new("no number").at("a.b512", text, 4..5);
+            assert_eq!(error.render(false).contains("\n2 | xxx"), is_shown, "{length}");
+        }
+    }
+
+    #[test]
     fn long_words_and_lines_are_cut() {
         let word = "x".repeat(1 << 20);
         let error =

@@ -150,6 +150,11 @@ mod tests {
             assert_eq!(limb, Words::from(&words[..]));
             assert_eq!(limb, Words::Wide(Arc::new(words)));
         }
+        assert_eq!(Words::from(vec![1, 2]).to_vec(), [1, 2]);
+        assert_eq!(Words::from(vec![1, 2]).into_memory(), Some(vec![1, 2]));
+        assert_eq!(Words::from(&[most + 1][..]).into_memory(), None);
+        let shared = Words::from(vec![1]);
+        assert_eq!((shared.clone().into_memory(), shared.into_memory()), (None, Some(vec![1])));
         assert_ne!(Words::from(vec![1, 2]), Words::Wide(Arc::new(vec![1, 3])));
         assert_eq!(concat(&[Words::zeros(1), Words::from(&[most + 1][..])]), [0, most + 1]);
     }

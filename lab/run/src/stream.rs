@@ -96,3 +96,18 @@ impl StreamReport {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_channel_limits_a_stream_if_it_is_busier() {
+        for (channel_ns, compute_ns, expected) in
+            [(2.0, 1.0, Bottleneck::Hbm), (1.0, 1.0, Bottleneck::Compute), (1.0, 2.0, Bottleneck::Compute)]
+        {
+            let stream = Stream { total_ns: 3.0, channel_ns, compute_ns };
+            assert_eq!(Bottleneck::of(&stream), expected, "{stream:?}");
+        }
+    }
+}

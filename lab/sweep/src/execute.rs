@@ -356,6 +356,20 @@ mod tests {
         assert_eq!(checked(operands, true).len(), 2);
     }
 
+    /// Also on the machine where a fault is most likely, to see whether it may stand for the others.
+    #[test]
+    fn a_program_is_executed_once_for_all_machines() {
+        let executions = |axes: &str| {
+            let text = format!("kernel = 'add'\nn = 1024\nplan = 'kl'\nschedule_for = 'base'\n{axes}");
+            let plan = Plan::new(&Definition::parse("test.toml", &text).unwrap()).unwrap();
+            let all: Vec<usize> = (0..plan.len()).collect();
+            let Ok(spent) = each(&plan, &all, &generate, &|_| Ok::<_, Infallible>(()));
+            spent.executions
+        };
+        assert_eq!(executions("[grid]\nvdm.size_mib = [8]"), 1);
+        assert_eq!(executions("[grid]\nvdm.size_mib = [4, 8, 16, 32]"), 2);
+    }
+
     #[test]
     fn records_are_in_the_order_of_the_sweep_whatever_the_number_of_threads() {
         let text = "n = 1024\n[grid]\nhple.count = [128, 64]\nplan = ['kl', 'best']";

@@ -446,3 +446,27 @@ pub(super) fn settings_of(operation: Operation) -> String {
         _ => format!("the settings of `{operation}` are {}", names.join(", ")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_one_number_are_one_value() {
+        let text = |text: &str| toml::Value::from(text);
+        for (key, value, expected) in [
+            ("by", 17.into(), json!(17)),
+            ("by", text("0x11"), json!(17)),
+            ("by", text("0x1_0000_0000"), json!("0x100000000")),
+            ("by", text("17,0x12"), json!("0x11,0x12")),
+            ("by", text("ten"), json!("ten")),
+            // However short: they are written so in programs.
+            ("modulus", 17.into(), json!("0x11")),
+            ("root", text("17"), json!("0x11")),
+            ("n", 4096.into(), json!(4096)),
+            ("kernel", text("ntt"), json!("ntt")),
+        ] {
+            assert_eq!(column(key, &value), expected, "{key} = {value}");
+        }
+    }
+}

@@ -157,6 +157,8 @@ mod tests {
             ("hbm.gb_per_s", "HBM bandwidth (GB/s)"),
             ("vdm_mm2", "Area of VDM (mm²)"),
             ("sbar_uj", "Energy of shuffle crossbar (µJ)"),
+            ("saved_uj", "Saved (µJ)"),
+            ("saved_mm2", "Saved (mm²)"),
             ("busy_load_store_cycles", "Waits for load/store's registers (cycles)"),
             ("load_store_instructions", "Load/store instructions"),
             ("cycles", "Cycles"),

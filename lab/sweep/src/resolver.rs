@@ -492,3 +492,36 @@ enum PlanIdentity<'a> {
 fn hash(value: &impl Serialize) -> String {
     PointKey::of(value).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ring::Degree;
+    use std::collections::HashSet;
+
+    fn resolver(text: &str) -> Resolver {
+        Resolver::new(&Definition::parse("s.toml", text).unwrap()).unwrap()
+    }
+
+    /// Results and kernels depend on both memories, but not on the off-chip one.
+    #[test]
+    fn classes_tell_points_apart_by_every_axis() {
+        let text = "n = 1024\n[grid]\nvdm.size_mib = [4, 8, 16]\nsdm.size_kib = [32, 64, 128]\nhbm.gb_per_s = [512, 1024]";
+        let resolver = resolver(text);
+        let classes: Vec<Class> =
+            (0..18).map(|point| resolver.class(&resolver.definition().digits(point))).collect();
+        let distinct = |of: fn(&Class) -> u128| classes.iter().map(of).collect::<HashSet<_>>().len();
+        assert_eq!((distinct(|class| class.results), distinct(|class| class.kernels)), (9, 9));
+    }
+
+    #[test]
+    fn each_task_has_a_library_of_its_own() {
+        let resolver = resolver("n = 1024");
+        let library = |degree| {
+            let degree = Degree::new(degree).unwrap();
+            resolver.library_of(&Request::with_primes(golden::NTT, degree, 60, 1).unwrap())
+        };
+        assert_eq!(library(1024), library(1024));
+        assert_ne!(library(1024), library(65536));
+    }
+}

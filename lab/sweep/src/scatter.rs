@@ -164,6 +164,58 @@ impl<'d, D> Designs<'d, D> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn everything_in_a_chart_is_in_its_units() {
+        let point = |(x, y)| Point { x, y, ..Point::default() };
+        let series = Series { points: [(2000.0, 3.0), (500.0, 0.25)].map(point).into(), ..Series::default() };
+        let reference = |(x, y)| plot::Reference { x, y, label: String::new() };
+        let limit = |(vertical, value)| plot::Limit { vertical, value, label: String::new() };
+        let chart = Chart {
+            series: vec![series],
+            references: vec![reference((1000.0, 4000.0))],
+            limits: [(false, 1500.0), (true, 2000.0)].map(limit).into(),
+            ..Chart::default()
+        };
+        let fitting = in_fitting_units(chart, ["time_us", "energy_uj"]);
+        assert_eq!((fitting.x_label.as_str(), fitting.y_label.as_str()), ("Latency (ms)", "Energy (mJ)"));
+        let places: Vec<_> = fitting.series[0].points.iter().map(|point| (point.x, point.y)).collect();
+        assert_eq!(places, [(2.0, 0.003), (0.5, 0.00025)]);
+        assert_eq!((fitting.references[0].x, fitting.references[0].y), (1.0, 4.0));
+        assert_eq!(fitting.limits.iter().map(|limit| limit.value).collect::<Vec<_>>(), [1.5, 2.0]);
+    }
+
+    /// The front is in the order of `a`, which has two values; `b` has the same ones in turns.
+    #[test]
+    fn an_axis_has_the_effect_that_its_values_have_on_the_place() {
+        let all: Vec<[usize; 3]> = (0..4).map(|i| [i / 2, i % 2, i]).collect();
+        let designs = Designs {
+            all: &all,
+            text: &|design: &[usize; 3], column: &str| design["abc".find(column).unwrap()].to_string(),
+            varying: vec!["a", "b", "c"],
+            fronts: vec![vec![0, 1, 2, 3], vec![3]],
+            colour: None,
+            label: None,
+        };
+        let (places, count) = designs.of_fronts("a");
+        assert_eq!(count, 5);
+        assert_eq!(
+            places.into_values().collect::<Vec<_>>(),
+            [vec![0.0, 1.0 / 3.0], vec![2.0 / 3.0, 1.0, 0.0]]
+        );
+        let designs = Designs { fronts: vec![vec![0, 1, 2, 3]], ..designs };
+        // Squares: 5/9 in all, 1/18 and 1/18 within the values of `a`, 2/9 and 2/9 within those of `b`.
+        let close = |key: &str, expected: f64| {
+            assert!((designs.effect(key) - expected).abs() < 1e-12, "{key}: {}", designs.effect(key));
+        };
+        close("a", 1.0 - (1.0 / 9.0 / 2.0 * 3.0) / (5.0 / 9.0));
+        close("b", 1.0 - (4.0 / 9.0 / 2.0 * 3.0) / (5.0 / 9.0));
+        // As many values as designs.
+        close("c", 0.0);
+        // All designs are at one place.
+        let designs = Designs { fronts: vec![vec![0], vec![1], vec![2]], ..designs };
+        assert_eq!(designs.effect("a"), 0.0);
+    }
+
     /// Designs of five axes. Along the front, `a` halves it, `b` alternates, `c` is constant, `d` and `e` have four values.
     #[test]
     fn the_axis_that_orders_the_front_colours_and_few_axes_name_designs() {

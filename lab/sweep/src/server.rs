@@ -293,6 +293,14 @@ mod tests {
                 stream.read_to_string(&mut answer).unwrap();
                 assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
             }
+            // A head has a length after which nothing more is read.
+            let mut long = connect();
+            long.write_all(&[b'x'; MAX_HEAD]).unwrap();
+            long.set_read_timeout(Some(PATIENCE / 2)).unwrap();
+            let mut answer = String::new();
+            long.read_to_string(&mut answer).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
+            drop(long);
             // Those that were answered are gone; the first is there.
             until(1);
             let others: Vec<TcpStream> = (1..MAX_CONNECTIONS + 20).map(|_| connect()).collect();

@@ -109,3 +109,125 @@ fn a_table_has_a_limit() {
         assert_eq!(errors, [format!("s.toml:{line}:1: D001: more than 1000 keys in one table")]);
     }
 }
+
+#[test]
+fn values_have_their_types_and_ranges() {
+    let text = r#"{
+        "type": "object",
+        "properties": {
+            "closed": { "type": "number", "minimum": 0.5, "maximum": 2.5 },
+            "open": { "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 },
+            "word": { "type": "string", "minLength": 1, "maxLength": 3 },
+            "items": { "type": "array", "minItems": 1, "maxItems": 2 },
+            "either": { "type": ["integer", "boolean"] },
+            "one": { "enum": [1, true, "a"] },
+            "free": { "type": "string" }
+        }
+    }"#;
+    let schema = Schema::new(Format::Set, text);
+    for (key, right, wrong) in [
+        ("closed", "0.5 1 2.5", "0.4 2.6 -inf nan"),
+        ("open", "0.01 0.99", "0 0.0 1 1.0 -0.5"),
+        ("word", "'a' 'abc'", "'' 'abcd' 1"),
+        ("items", "[1] [1,2]", "[] [1,2,3]"),
+        ("either", "3 false", "3.5 'a'"),
+        ("one", "1 true 'a'", "2 false 'b' 1.0"),
+    ] {
+        let check = |value: &str| {
+            let text = format!("{key} = {value}\n");
+            let document = Document::toml("s.toml", &text).unwrap();
+            assert_eq!(
+                schema.check(&document).is_ok(),
+                schema.check_key(&document, key, document.root().get(key).unwrap()).is_ok()
+            );
+            schema.check(&document).is_ok()
+        };
+        assert!(right.split(' ').all(check), "{key}");
+        assert!(!wrong.split(' ').any(check), "{key}");
+    }
+    // A message repeats a value that is one word.
+    let message = |text: &str| {
+        let document = Document::toml("s.toml", text).unwrap();
+        schema.check(&document).unwrap_err().iter().next().unwrap().message.clone()
+    };
+    let word = |length: usize| format!("'{}'", "x".repeat(length - 2));
+    assert_eq!(
+        message(&format!("closed = {}", word(60))),
+        format!("invalid value `{}` for `closed`", word(60))
+    );
+    for long in [word(61), "\"\"\"x\ny\"\"\"".to_owned(), "[1]".to_owned()] {
+        assert_eq!(message(&format!("closed = {long}")), "invalid value for `closed`");
+    }
+}
+
+#[test]
+fn schemas_have_words() {
+    for (schema, words) in [
+        (r#"{"type": "number", "minimum": 1, "maximum": 2}"#, "a number from 1 to 2"),
+        (r#"{"type": "integer", "exclusiveMinimum": 0, "maximum": 5}"#, "a whole number above 0, at most 5"),
+        (
+            r#"{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}"#,
+            "a number above 0 and below 1",
+        ),
+        (r#"{"type": "integer", "minimum": 0}"#, "a whole number, zero or more"),
+        (r#"{"type": "integer", "minimum": 3, "maximum": 4294967295}"#, "a whole number of at least 3"),
+        (r#"{"type": "number", "exclusiveMinimum": 0}"#, "a number above 0"),
+        (r#"{"type": "integer", "maximum": 5}"#, "a whole number of at most 5"),
+        (r#"{"type": ["string", "boolean"]}"#, "a quoted string or `true` or `false`"),
+        (r#"{"type": "array"}"#, "a list of values"),
+        (r#"{"type": "array", "minItems": 1}"#, "a list of one value or more"),
+        (r#"{"type": "array", "minItems": 2}"#, "a list of 2 values or more"),
+        (r#"{"type": "array", "minItems": 2, "maxItems": 3}"#, "a list of values"),
+        (r#"{"type": "object", "required": ["a", "b", "c", "d"]}"#, "a table with `a`, `b`, `c` and `d`"),
+        (r#"{"type": "object", "required": ["a", "b", "c", "d", "e"]}"#, "a table"),
+    ] {
+        let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+        assert_eq!(describe::describe(&schema, &schema, Syntax::Toml), words, "{schema}");
+    }
+    for (description, remark) in [
+        ("Degree of the ring.\nMore.", ": degree of the ring"),
+        ("A list.", ": a list"),
+        ("RNS moduli.", ": RNS moduli"),
+        ("X", ": X"),
+    ] {
+        let schema = serde_json::json!({ "description": description });
+        assert_eq!(describe::remark(&schema, &schema), remark);
+    }
+}
+
+#[test]
+fn a_key_of_its_own_shows_the_format() {
+    let of = |text: &str| {
+        let document = Document::toml("", text).unwrap();
+        Format::Set.foreign(document.root()).map(|(_, key, format)| (key, format.name()))
+    };
+    assert_eq!(of("vdm = 1\ngrid = 2\n"), Some(("vdm".to_owned(), "machine")));
+    assert_eq!(of("vdm = 1\nq = 2\n"), None);
+    assert_eq!(of("q = 2\nvdm = 1\n"), None);
+    assert_eq!(of("other = 1\n"), None);
+}
+
+#[test]
+fn errors_of_json_mark_their_part() {
+    let marked = |text: &str| {
+        let error = Document::json("s.json", text).unwrap_err().iter().next().unwrap().clone();
+        (error.position().unwrap(), error.marked().unwrap().to_owned())
+    };
+    assert_eq!(marked("{\"n\": }"), ((1, 7), "}".to_owned()));
+    // The text ends within a string, and its last character has two bytes.
+    assert_eq!(marked("\n\"\u{e5}"), ((2, 2), "\u{e5}".to_owned()));
+    assert_eq!(marked("{\"n\": 2, \"n\": 3}"), ((1, 10), "\"n\"".to_owned()));
+}
+
+#[test]
+fn a_document_has_a_file_and_values() {
+    let text = r#"{"a": [1, 2.5, "x", true, false], "b": {"c": 0}}"#;
+    let document = Document::json("s.json", text).unwrap();
+    assert_eq!((document.file(), document.syntax()), ("s.json", Syntax::Json));
+    let value = document.root().value().unwrap();
+    assert_eq!(
+        value,
+        ::toml::from_str("a = [1, 2.5, 'x', true, false]\nb = { c = 0 }").map(::toml::Value::Table).unwrap()
+    );
+    assert_eq!(Document::json("", r#"{"a": null}"#).unwrap().root().value(), None);
+}

@@ -1,7 +1,8 @@
 //! Data files, and the errors in them.
 
 use ring_program::data::{Words, concat, write_data};
-use ring_program::{Inputs, Interface, Manifest, RingProgram, execute, read};
+use ring_program::{Inputs, Interface, LimbId, Manifest, RingProgram, execute, read};
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -123,6 +124,67 @@ fn filled_words_are_residues_and_the_same_in_each_run() {
     inputs.load("x", "x.bin", file(&[[1; N], [2; N]]).as_slice()).unwrap();
     inputs.fill(1);
     assert_eq!(inputs.words(program.inputs()[0].limbs[0]), Some(Words::from(&[1; N][..])));
+}
+
+/// The reference implementation of SplitMix64 gives them.
+#[test]
+fn filled_words_are_those_of_a_known_generator() {
+    let text = "modulus_count 3\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\nm[2] 0xa001\n\
+        sr_addp %5, %0, %1, m=1\nsr_mulps %6, %2, 3, m=1\nhalt\n";
+    let program = read("p.fhetch", text.as_bytes(), Interface::Degree(N as u64)).unwrap();
+    let mut inputs = Inputs::new(&program);
+    inputs.fill(1_234_567);
+    let drawn = |inputs: &Inputs<'_>, id: u64, count: usize| -> Vec<u128> {
+        let limb = program.limbs().find(LimbId(id)).unwrap();
+        inputs.words(limb).unwrap().iter().take(count).collect()
+    };
+    assert_eq!(drawn(&inputs, 0, 4), [7765, 12287, 2983, 3233]);
+    assert_eq!(drawn(&inputs, 1, 4), [9708, 4635, 9103, 12175]);
+    assert_eq!(drawn(&inputs, 2, 4), [8403, 8803, 9108, 9370]);
+    inputs.fill_with_edges(1);
+    // Operands of a sum are residues.
+    assert_eq!(
+        drawn(&inputs, 1, 12),
+        [4186, 9103, 9431, 6145, 2951, 10167, 2473, 4441, 6144, 0, 12288, 3350]
+    );
+    // A product takes any words, here those below the largest modulus.
+    assert_eq!(
+        drawn(&inputs, 2, 16),
+        [
+            12290, 13918, 6145, 2627, 40960, 12290, 2932, 3534, 6144, 12290, 12289, 12288, 6144, 1754, 16366,
+            12289
+        ]
+    );
+}
+
+/// A reader that is interrupted before its bytes, and fails after them.
+struct Faulty<'b> {
+    is_interrupted: bool,
+    bytes: &'b [u8],
+}
+
+impl Read for Faulty<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if std::mem::take(&mut self.is_interrupted) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        match self.bytes.read(buffer)? {
+            0 => Err(io::Error::other("a bad sector")),
+            count => Ok(count),
+        }
+    }
+}
+
+#[test]
+fn a_reader_may_be_interrupted_but_not_fail() {
+    let program = program();
+    let bytes = file(&[[1; N], [2; N]]);
+    for (bytes, is_whole) in [(&bytes[..], true), (&bytes[..100], false)] {
+        let mut inputs = Inputs::new(&program);
+        let error = inputs.load("x", "x.bin", Faulty { is_interrupted: true, bytes }).unwrap_err();
+        assert_eq!(error.to_string(), "x.bin: cannot read the input `x`: a bad sector");
+        assert_eq!(inputs.missing().any(|group| group.name == "x"), !is_whole);
+    }
 }
 
 #[test]

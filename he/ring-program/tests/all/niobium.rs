@@ -42,6 +42,15 @@ fn manifest(folder: &Path) -> Result<Manifest, String> {
     Manifest::read_file(&folder.join("fhetch_replay.json")).map_err(|error| error.to_string())
 }
 
+/// A chain without the sentinel is another list.
+#[test]
+fn a_chain_begins_with_the_sentinel() {
+    let folder = recording();
+    let replay = REPLAY.replace("18446744073709551615, 12289", "40961, 12289");
+    fs::write(folder.path().join("fhetch_replay.json"), replay).unwrap();
+    assert_eq!(manifest(folder.path()).unwrap().moduli, None);
+}
+
 #[test]
 fn all_lists_of_a_recording_are_read() {
     let folder = recording();

@@ -7,6 +7,7 @@ use ring_program::shape::{
 use ring_program::{
     Builder, Interface, LimbId, Liveness, Manifest, ModulusIndex, Operation, RingProgram, Shape, read,
 };
+use std::path::Path;
 
 /// The choices for one operation; each is reduced to what the operation needs.
 pub(crate) type Choice = (u8, [u64; 3], u8, u128, u32);
@@ -131,5 +132,48 @@ proptest! {
         live_in.sort();
         inputs.sort();
         prop_assert_eq!(live_in, inputs);
+    }
+}
+
+#[test]
+fn programs_that_differ_in_one_part_are_not_equal() {
+    let read = |text: &str, manifest: &str| {
+        let text = format!("modulus_count 3\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\n{text}halt\n");
+        let manifest = Manifest::parse("m.json", manifest, Path::new("")).unwrap();
+        ring_program::read("p.fhetch", text.as_bytes(), Interface::Manifest(&manifest)).unwrap()
+    };
+    let manifest = |degree: u64, input: &str, output: &str, rest: &str| {
+        format!(
+            r#"{{"ring_dimension": {degree}, "inputs": {{"{input}": [1, 2]}}, "outputs": {{"{output}": [3]}}{rest}}}"#
+        )
+    };
+    let usual = manifest(512, "x", "y", "");
+    let lines = "m[2] 0xa001\nsr_mulps %3, %1, 5, m=1\nsr_addp %3, %3, %2, m=1\n";
+    let program = read(lines, &usual);
+    assert_eq!(program, read(lines, &usual));
+    for other in [
+        lines.replace("0xa001", "0x7FFFFFFFFFFF801"),
+        lines.replace("%1, 5", "%1, 6"),
+        lines.replace("sr_addp", "sr_subp"),
+        lines.replace("%3, %1, 5, m=1\nsr_addp %3, %3,", "%4, %1, 5, m=1\nsr_addp %3, %4,"),
+        format!("{lines}sr_negp %3, %3, m=1\n"),
+    ] {
+        assert_ne!(program, read(&other, &usual), "{other}");
+    }
+    let seeded = r#", "seeded": [1]"#;
+    for other in [
+        manifest(256, "x", "y", ""),
+        manifest(512, "z", "y", ""),
+        manifest(512, "x", "z", ""),
+        manifest(512, "x", "y", seeded),
+    ] {
+        assert_ne!(program, read(lines, &other), "{other}");
+    }
+    let calls = "m[2] 0xa001\nfunction f %1, %2 -> %3\n  sr_addp %3, %1, %2, m=1\nend\n\
+        repeat 2\n  call f %1, %2 -> %3\nend\n";
+    let program = read(calls, &usual);
+    assert_eq!(program, read(calls, &usual));
+    for other in [calls.replace("repeat 2", "repeat 3"), calls.replace("sr_addp", "sr_subp")] {
+        assert_ne!(program, read(&other, &usual), "{other}");
     }
 }

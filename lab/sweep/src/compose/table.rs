@@ -121,6 +121,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn equal_numbers_are_the_same_value() {
+        for (cell, value) in [
+            ("17", 17.into()),
+            ("17.0", 17.into()),
+            ("1.7e1", 17.into()),
+            ("1.5", 1.5.into()),
+            // No `f64` has this value.
+            ("9007199254740993", 9_007_199_254_740_993_u64.into()),
+            ("true", true.into()),
+            ("nan", Value::from("nan")),
+            ("0x11", Value::from("0x11")),
+        ] {
+            assert_eq!(parsed(cell), value, "{cell}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.csv");
+        std::fs::write(&path, "key,status,time_us,a,b,c\n1,ok,1,8,8,x\n2,ok,1,8.0,9,y\n3,failed,,7,8,x\n")
+            .unwrap();
+        let table = Table::read(&path).unwrap();
+        assert_eq!(["a", "b", "c", "d"].map(|name| table.varies(name)), [false, true, true, false]);
+        std::fs::write(&path, "key,status,time_us,a\n1,failed,,8\n").unwrap();
+        assert!(!Table::read(&path).unwrap().varies("a"));
+    }
+
+    #[test]
     fn rows_and_their_number_have_limits() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.csv");
@@ -130,6 +155,7 @@ mod tests {
         };
         let header = "key,status,time_us\n";
         assert_eq!(refused(&format!("{header}a,ok,1\n")), "");
+        assert_eq!(refused(&format!("{header}{},ok,1\n", "x".repeat(LONGEST_ROW - ",ok,1".len()))), "");
         let long = "x".repeat(LONGEST_ROW);
         assert!(refused(&format!("{header}{long},ok,1\n")).ends_with("a row has more than 1048576 bytes"));
         assert!(refused(&",".repeat(LONGEST_ROW + 1)).ends_with("a row has more than 1048576 bytes"));

@@ -271,6 +271,14 @@ mod tests {
     }
 
     #[test]
+    fn a_record_is_an_object() {
+        let content = "[1";
+        let (_folder, paths) = journal(&format!("{content}{CHECKSUM}{}\"}}\n", checksum(content)));
+        let error = for_each_record(&paths, |_| Ok(())).unwrap_err().to_string();
+        assert!(error.contains("expected a record"), "{error}");
+    }
+
+    #[test]
     fn costs_have_a_range() {
         for (wrong, reason) in [("-1", "`time_us` is -1, not between"), ("1e300", "`time_us` is 1000")] {
             let content = format!("{{\"key\":\"{}\",\"status\":\"ok\",\"time_us\":{wrong}", "0".repeat(32));

@@ -95,6 +95,10 @@ fn a_search_that_was_stopped_goes_on_as_if_it_had_not_been() {
     }
     let both = found(shards.path()).len();
     assert!((60..=120).contains(&both), "{both}");
+    // A saved one has each record once.
+    let saved = tempfile::tempdir().unwrap();
+    Results::merge(&[shards.path()]).unwrap().save(saved.path()).unwrap();
+    assert_eq!(fs::read_to_string(saved.path().join("journal.jsonl")).unwrap().lines().count(), both);
 }
 
 /// The classical pair and the plan of Pease are one at this degree, and a search does not change either.
@@ -123,6 +127,15 @@ fn searches_that_find_the_same_front_have_the_same_hypervolume() {
     });
     assert!(volumes[0] > 0.0);
     assert_eq!(volumes[0], volumes[1]);
+}
+
+#[test]
+fn programs_are_checked_on_the_data_of_the_space() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "kernel = 'add'\nn = 512\nplan = 'kl'\nseed = 7\n[grid]\nhple.count = [64, 128]\n";
+    run(folder.path(), text, Shard::WHOLE, 2, 0);
+    let seeds = found(folder.path()).into_iter().map(|record| record.report.and_then(|report| report.seed));
+    assert!(seeds.eq([Some(7), Some(7)]));
 }
 
 #[test]

@@ -344,6 +344,68 @@ fn a_chart_has_points_but_not_too_many_and_columns_that_exist() {
     let some = Condition::parse_all("--where", "time > 7").unwrap();
     let pool = Pool::read(&[&path], &some).unwrap();
     assert!(format!("{pool:?}").contains("points: 20000"));
+
+    // A folder is one whatever its name.
+    let other = tempdir().unwrap();
+    let named = other.path().join("ran.csv");
+    fs::rename(ran.path(), &named).unwrap();
+    assert!(Pool::read(&[&named], &[]).is_ok());
+}
+
+/// A figure of a table with these columns and rows, beside those that every table has.
+fn of_table(columns: &str, rows: &[&str], composition: &Composition) -> Result<plot::Figure, String> {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    let row = |(i, row): (usize, &&str)| format!("{i},ok,{},2.5,{row}\n", 1 + i);
+    let rows: String = rows.iter().enumerate().map(row).collect();
+    fs::write(&path, format!("key,status,time_us,area_mm2,{columns}\n{rows}")).unwrap();
+    Pool::read(&[&path], &[]).and_then(|pool| pool.compose(composition)).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_figure_has_twelve_panels_and_room_for_all_axes() {
+    let panels = |count: usize| {
+        let rows: Vec<String> = (0..count).map(|row| row.to_string()).collect();
+        let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+        let composition = Composition { facet: Some("k".into()), ..composition(Form::Scatter) };
+        of_table("k", &rows, &composition).map(|figure| (figure.columns, figure.panel, figure.panels.len()))
+    };
+    assert_eq!(panels(1), Ok((1, (960, 640), 1)));
+    assert_eq!(panels(2), Ok((2, (720, 480), 2)));
+    assert_eq!(panels(12), Ok((2, (720, 480), 12)));
+    assert_eq!(panels(13), Err("the column `k` has 13 values; a chart has at most 12 panels".into()));
+
+    let parallel = |axes: usize| {
+        let columns: Vec<String> = (0..axes).map(|axis| format!("k{axis}")).collect();
+        let rows = ["1,", "2,"].map(|value| value.repeat(axes));
+        let rows = rows.each_ref().map(|row| row.trim_end_matches(','));
+        of_table(&columns.join(","), &rows, &composition(Form::Parallel)).unwrap().panel
+    };
+    assert_eq!((parallel(9), parallel(10), parallel(11)), ((960, 640), (960, 652), (960, 698)));
+}
+
+#[test]
+fn a_chart_of_several_tasks_has_a_front_for_each() {
+    let notes = |rows: &[&str]| {
+        let figure = of_table("kernel,n", rows, &composition(Form::Scatter)).unwrap();
+        let [Panel::Scatter(chart)] = &figure.panels[..] else { panic!("{figure:?}") };
+        chart.notes.clone()
+    };
+    assert_eq!(notes(&["add,512", "add,1024"]), ["One front for each task"]);
+    assert!(notes(&["add,512", "add,512"]).is_empty());
+}
+
+/// Whether they are read from a folder or from its table.
+#[test]
+fn points_of_one_task_have_one_title() {
+    let definition = "kernel = 'add'\nn = 512\nmodulus = '0x3001'\n[grid]\nhple.count = [64, 128]\n";
+    let ran = folder(definition, |_, settings| Some(Ok(("library", run(settings, 1000, 10.0)))));
+    Outputs::new(&Results::merge(&[ran.path()]).unwrap()).write(ran.path()).unwrap();
+    for source in [ran.path().to_owned(), ran.path().join("results.csv")] {
+        let figure = Pool::read(&[&source], &[]).unwrap().compose(&composition(Form::Scatter)).unwrap();
+        let [Panel::Scatter(chart)] = &figure.panels[..] else { panic!("{figure:?}") };
+        assert_eq!(chart.title, "512-point add, 14-bit modulus: area against latency");
+    }
 }
 
 /// Explorations of the same objectives have charts of these.

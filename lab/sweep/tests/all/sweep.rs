@@ -6,7 +6,7 @@ use lab_run::{Execution, Mode, Options, draw, run};
 use lab_sweep::outputs::Outputs;
 use lab_sweep::{
     Definition, Generated, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, generate,
-    records,
+    line, records,
 };
 use sim::Machine;
 use std::collections::BTreeSet;
@@ -47,6 +47,19 @@ fn program(text: &str) -> Result<Generated, String> {
 }
 
 type Generator<'a> = &'a (dyn Fn(&Request, &PlanChoice, &Machine) -> Result<Generated, String> + Sync);
+
+/// A record of no point of the sweep is kept, so that a sweep with its point needs no run.
+#[test]
+fn a_saved_sweep_has_the_records_of_other_points() {
+    let (small, other) = (plan(SWEEP), plan(&SWEEP.replace("[64, 128]", "[32]")));
+    let lines: String =
+        [&small, &other].map(|plan| line(&records(plan, &vadd).swap_remove(0)).unwrap()).concat();
+    let (folder, saved) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    drop(Journal::open(folder.path(), Shard::WHOLE, &small.manifest).unwrap());
+    fs::write(folder.path().join("journal.jsonl"), &lines).unwrap();
+    Results::merge(&[folder.path()]).unwrap().save(saved.path()).unwrap();
+    assert_eq!(fs::read_to_string(saved.path().join("journal.jsonl")).unwrap(), lines);
+}
 
 /// Runs the rest of a sweep and returns its number of points.
 fn sweep(folder: &Path, plan: &Plan, shard: Shard, retry_failed: bool, generate: Generator<'_>) -> usize {
