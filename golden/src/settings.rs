@@ -104,7 +104,7 @@ impl<'c> Settings<'c> {
     pub fn number(&self, name: &str) -> u128 {
         match self.find(name) {
             Some(Setting::Number(number)) => *number,
-            _ => panic!("`{}` has no number `{name}`", self.signature.name),
+            Some(Setting::Word(_)) | None => panic!("`{}` has no number `{name}`", self.signature.name),
         }
     }
 
@@ -115,7 +115,7 @@ impl<'c> Settings<'c> {
     pub fn word(&self, name: &str) -> &'c str {
         match self.find(name) {
             Some(Setting::Word(word)) => word,
-            _ => panic!("`{}` has no word `{name}`", self.signature.name),
+            Some(Setting::Number(_)) | None => panic!("`{}` has no word `{name}`", self.signature.name),
         }
     }
 
@@ -196,10 +196,12 @@ fn degree_fault(name: &str, n: u128, part: ClaimPart) -> Option<ClaimFault> {
 }
 
 fn modulus_fault(modulus: u128, part: ClaimPart) -> Option<ClaimFault> {
-    let what = match modulus {
-        0..3 => "too small",
-        _ if modulus.is_multiple_of(2) => "even",
-        _ => return None,
+    let what = if modulus < 3 {
+        "too small"
+    } else if modulus.is_multiple_of(2) {
+        "even"
+    } else {
+        return None;
     };
     let fault = ClaimFault::new(part, format!("the modulus {modulus:#x} is {what}"));
     Some(ClaimFault { code: Code::Modulus, ..fault.help("a modulus is odd and at least 3") })

@@ -118,8 +118,9 @@ impl<'p> Lifted<'p> {
 /// One of the ways in which a program can run.
 #[derive(Debug)]
 struct Variant {
-    /// The index of the lifting, and that of the order of its launches.
+    /// The index in [`Lifted::liftings`].
     lifting: usize,
+    /// The index in [`Lifting::orders`].
     order: usize,
     kernels: Kernels,
 }
