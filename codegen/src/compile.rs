@@ -218,13 +218,11 @@ pub fn instantiate(kernel: &Kernel, request: &Request) -> Result<Program, Error>
     layout.with_data(outline, code, &towers)
 }
 
-/// Compiles vector code that no request describes, or that a test has built by hand.
-pub(crate) fn compile_code(
-    name: String,
-    code: Code,
-    recipe: &Recipe,
-    machine: &Machine,
-) -> Result<Kernel, Error> {
+/// Compiles vector code that no request describes. The recipe gives the settings of the schedule.
+///
+/// # Errors
+/// Returns an error if the code has too many operands, or no schedule.
+pub fn compile_code(name: String, code: Code, recipe: &Recipe, machine: &Machine) -> Result<Kernel, Error> {
     let layout = Layout::new(&code, recipe.tuning.table)
         .map_err(|TooMany(needed)| Error::TooManyOperands { needed })?;
     let prepared = Prepared::of(name, code, Removed::default(), layout);
@@ -289,6 +287,3 @@ fn lower(
     }
     Ok((code, removed))
 }
-
-#[cfg(test)]
-mod tests;

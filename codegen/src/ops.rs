@@ -118,14 +118,3 @@ macro_rules! registry {
 }
 
 ::golden::for_each_operation!(registry);
-
-#[cfg(test)]
-mod tests {
-    /// The rings of operations with transforms have roots.
-    #[test]
-    fn operations_with_transforms_need_roots() {
-        for &operation in golden::OPERATIONS {
-            assert_eq!(operation.needs_root(), !super::of(operation).transforms().is_empty(), "{operation}");
-        }
-    }
-}

@@ -28,7 +28,7 @@ mod costs;
 pub mod derive;
 pub mod text;
 
-pub(crate) use self::costs::Costs;
+pub use self::costs::Costs;
 
 pub use self::text::PlanTextError;
 use b512_asm::{AddressMode, Log2};

@@ -119,7 +119,7 @@ impl Request {
     }
 
     /// The size of its transforms and vectors.
-    pub(crate) fn shape(&self, isa: Isa) -> Shape {
+    pub fn shape(&self, isa: Isa) -> Shape {
         Shape { log_n: self.rings[0].degree().log2(), lanes: isa.lane_bits() }
     }
 

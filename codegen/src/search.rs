@@ -16,10 +16,8 @@ mod trials;
 pub use self::budget::Effort;
 pub use self::build::build;
 pub(crate) use self::candidates::settings;
+pub use self::candidates::{as_on, plans_for};
 pub use self::starts::known;
-
-#[cfg(test)]
-pub(crate) use self::candidates::plans_for;
 
 use self::budget::Budget;
 use self::candidates::{

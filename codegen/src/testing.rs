@@ -1,8 +1,10 @@
-//! For tests and benchmarks: random pairs of machines, and simple transform programs. In these programs each stage goes through
+//! For tests and benchmarks: random pairs of machines, plans written by hand, base conversions, and simple transform programs. In these programs each stage goes through
 //! memory, no register is reused, and the code does not depend on the machine.
 
 pub mod pairs;
+pub mod plans;
 
+use crate::elementwise::{Elementwise, Operand, Step, StepOp};
 use b512_asm::{
     AReg, AddressMode, Image, Instr, Isa, Log2, MReg, Offset, Program, Role, SReg, Segment, Space, Symbol,
     VReg,
@@ -10,6 +12,29 @@ use b512_asm::{
 use golden::Operation;
 use ring::bits::bit_reverse;
 use ring::modular::Modulus;
+
+/// A base conversion: for each output, a sum of multiples of all inputs in the output's ring.
+pub fn conversion(inputs: u16, outputs: u16) -> Elementwise {
+    let mut steps: Vec<Step> = Vec::new();
+    for modulus in 0..outputs {
+        for input in 0..inputs {
+            let (sum, input) = (steps.len() as u16, Operand::Input(input));
+            let op = match input {
+                Operand::Input(0) => StepOp::MultiplyScalar(input),
+                Operand::Input(_) | Operand::Step(_) => {
+                    StepOp::MultiplyAddScalar(Operand::Step(sum - 1), input)
+                }
+            };
+            steps.push(Step { op, modulus });
+        }
+    }
+    Elementwise {
+        inputs,
+        moduli: outputs,
+        steps,
+        outputs: (1..=outputs).map(|end| end * inputs - 1).collect(),
+    }
+}
 
 /// Elements of a vector: the programs are for B512.
 const VECTOR_LENGTH: usize = Isa::B512.vector_length() as usize;

@@ -106,8 +106,8 @@ fn most_alive(shape: &Elementwise, tiles: &[Vec<usize>]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::conversion;
     use super::*;
+    use crate::testing::conversion;
 
     #[test]
     fn few_inputs_keep_the_order_of_the_program() {

@@ -118,20 +118,3 @@ impl Library {
         tasks
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::Path;
-
-    #[test]
-    fn each_file_has_the_name_and_the_text_of_its_task() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("plans");
-        assert!(FILES.len() > 30, "{} files", FILES.len());
-        for ((name, _), task) in FILES.iter().zip(BUILT_IN.tasks()) {
-            assert_eq!(*name, task.file_name());
-            assert_eq!(toml::from_str::<Task>(&task.to_toml()).as_ref(), Ok(task), "{name}");
-            bless::fresh(folder.join(name), task.to_toml());
-        }
-    }
-}

@@ -7,14 +7,15 @@ use sim::machine::VbarPaths;
 use sim::timing::scheduling::Decoder;
 
 /// The cycles for which instructions hold their pipes on a machine.
-pub(crate) struct Costs<'a> {
+pub struct Costs<'a> {
     decoder: Decoder<'a>,
     /// Whether loads and stores have a path to memory each.
     split: bool,
 }
 
 impl<'a> Costs<'a> {
-    pub(crate) fn new(machine: &'a Machine) -> Self {
+    /// The costs on a machine.
+    pub fn new(machine: &'a Machine) -> Self {
         Self { decoder: Decoder::new(machine), split: machine.vbar.paths == VbarPaths::Split }
     }
 
@@ -39,7 +40,7 @@ impl<'a> Costs<'a> {
     /// The cycles for which a plan keeps each pipe busy, without loads of constants. Without forwarding, no
     /// program of the plan needs fewer. Of two paths to memory, the busier one counts. An invalid plan has no
     /// program and no cycles.
-    pub(crate) fn busy(&mut self, plan: &Plan) -> PerPipe<u64> {
+    pub fn busy(&mut self, plan: &Plan) -> PerPipe<u64> {
         let Ok(passes) = plan.trace() else { return PerPipe::default() };
         let vectors = plan.vectors();
         let mut accesses = |mode: fn(&TracedPass) -> AddressMode| {
@@ -87,60 +88,5 @@ impl Plan {
             }
         }
         instructions
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::compile::compile;
-    use crate::plan::derive::derive;
-    use crate::recipe::{Order, Recipe};
-    use crate::request::Request;
-    use crate::schedule::Tuning;
-    use ring::Degree;
-    use sim::machine::{BankMapping, Values};
-    use sim::timing::simulate;
-
-    /// Programs load constants as well. If registers of one instruction share an SRAM of the VRF, it also
-    /// holds its pipe for longer; free ports leave this out.
-    #[test]
-    fn programs_keep_pipes_busy_as_plans_do() {
-        let request = Request::with_primes(golden::NTT, Degree::try_from(4096u32).unwrap(), 60, 1).unwrap();
-        let change = |change: fn(&mut Values)| {
-            let mut machine = Machine::rpu_128x128();
-            machine.edit(|values| values.ideal.vrf_ports = true).unwrap();
-            machine.edit(change).unwrap();
-            machine
-        };
-        let machines = [
-            change(|_| ()),
-            change(|values| values.vdm.banks = 32),
-            change(|values| values.vdm.mapping = BankMapping::Xor),
-            change(|values| (values.hple.count, values.hple.initiation_interval) = (16, 3)),
-            change(|values| (values.vbar.initiation_interval, values.sbar.initiation_interval) = (2, 2)),
-            change(|values| (values.vdm.ports, values.vbar.paths) = (2, VbarPaths::Split)),
-        ];
-        for machine in machines {
-            for plan in derive(request.shape(machine.instruction_set()), &machine, 8) {
-                let expected = Costs::new(&machine).busy(&plan);
-                let recipe = Recipe {
-                    method: None,
-                    plans: vec![plan.clone()],
-                    order: Order::ByDemand,
-                    stagger: None,
-                    forwarding: None,
-                    tuning: Tuning::default(),
-                };
-                let kernel = compile(&request, &recipe, &machine).unwrap();
-                let timing = simulate(&machine, &kernel.program);
-                for pipe in Pipe::VECTOR {
-                    let (busy, expected) = (timing.busy[pipe], expected[pipe]);
-                    let agrees = if pipe == Pipe::LoadStore { expected <= busy } else { expected == busy };
-                    assert!(agrees, "{} {}: {busy}, not {expected}", plan.name, pipe.name());
-                }
-                assert!(expected.values().all(|&busy| busy <= timing.cycles.0), "{}", plan.name);
-            }
-        }
     }
 }

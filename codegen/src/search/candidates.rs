@@ -111,7 +111,7 @@ pub(super) fn as_tuned(recipe: &Recipe, machine: &Machine, reference: &Machine) 
 }
 
 /// The recipe that gives `machine` the program of another one.
-pub(super) fn as_on(recipe: &Recipe, reference: &Machine, machine: &Machine) -> Recipe {
+pub fn as_on(recipe: &Recipe, reference: &Machine, machine: &Machine) -> Recipe {
     let assumed = reference.with(&recipe.tuning.assume);
     let assume = assumed.as_ref().unwrap_or(reference).speed_beside(machine);
     Recipe { tuning: Tuning { assume, ..recipe.tuning.clone() }, ..recipe.clone() }
@@ -179,7 +179,7 @@ fn stagger(plans: &[Plan], sixteenths: u32) -> u32 {
 }
 
 /// The plans to try for the transforms of an operation: `count` derived ones for each algorithm.
-pub(crate) fn plans_for(request: &Request, machine: &Machine, count: usize) -> Vec<Vec<Plan>> {
+pub fn plans_for(request: &Request, machine: &Machine, count: usize) -> Vec<Vec<Plan>> {
     let transforms = ops::of(request.operation).transforms();
     if transforms.is_empty() {
         return vec![Vec::new()];
@@ -335,79 +335,5 @@ impl Random {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         options[((z ^ (z >> 31)) % options.len() as u64) as usize]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::choose::{PlanChoice, choose};
-    use crate::compile::compile;
-    use crate::parameters::Parameters;
-    use b512_asm::Setting;
-    use ring::Degree;
-    use sim::machine::Assignment;
-
-    /// The recipe as on a slower machine gives its very program, whatever the two differ in.
-    #[test]
-    fn a_machine_is_offered_the_program_of_a_slower_one() {
-        let with = |machine: &Machine, text: &str| {
-            let settings: Vec<Assignment> = text.split(' ').map(|setting| setting.parse().unwrap()).collect();
-            machine.with(&settings).unwrap()
-        };
-        let better = with(
-            &Machine::rpu_128x128(),
-            "isa.gs_butterfly=true isa.lane_permuter=true vdm.ports=2 frontend.busyboard=shared-reads",
-        );
-        let worse = [
-            "hple.count=16",
-            "hple.count=8 vdm.multicast=false",
-            "hple.multiplier_latency_cycles=20",
-            "hple.initiation_interval=2",
-            "vdm.banks=64",
-            "vdm.ports=1",
-            "vdm.multicast=false",
-            "vdm.size_mib=1",
-            "vbar.latency_cycles=9 sbar.latency_cycles=7",
-            "frontend.busyboard=strict",
-            "frontend.dispatch_to_issue_cycles=3",
-            "isa.gs_butterfly=false",
-            "isa.lane_permuter=false",
-        ];
-        let degrees = [1024u32, 16384].map(|n| Degree::try_from(n).unwrap());
-        let operations = [golden::NTT, golden::INTT, golden::POLYMUL, golden::AUTOMORPHISM];
-        let requests = operations
-            .map(|operation| {
-                // The settings of the automorphism; other operations have none.
-                let settings = [("g", Setting::Number(5)), ("order", Setting::Word("evaluation".into()))];
-                let is_own =
-                    |(name, _): &(&str, Setting)| operation.parameters().any(|spec| spec.name == *name);
-                let own = settings.into_iter().filter(is_own);
-                let parameters = Parameters::new(own.map(|(name, value)| (name.to_owned(), value)).collect());
-                degrees.map(|n| Request::with_primes(operation, n, 60, 1).unwrap().with(parameters.clone()))
-            })
-            .concat();
-        let plans = [PlanChoice::Classical, PlanChoice::Known];
-        let mut own_differs = Vec::new();
-        for setting in worse {
-            let machine = with(&better, setting);
-            assert!(better.dominates(&machine), "{setting}");
-            for (request, plan) in
-                requests.iter().flat_map(|request| plans.iter().map(move |plan| (request, plan)))
-            {
-                let recipe = choose(request, &machine, plan).unwrap().recipe;
-                let program =
-                    |recipe: &Recipe, machine| compile(request, recipe, machine).map(|kernel| kernel.program);
-                // The classical product does not fit the small memory.
-                let Ok(theirs) = program(&recipe, &machine) else { continue };
-                if program(&recipe, &better).unwrap() != theirs {
-                    own_differs.push(setting);
-                }
-                let offered = program(&as_on(&recipe, &machine, &better), &better).unwrap();
-                assert_eq!(offered, theirs, "{setting}, {}", request.name());
-            }
-        }
-        own_differs.dedup();
-        assert_eq!(own_differs, worse);
     }
 }

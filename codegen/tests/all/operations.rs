@@ -1,10 +1,11 @@
 //! Operations without a transform, and methods without plans, on random and extreme words, for degrees and
 //! moduli of all sizes.
 
-use b512_asm::{Claim, Op, Setting};
+use b512_asm::{Claim, Isa, Op, Setting};
 use codegen::schedule::Tuning;
 use codegen::{
     Kernel, Order, Parameters, PlanChoice, Recipe, Request, check, choose, compile, compile_within, generate,
+    named,
 };
 use golden::Range;
 use ring::Degree;
@@ -320,4 +321,14 @@ fn kernels_that_may_work_in_place_equal_the_golden_model_there() {
         }
     }
     assert!(in_place >= 4, "{in_place}");
+}
+
+/// The rings of operations with transforms have roots.
+#[test]
+fn operations_with_transforms_need_roots() {
+    for &operation in golden::OPERATIONS {
+        let request = request(operation, 1024, 60);
+        let recipe = named::constant_geometry(&request, Isa::B512);
+        assert_eq!(operation.needs_root(), !recipe.plans.is_empty(), "{operation}");
+    }
 }

@@ -3,16 +3,10 @@
 use super::Proof;
 use crate::check;
 use crate::code::{BufferId, Claim, Code, Constant, Inst, MemRef, Tower, TowerId, ValueId};
-use crate::compile::compile_code;
-use crate::named;
 use crate::number::{Expression, Number};
 use crate::parameters::Parameters;
-use crate::request::Request;
 use b512_asm::{AddressMode, Op, Role};
 use ring::modular::Modulus;
-use ring::{Degree, Ring};
-use sim::Machine;
-use sim::functional::Executor;
 
 const N: u32 = 1024;
 /// Odd, and without a common factor.
@@ -64,29 +58,6 @@ fn a_multiplication_reduces_a_word_of_another_tower() {
     assert_eq!(proof.require("reduction", y, reduced.coefficients()), Ok(()));
     // The unreduced word is another element.
     assert!(proof.require("copy", y, polynomial.coefficients()).is_err());
-
-    let degree = Degree::try_from(N).unwrap();
-    let request = Request::single(golden::MUL, Ring::new(degree, B).unwrap());
-    let machine = Machine::rpu_128x128();
-    let recipe = named::constant_geometry(&request, code.isa);
-    let kernel = compile_code(request.name(), code, &recipe, &machine).unwrap();
-    assert_eq!(check::schedule(&kernel.code, &kernel.program), Ok(()));
-    assert_eq!(kernel.program.sdm.word(0), 1);
-    let mut executor = Executor::new(machine.vdm_words(), machine.sdm_words());
-    executor.load(&kernel.program).unwrap();
-    // Every residue of A is a valid operand: words below B, multiples of B and their neighbours, and A - 1.
-    let word = |i: u128| match i % 4 {
-        0 => B - 1 - i * i,
-        1 => i * B,
-        2 => i * i * B - 1,
-        _ => A - 1 - i * i * i,
-    };
-    let words: Vec<u128> = (0..u128::from(N)).map(word).collect();
-    assert!(words.iter().all(|&word| word < A) && words.iter().filter(|&&word| word >= B).count() > 700);
-    executor.write("x", &words).unwrap();
-    executor.run().unwrap();
-    let expected: Vec<u128> = words.iter().map(|word| word % B).collect();
-    assert_eq!(executor.read("y").unwrap(), expected);
 }
 
 /// A base conversion from B and C to A: the sum of `[x_i / Q_i] mod q_i` times `Q_i`.

@@ -1,19 +1,22 @@
 //! Kernels for every vector length and word width.
 
-use super::{compile, instantiate};
-use crate::error::Error;
-use crate::named;
-use crate::parameters::Parameters;
-use crate::plan::{Algorithm, Plan};
-use crate::recipe::{Order, Recipe};
-use crate::request::Request;
-use crate::schedule::Tuning;
-use crate::search::plans_for;
-use crate::{Kernel, check};
-use b512_asm::Isa;
+use b512_asm::{AddressMode, Isa, Role};
+use codegen::code::{Code, MemRef, Tower};
+use codegen::compile::compile_code;
+use codegen::error::Error;
+use codegen::named;
+use codegen::number::Expression;
+use codegen::parameters::Parameters;
+use codegen::plan::{Algorithm, Plan};
+use codegen::recipe::{Order, Recipe};
+use codegen::request::Request;
+use codegen::schedule::Tuning;
+use codegen::search::plans_for;
+use codegen::{Kernel, check, compile, instantiate};
 use golden::{INTT, NTT, Operation, POLYMUL, SUB};
-use ring::Degree;
+use ring::{Degree, Ring};
 use sim::Machine;
+use sim::functional::Executor;
 
 fn request(operation: Operation, log_n: u32, bits: u32) -> Request {
     Request::with_primes(operation, Degree::from_log2(log_n).unwrap(), bits, 1).unwrap()
@@ -132,4 +135,45 @@ fn a_kernel_in_other_rings_is_the_kernel_compiled_for_them() {
         let expected = compile(&narrow, &recipe, &machine).unwrap().program;
         assert_eq!(instantiate(&kernel, &narrow).unwrap(), expected, "{operation}");
     }
+}
+
+/// Code that no request describes: x of one tower, times one in another, is x reduced.
+#[test]
+fn a_multiplication_reduces_every_word_of_another_tower() {
+    const N: u32 = 1024;
+    const A: u128 = (1 << 90) + 1;
+    const B: u128 = (1 << 60) + 33;
+    let mut code = Code::default();
+    let [a, b] = [A, B].map(|modulus| code.tower(Tower { n: N, modulus, root: 0 }));
+    let x = code.buffer("x", N, Role::Input, a);
+    let y = code.buffer("y", N, Role::Output, b);
+    let one = code.number(Expression::Value(1));
+    for word in (0..N).step_by(512) {
+        let at = |buffer| MemRef { buffer, word, mode: AddressMode::Linear };
+        let value = code.load(at(x), a);
+        let reduced = code.scale(value, one, b);
+        code.store(reduced, at(y), b);
+    }
+    let degree = Degree::try_from(N).unwrap();
+    let request = Request::single(golden::MUL, Ring::new(degree, B).unwrap());
+    let machine = Machine::rpu_128x128();
+    let recipe = named::constant_geometry(&request, code.isa);
+    let kernel = compile_code(request.name(), code, &recipe, &machine).unwrap();
+    assert_eq!(check::schedule(&kernel.code, &kernel.program), Ok(()));
+    assert_eq!(kernel.program.sdm.word(0), 1);
+    let mut executor = Executor::new(machine.vdm_words(), machine.sdm_words());
+    executor.load(&kernel.program).unwrap();
+    // Every residue of A is a valid operand: words below B, multiples of B and their neighbours, and A - 1.
+    let word = |i: u128| match i % 4 {
+        0 => B - 1 - i * i,
+        1 => i * B,
+        2 => i * i * B - 1,
+        _ => A - 1 - i * i * i,
+    };
+    let words: Vec<u128> = (0..u128::from(N)).map(word).collect();
+    assert!(words.iter().all(|&word| word < A) && words.iter().filter(|&&word| word >= B).count() > 700);
+    executor.write("x", &words).unwrap();
+    executor.run().unwrap();
+    let expected: Vec<u128> = words.iter().map(|word| word % B).collect();
+    assert_eq!(executor.read("y").unwrap(), expected);
 }

@@ -1,0 +1,108 @@
+//! Kernels of elementwise steps.
+
+use codegen::elementwise::{Elementwise, LONGEST_BLOCK, Operand, Step, StepOp, StepOrder};
+use codegen::testing::conversion;
+use codegen::{NumberWords, check};
+use ring::modular::Modulus;
+use sim::Machine;
+use sim::functional::Executor;
+
+/// Many sums grow together: they wait neither for each other's results nor for constants.
+#[test]
+fn a_conversion_of_many_limbs_is_bound_by_its_multiplications() {
+    for (inputs, outputs) in [(28, 28), (20, 14), (18, 12)] {
+        is_bound_by_its_multiplications(inputs, outputs);
+    }
+}
+
+fn is_bound_by_its_multiplications(inputs: u16, outputs: u16) {
+    let shape = conversion(inputs, outputs);
+    let mut machine = Machine::rpu_128x128();
+    machine.edit(|values| values.vdm.size_mib = 32).unwrap();
+    let n = LONGEST_BLOCK * machine.vector_length();
+    let order = StepOrder::Tiles { equal: true };
+    let kernel = shape.compile("conversion".into(), n, 97, order, &machine).unwrap();
+    check::schedule(&kernel.code, &kernel.program).unwrap();
+    let vectors = LONGEST_BLOCK as usize * shape.steps.len();
+    let bound = (vectors as u32 * machine.vector_length() / machine.hple.count) as f64;
+    let cycles = sim::timing::simulate(&machine, &kernel.program).cycles.0 as f64;
+    assert!((1.0..1.3).contains(&(cycles / bound)), "{inputs}, {outputs}: {cycles} cycles, bound {bound}");
+
+    let mut executor = Executor::for_program(&machine, &kernel.program);
+    executor.load(&kernel.program).unwrap();
+    let scalars = (0..shape.scalars() as u128).map(|index| {
+        let NumberWords { space, words } = kernel.number_words(index).unwrap();
+        (space, words, index % 97)
+    });
+    executor.write_constants(scalars);
+    let word = |input: usize, index: usize| ((input * 31 + index * 7) % 97) as u128;
+    for input in 0..inputs.into() {
+        let words: Vec<u128> = (0..n as usize).map(|index| word(input, index)).collect();
+        executor.write(&Elementwise::input_name(input), &words).unwrap();
+    }
+    executor.run().unwrap();
+    let inputs = usize::from(inputs);
+    for output in 0..outputs.into() {
+        let sum = |index: usize| {
+            let product = |input| word(input, index) * (output * inputs + input) as u128;
+            (0..inputs).map(product).sum::<u128>() % 97
+        };
+        let expected: Vec<u128> = (0..n as usize).map(sum).collect();
+        assert_eq!(executor.read(&Elementwise::output_name(output)).unwrap(), expected, "{output}");
+    }
+}
+
+#[test]
+fn a_kernel_computes_its_steps_with_the_moduli_and_scalars_of_the_launch() {
+    let (x, y) = (Operand::Input(0), Operand::Input(1));
+    let step = |op, modulus| Step { op, modulus };
+    let shape = Elementwise {
+        inputs: 2,
+        moduli: 2,
+        steps: vec![
+            step(StepOp::MultiplyScalar(x), 0),
+            step(StepOp::AddScalar(Operand::Step(0)), 0),
+            step(StepOp::MultiplyScalar(Operand::Step(1)), 1),
+            step(StepOp::Multiply(y, Operand::Step(2)), 1),
+            step(StepOp::Subtract(Operand::Step(3), Operand::Step(2)), 1),
+            step(StepOp::MultiplyAddScalar(Operand::Step(4), y), 1),
+            step(StepOp::MultiplySubtract(Operand::Step(5), [x, Operand::Step(2)]), 1),
+        ],
+        outputs: vec![1, 4, 6],
+    };
+    let machine = Machine::rpu_128x128();
+    let kernel = shape.compile("example".into(), 1024, 97, StepOrder::Program, &machine).unwrap();
+    check::schedule(&kernel.code, &kernel.program).unwrap();
+
+    let (q, p) = (u128::MAX - 158, 12289);
+    let scalars = [q - 5, 7, 1, 12000];
+    let mut executor = Executor::for_program(&machine, &kernel.program);
+    executor.load(&kernel.program).unwrap();
+    for (&(register, _), modulus) in kernel.program.moduli.iter().zip([q, p]) {
+        executor.set_modulus(register, Modulus::new(modulus).unwrap());
+    }
+    executor.write_constants((0..).zip(scalars).map(|(index, scalar)| {
+        let NumberWords { space, words } = kernel.number_words(index).unwrap();
+        (space, words, scalar)
+    }));
+    let data = |seed: u128| -> Vec<u128> { (0..1024).map(|i| (seed + i) << 100).collect() };
+    let (x, y) = (data(1), data(1 << 20));
+    executor.write("x0", &x).unwrap();
+    executor.write("x1", &y).unwrap();
+    executor.run().unwrap();
+
+    let (q, p) = (Modulus::new(q).unwrap(), Modulus::new(p).unwrap());
+    let first: Vec<u128> = x.iter().map(|&x| q.add(q.mul(x, scalars[0]), 7)).collect();
+    let of = |(&first, &y): (&u128, &u128)| {
+        let reduced = p.residue(first);
+        p.sub(p.mul(y, reduced), reduced)
+    };
+    assert_eq!(executor.read("y0").unwrap(), first);
+    let second: Vec<u128> = first.iter().zip(&y).map(of).collect();
+    assert_eq!(executor.read("y1").unwrap(), second);
+    let of = |(i, &second): (usize, &u128)| {
+        let sum = p.add(second, p.mul(y[i], 12000));
+        p.sub(sum, p.mul(x[i], p.residue(first[i])))
+    };
+    assert_eq!(executor.read("y2").unwrap(), second.iter().enumerate().map(of).collect::<Vec<_>>());
+}
