@@ -157,40 +157,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_vdm_limits_the_papers_machines() {
-        for machine in [Machine::rpu_128x128(), Machine::rpu_128x128_paper()] {
-            for hples in [4, 8, 16, 32, 64, 128, 256] {
-                for (banks, ghz) in [(32, 1.29), (64, 1.53), (128, 1.68), (256, 1.68)] {
-                    let mut machine = machine.clone();
-                    machine.edit(|values| (values.hple.count, values.vdm.banks) = (hples, banks)).unwrap();
-                    assert_eq!(Clock::of(&machine).ghz(), ghz, "({hples}, {banks})");
-                }
-            }
-        }
-    }
-
-    /// A bank of up to 4 MiB takes longer to answer, and not longer between two accesses.
-    #[test]
-    fn a_larger_vdm_is_later_and_not_slower() {
-        for (size_mib, cycles, alone) in [
-            (4, 1, 1.68),
-            (8, 2, 1.53),
-            (16, 2, 1.29),
-            (64, 2, 0.877),
-            (128, 3, 0.709),
-            (256, 3, 0.613),
-            (512, 4, 0.485),
-        ] {
-            let mut machine = Machine::rpu_128x128();
-            machine.edit(|values| values.vdm.size_mib = size_mib).unwrap();
-            assert_eq!(machine.vdm_access_cycles(), cycles, "{size_mib} MiB");
-            assert_eq!(Clock::of(&machine).ghz(), 1.68, "{size_mib} MiB");
-            machine.edit(|values| values.vdm.access_cycles = 1).unwrap();
-            assert_eq!(Clock::of(&machine).ghz(), alone, "{size_mib} MiB in one cycle");
-        }
-    }
-
-    #[test]
     fn trees_of_carry_save_adders_are_as_high_as_daddas() {
         for (rows, expected) in [(2, 0), (3, 1), (4, 2), (6, 3), (9, 4), (13, 5), (64, 10), (128, 11)] {
             assert_eq!(levels(rows), expected, "{rows} rows");

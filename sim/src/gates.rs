@@ -460,17 +460,3 @@ impl FrontEnd {
         alone.gates().total() + compared + self.queue.work() + stages + 3.0 * f64::from(self.order_bits) * XOR
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_references_are_the_papers_machine() {
-        let machine = Machine::rpu_128x128();
-        assert_eq!(Vbar::of(&machine), Vbar::paper(128, 128));
-        assert_eq!(sbar(&machine), paper_sbar(128));
-        assert_eq!(FrontEnd::of(&machine), FrontEnd::PAPER);
-        assert_eq!(Law::of(&machine), Law::given(&machine.technology));
-    }
-}

@@ -77,19 +77,3 @@ pub struct BeyondHbm {
     /// The least size of the memory that suffices, in MiB.
     pub size_mib: u64,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Machine;
-
-    #[test]
-    fn rpus_share_the_size_of_the_memory() {
-        let hbm = Hbm { size_mib: 3, shared_by: 2, ..Machine::rpu_128x128().hbm };
-        let half = 3 << 19;
-        assert_eq!(hbm.check_fits(half), Ok(()));
-        let error = hbm.check_fits(half + 1).unwrap_err();
-        assert_eq!(error, BeyondHbm { needed: half + 1, capacity: half, size_mib: 4 });
-        assert_eq!(Hbm { size_mib: error.size_mib as u32, ..hbm }.check_fits(half + 1), Ok(()));
-    }
-}

@@ -17,8 +17,6 @@
 
 mod flow;
 mod memory;
-#[cfg(test)]
-mod tests;
 
 use crate::machine::{Machine, VbarPaths};
 use crate::timing::{Overtaking, Timing, bank_rounds, simulate};

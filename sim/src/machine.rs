@@ -19,8 +19,7 @@ pub mod table;
 pub use assignment::{Assignment, AssignmentError};
 pub use costs::costs;
 pub use dominance::Speed;
-pub use fit::FitError;
-pub(crate) use fit::Resources;
+pub use fit::{FitError, Resources};
 pub use keys::{
     Arbitration, AreaConstants, BankMapping, Busyboard, ClockPoint, DelayConstants, EnergyConstants,
     Frontend, Hbm, Hple, Ideal, Isa, Law, LawOperands, Placement, PowerConstants, SECTIONS, Sbar, Scalar,
@@ -308,6 +307,3 @@ pub struct Change {
     /// The value that it has now.
     pub to: toml::Value,
 }
-
-#[cfg(test)]
-mod tests;

@@ -19,7 +19,7 @@ impl Technology {
 
     /// The clock at a number of banks of a VDM of 4 MiB, in GHz: linear in log2(banks) between two
     /// points, constant beyond the first and the last.
-    fn bank_ghz(&self, banks: f64) -> f64 {
+    pub fn bank_ghz(&self, banks: f64) -> f64 {
         let after = self.clock.partition_point(|point| f64::from(point.banks) < banks);
         let (Some(below), Some(above)) =
             (after.checked_sub(1).map(|at| self.clock[at]), self.clock.get(after))
@@ -29,27 +29,5 @@ impl Technology {
         let log2 = |banks: u32| f64::from(banks).log2();
         let share = (banks.log2() - log2(below.banks)) / (log2(above.banks) - log2(below.banks));
         below.ghz + share * (above.ghz - below.ghz)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::Machine;
-
-    #[test]
-    fn the_clock_is_the_papers_at_its_points_and_flat_beyond_them() {
-        let technology = Machine::rpu_128x128().technology.clone();
-        for (banks, ghz) in
-            [(32, 1.29), (64, 1.53), (128, 1.68), (256, 1.68), (512, 1.68), (16, 1.064), (1, 0.485)]
-        {
-            assert_eq!(technology.bank_ghz(f64::from(banks)), ghz, "{banks} banks");
-        }
-    }
-
-    #[test]
-    fn the_clock_is_interpolated_in_the_logarithm_of_the_banks() {
-        let mut technology = Machine::rpu_128x128().technology.clone();
-        technology.clock.retain(|point| point.banks != 64);
-        assert!((technology.bank_ghz(64.0) - (1.29 + 1.68) / 2.0).abs() < 1e-12);
     }
 }

@@ -53,8 +53,6 @@ mod lanes;
 mod memory;
 mod registers;
 mod state;
-#[cfg(test)]
-mod tests;
 
 pub use error::{AccessError, ExecuteError, Fault, LoadError};
 pub use state::State;
@@ -118,7 +116,8 @@ impl Executor {
         Self::with_resources(resources, machine.law.operands)
     }
 
-    fn with_resources(resources: Resources, operands: LawOperands) -> Self {
+    /// An executor of these resources, whose multiplier takes `operands`.
+    pub fn with_resources(resources: Resources, operands: LawOperands) -> Self {
         let Resources { isa, vdm_words, sdm_words, .. } = resources;
         Self {
             vdm: vec![0; vdm_words as usize],

@@ -111,23 +111,3 @@ impl Machine {
         machine.broken_rules().is_empty().then_some(machine)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn assignments_are_texts() {
-        for (key, value) in Machine::rpu_128x128().values() {
-            if key.path == "technology.clock" {
-                continue;
-            }
-            let text = format!("{}={}", key.path, value.to_string().trim_matches('"'));
-            assert_eq!(text.parse::<Assignment>().unwrap().to_string(), text);
-        }
-        for wrong in ["vdm.banks", "vdm.banks=63", "vdm.bank=64", "=64"] {
-            let error = wrong.parse::<Assignment>().unwrap_err().to_string();
-            assert!(error.starts_with(&format!("`{wrong}` gives no key")), "{error}");
-        }
-    }
-}

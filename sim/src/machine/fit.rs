@@ -72,13 +72,17 @@ fn larger(memory: Space, words: u64, isa: Isa) -> String {
 
 /// The parts of a machine that limit the programs that it can run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Resources {
-    pub(crate) isa: Isa,
-    pub(crate) features: FeatureSet,
+pub struct Resources {
+    /// Lanes and word width.
+    pub isa: Isa,
+    /// Extensions of the instruction set.
+    pub features: FeatureSet,
     /// Instructions that the instruction memory holds.
-    pub(crate) instructions: usize,
-    pub(crate) vdm_words: u32,
-    pub(crate) sdm_words: u32,
+    pub instructions: usize,
+    /// Words of the VDM.
+    pub vdm_words: u32,
+    /// Words of the SDM.
+    pub sdm_words: u32,
 }
 
 impl Machine {
@@ -90,7 +94,8 @@ impl Machine {
         self.resources().check(program)
     }
 
-    pub(crate) fn resources(&self) -> Resources {
+    /// What limits the programs that the machine can run.
+    pub fn resources(&self) -> Resources {
         Resources {
             isa: self.instruction_set(),
             features: self.features(),

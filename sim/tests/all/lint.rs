@@ -1,6 +1,5 @@
-use super::{errors, warnings};
-use crate::functional::Executor;
-use crate::{Machine, MachineBase, Override};
+//! Defects of programs that a machine would run.
+
 use b512_asm::reg::REGISTERS;
 use b512_asm::{
     AReg, AddressMode, Code, Defect, Instr, Log2, MReg, Offset, Program, Role, Segment, Space, Symbol, VReg,
@@ -10,6 +9,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use sim::functional::Executor;
+use sim::lint::{self, errors, warnings};
+use sim::{Machine, MachineBase, Override};
 
 fn machine(overrides: &[&str]) -> Machine {
     let overrides: Vec<Override> = overrides.iter().map(|text| Override::parse(text).unwrap()).collect();
@@ -103,7 +105,7 @@ fn outputs_without_an_input_are_constant() {
         let program =
             assemble(&format!("{head}.modulus m1, 97\nvload v1, a0, x\nsload s1, k\n{body}halt\n")).unwrap();
         let machine = machine(&[]);
-        let outputs = super::constant_outputs(&program, &machine);
+        let outputs = lint::constant_outputs(&program, &machine);
         outputs.into_iter().map(|output| output.name.clone()).collect::<Vec<_>>()
     };
     let stores = "vstore v2, a0, y\nvstore v1, a0, z\n";

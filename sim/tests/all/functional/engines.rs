@@ -1,12 +1,15 @@
 //! The executor against the slow engine on random programs that may fault, over several runs with writes
 //! between.
 
-use super::super::*;
 use super::symbol;
-use crate::testing::SlowEngine;
-use b512_asm::{AddressMode, FeatureSet, Image, LaneMap, Log2, Offset, Op, Operand, OperandKind, Role, SReg};
-use b512_asm::{Segment, VReg};
+use b512_asm::{
+    AReg, AddressMode, FeatureSet, Image, Instr, Isa, LaneMap, Log2, MReg, Offset, Op, Operand, OperandKind,
+    Program, Role, SReg, Segment, Space, VReg,
+};
 use proptest::prelude::*;
+use sim::functional::*;
+use sim::machine::{LawOperands, Resources};
+use sim::testing::SlowEngine;
 
 const LANES: u32 = 64;
 /// A few stretches of memory, so that accesses, tables and bounds meet.

@@ -1,9 +1,11 @@
-use super::table::Kind;
-use super::*;
-use crate::clock::Clock;
-use crate::{Area, Energy, Events};
+//! Machines, their files and their keys.
+
 use b512_asm::{Feature, Instr, Program, Space};
 use diagnostic::{Diagnostic, Diagnostics};
+use sim::hbm::BeyondHbm;
+use sim::machine::table::Kind;
+use sim::machine::{Assignment, BankMapping, FitError, Hbm, MachineBase, MachineFile, VbarPaths, keys};
+use sim::{Area, Clock, Energy, Events, Machine, Override};
 use std::path::Path;
 
 fn overridden(texts: &[&str]) -> Result<Machine, Diagnostic> {
@@ -36,12 +38,12 @@ fn load_all(name: &str, text: &str, others: &[(&str, &str)]) -> Result<Machine, 
 
 #[test]
 fn the_table_lists_each_key_once() {
-    let mut paths: Vec<_> = schema::keys().map(|key| key.path).collect();
-    let keys = paths.len();
+    let mut paths: Vec<_> = keys().map(|key| key.path).collect();
+    let count = paths.len();
     paths.sort_unstable();
     paths.dedup();
-    assert_eq!(paths.len(), keys);
-    assert!(schema::keys().all(|key| !key.doc.is_empty()));
+    assert_eq!(paths.len(), count);
+    assert!(keys().all(|key| !key.doc.is_empty()));
 }
 
 #[test]
@@ -56,7 +58,7 @@ fn an_invalid_change_leaves_the_machine_as_it_was() {
 
 #[test]
 fn every_choice_of_the_schema_can_be_loaded() {
-    for key in schema::keys() {
+    for key in keys() {
         let Kind::Choice(choices) = key.kind else { continue };
         for choice in choices {
             // A split VBAR needs two ports.
@@ -322,7 +324,7 @@ fn every_value_has_a_source() {
         let source = sources.iter().find(|source| source.key.path == path).unwrap();
         (source.file.as_str(), source.line)
     };
-    assert_eq!(sources.len(), schema::keys().count());
+    assert_eq!(sources.len(), keys().count());
     assert_eq!(file("vdm.banks"), (Override::SOURCE, 1));
     assert_eq!(file("vdm.mapping").0, "built-in rpu-128x128-xor");
     assert_eq!(file("hple.count").0, "built-in rpu-128x128");
@@ -414,4 +416,29 @@ fn a_program_that_does_not_fit_is_refused_with_both_sizes() {
     let error = FitError::Extension { index: 1, mnemonic: "gsbfly", feature: Feature::GsButterfly };
     assert_eq!(machine.check_fits(&program), Err(error));
     assert_eq!(MachineFile::built_in("rpu-128x128-gs", &[]).unwrap().check_fits(&program), Ok(()));
+}
+
+#[test]
+fn assignments_are_texts() {
+    for (key, value) in Machine::rpu_128x128().values() {
+        if key.path == "technology.clock" {
+            continue;
+        }
+        let text = format!("{}={}", key.path, value.to_string().trim_matches('"'));
+        assert_eq!(text.parse::<Assignment>().unwrap().to_string(), text);
+    }
+    for wrong in ["vdm.banks", "vdm.banks=63", "vdm.bank=64", "=64"] {
+        let error = wrong.parse::<Assignment>().unwrap_err().to_string();
+        assert!(error.starts_with(&format!("`{wrong}` gives no key")), "{error}");
+    }
+}
+
+#[test]
+fn rpus_share_the_size_of_the_memory() {
+    let hbm = Hbm { size_mib: 3, shared_by: 2, ..Machine::rpu_128x128().hbm };
+    let half = 3 << 19;
+    assert_eq!(hbm.check_fits(half), Ok(()));
+    let error = hbm.check_fits(half + 1).unwrap_err();
+    assert_eq!(error, BeyondHbm { needed: half + 1, capacity: half, size_mib: 4 });
+    assert_eq!(Hbm { size_mib: error.size_mib as u32, ..hbm }.check_fits(half + 1), Ok(()));
 }

@@ -3,14 +3,16 @@
 mod engines;
 mod known;
 
-use super::*;
-use crate::testing::SlowEngine;
 use b512_asm::{
-    AddressMode, FeatureSet, Image, LaneMap, Log2, Offset, Op, Operand, OperandKind, Role, SReg, Segment,
-    VReg,
+    AReg, AddressMode, FeatureSet, Image, Instr, Isa, LaneMap, Log2, MReg, Offset, Op, Operand, OperandKind,
+    Program, Role, SReg, Segment, Space, Symbol, VReg,
 };
 use proptest::prelude::*;
-use ring::modular::ModulusError;
+use ring::modular::{Modulus, ModulusError};
+use sim::Machine;
+use sim::functional::*;
+use sim::machine::{LawOperands, Resources};
+use sim::testing::SlowEngine;
 
 const VDM_WORDS: u32 = 1 << 13;
 const SDM_WORDS: u32 = 16;
@@ -341,8 +343,7 @@ fn fault(code: Vec<Instr>) -> String {
     let last = code.len() - 1;
     let mut program = program(code, 97, (0..u128::from(VDM_WORDS)).collect());
     program.moduli.pop();
-    let mut executor = executor(&program);
-    executor.resources.features = FeatureSet::NONE;
+    let mut executor = executor(&program).with_features(FeatureSet::NONE);
     let error = executor.run().unwrap_err();
     assert_eq!((error.index, error.instr), (last, program.instructions[last]));
     error.fault.to_string()
