@@ -214,7 +214,7 @@ impl Journal {
         let is_new = check_folder(folder, manifest)?;
 
         let (mut known, mut costs) = (HashMap::new(), manifest.explored.then(HashMap::new));
-        for_each_record(&journal_paths(folder)?, |entry| {
+        for_each_record(&journal_paths(folder)?, &mut |entry| {
             // The points of an exploration are those with a record.
             let other = entry.model.filter(|&model| manifest.explored && model != MODEL_VERSION);
             if let Some(model) = other {
@@ -382,7 +382,7 @@ fn has_points_of(present: &Manifest, manifest: &Manifest) -> bool {
 /// The latest version of the models that gave a result in a folder. Failed points have none.
 pub(super) fn model_of(folder: &Path) -> Option<u32> {
     let mut latest = None;
-    let read = for_each_record(&journal_paths(folder).ok()?, |entry| {
+    let read = for_each_record(&journal_paths(folder).ok()?, &mut |entry| {
         latest = latest.max(entry.model);
         Ok(())
     });

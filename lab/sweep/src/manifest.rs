@@ -170,15 +170,28 @@ impl Reference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Definition, Plan};
     use serde_json::json;
 
     fn reference(value: serde_json::Value) -> Result<Reference, String> {
         serde_json::from_value(value).map_err(|error| error.to_string())
     }
 
-    fn manifest(text: &str) -> Manifest {
-        Plan::new(&Definition::parse("test.toml", text).unwrap()).unwrap().manifest
+    /// The manifest of one point.
+    fn manifest(settings: serde_json::Value) -> Manifest {
+        let settings = settings.as_object().unwrap().clone();
+        let names: Vec<String> = settings.keys().cloned().collect();
+        Manifest {
+            schema: FORMAT,
+            name: "test".into(),
+            title: "title".into(),
+            columns: names.clone(),
+            varying: names,
+            references: Vec::new(),
+            explored: false,
+            goals: None,
+            source: Source { file: "test.toml".into(), text: String::new(), changes: Vec::new() },
+            points: [(PointKey::of(&settings), settings)].into_iter().collect(),
+        }
     }
 
     #[test]
@@ -213,7 +226,7 @@ mod tests {
     fn texts_and_references_have_limits() {
         let with = |label: usize, references: usize| {
             let one = reference(json!({ "label": "a".repeat(label) })).unwrap();
-            Manifest { references: vec![one; references], ..manifest("kernel = 'add'\nn = 512") }
+            Manifest { references: vec![one; references], ..manifest(json!({ "kernel": "add" })) }
                 .check_texts()
         };
         assert_eq!(with(MAX_LABEL, 1), Ok(()));
@@ -224,15 +237,15 @@ mod tests {
 
     #[test]
     fn fronts_need_the_time_of_a_stream_only_if_there_is_one() {
-        let without = manifest("kernel = 'add'\nn = 512");
+        let without = manifest(json!({ "kernel": "add" }));
         assert_eq!(without.keys(), [Measure::TimeUs, Measure::AreaMm2]);
-        let with = manifest("kernel = 'add'\nn = 512\nstream = 8");
+        let with = manifest(json!({ "kernel": "add", "stream": 8 }));
         assert_eq!(with.keys(), [Measure::TimeUs, Measure::StreamUs, Measure::AreaMm2]);
     }
 
     #[test]
     fn a_presentation_is_all_but_the_definition_and_the_points() {
-        let one = manifest("kernel = 'add'\nn = 512\n[grid]\nhple.count = [32, 64]");
+        let one = manifest(json!({ "hple.count": 32 }));
         let source = Source { file: "other".into(), ..one.source.clone() };
         assert!(one.is_presented_as(&Manifest { source, points: Points::default(), ..one.clone() }));
         for other in [

@@ -490,42 +490,7 @@ fn neutral(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::explore::{Space, explore};
-    use super::super::{Definition, Journal, Shard, generate};
     use super::*;
-
-    #[test]
-    fn charts_and_pages_say_what_they_hide_and_what_exceeds_a_constraint() {
-        let text = "kernel = 'add'\nn = 512\nplan = 'kl'\n[grid]\nhple.count = [64, 128]\nvdm.size_mib = [4, 8, 16]\n\
-                    [explore]\nconstraints = ['area < 20 mm2']\n";
-        let folder = tempfile::tempdir().unwrap();
-        let space = Space::new(&Definition::parse("space.toml", text).unwrap()).unwrap();
-        let mut journal = Journal::open(folder.path(), Shard::WHOLE, &space.manifest()).unwrap();
-        explore(&space, &mut journal, 6, 0, &generate, &|_| ()).unwrap();
-        let results = Results::merge(&[folder.path()]).unwrap();
-        let mut outputs = Outputs::new(&results);
-        let group = &mut outputs.groups[0];
-        let beyond = (0..6).filter(|&point| !group.goals.allow(&results.costs(point).unwrap())).count();
-        let front = group.front.len();
-        assert!((1..6).contains(&beyond) && (1..4).contains(&front), "{beyond}, {front}");
-
-        let page = outputs.live_page("").unwrap();
-        assert!(!page.contains("Charts and table show"), "{page}");
-        let chart = outputs.chart(&outputs.groups[0], &outputs.shown().unwrap()).unwrap();
-        let points = || chart.series.iter().flat_map(|series| &series.points);
-        assert_eq!((points().count(), points().filter(|point| point.pale).count()), (6, beyond));
-        assert!(chart.notes.iter().all(|note| !note.contains(" other points")), "{:?}", chart.notes);
-
-        let group = &mut outputs.groups[0];
-        let mut others: Vec<usize> = group.shown.clone();
-        others.retain(|point| !group.front.contains(point));
-        group.shown.retain(|point| *point != others[0]);
-        let hidden = format!("he front and {} of {} other points", 5 - front, 6 - front);
-        let chart = outputs.chart(&outputs.groups[0], &outputs.shown().unwrap()).unwrap();
-        assert!(chart.notes.contains(&format!("T{hidden}")), "{:?}", chart.notes);
-        let page = outputs.live_page("").unwrap();
-        assert!(page.contains(&format!("Charts and table show t{hidden}; results.csv has all.")), "{page}");
-    }
 
     #[test]
     fn tables_have_three_digits_of_small_values() {

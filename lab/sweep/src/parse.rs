@@ -65,12 +65,4 @@ mod tests {
             assert_eq!(overlap(&first, &other), expected, "{other:?}");
         }
     }
-
-    #[test]
-    fn values_are_checked_beside_other_errors_where_none_was_found() {
-        let text = "sed = 1\n[grid]\nhple.count = [3]\n";
-        let errors = Definition::parse("test.toml", text).unwrap_err();
-        let positions: Vec<_> = errors.iter().map(|error| error.position().unwrap()).collect();
-        assert_eq!(positions, [(1, 1), (3, 15)]);
-    }
 }

@@ -200,7 +200,7 @@ impl Results {
         let mut best = Best::new(manifest.points.keys(), manifest.keys());
         let (mut all_checked, mut explored) = (true, Vec::new());
         let mut first: Option<(usize, u32)> = None;
-        journal::for_each_record(&journals.paths, |entry| {
+        journal::for_each_record(&journals.paths, &mut |entry| {
             if let Some(model) = entry.model.filter(|_| manifest.explored) {
                 let (journal, expected) = *first.get_or_insert((entry.journal, model));
                 if model != expected {

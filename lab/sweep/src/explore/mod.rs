@@ -261,16 +261,4 @@ mod tests {
         let space = space("n = 1024\n[grid]\nhple.count = [4, 8]\nvdm.banks = [32, 64, 128]");
         assert!(space.all().eq([[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]));
     }
-
-    #[test]
-    fn the_time_of_a_stream_counts_where_designs_have_one() {
-        let grid = "[grid]\nn = [1024]\nhple.count = [4, 8]\n";
-        for (text, time) in [
-            (grid.to_owned(), Measure::TimeUs),
-            (format!("stream = 8\n{grid}"), Measure::StreamUs),
-            (format!("{grid}stream = [8]\n"), Measure::StreamUs),
-        ] {
-            assert_eq!(space(&text).goals().objectives, [time, Measure::AreaMm2], "{text}");
-        }
-    }
 }

@@ -137,7 +137,7 @@ pub(crate) fn model_of_line(line: &str) -> Option<u32> {
 /// Calls `visit` with every complete record of some journals. One block of a journal is in memory at a time.
 pub(crate) fn for_each_record(
     journals: &[PathBuf],
-    mut visit: impl FnMut(Entry<'_>) -> Result<(), JournalError>,
+    visit: &mut dyn FnMut(Entry<'_>) -> Result<(), JournalError>,
 ) -> Result<(), JournalError> {
     for (journal, path) in journals.iter().enumerate() {
         let mut file = input::open_stored(path).map_err(io_error(path))?;
@@ -172,7 +172,7 @@ pub(crate) fn for_each_record(
                     Some(entry.map_err(|reason| wrong(number, reason)))
                 })
                 .collect::<Result<_, JournalError>>()?;
-            entries.into_iter().try_for_each(&mut visit)?;
+            entries.into_iter().try_for_each(&mut *visit)?;
             first += lines.len();
             block.drain(..whole);
             begin += whole as u64;
@@ -262,7 +262,7 @@ mod tests {
     fn a_failed_record_has_no_costs() {
         let (_folder, paths) = journal(&(line("failed", 7) + &line("ok", 8)));
         let mut cycles = Vec::new();
-        for_each_record(&paths, |entry| {
+        for_each_record(&paths, &mut |entry| {
             cycles.push((entry.outcome.status, entry.outcome.costs.map(|costs| Measure::Cycles.of(&costs))));
             Ok(())
         })
@@ -274,7 +274,7 @@ mod tests {
     fn a_record_is_an_object() {
         let content = "[1";
         let (_folder, paths) = journal(&format!("{content}{CHECKSUM}{}\"}}\n", checksum(content)));
-        let error = for_each_record(&paths, |_| Ok(())).unwrap_err().to_string();
+        let error = for_each_record(&paths, &mut |_| Ok(())).unwrap_err().to_string();
         assert!(error.contains("expected a record"), "{error}");
     }
 
@@ -283,7 +283,7 @@ mod tests {
         for (wrong, reason) in [("-1", "`time_us` is -1, not between"), ("1e300", "`time_us` is 1000")] {
             let content = format!("{{\"key\":\"{}\",\"status\":\"ok\",\"time_us\":{wrong}", "0".repeat(32));
             let (_folder, paths) = journal(&format!("{content}{CHECKSUM}{}\"}}\n", checksum(&content)));
-            let error = for_each_record(&paths, |_| Ok(())).unwrap_err().to_string();
+            let error = for_each_record(&paths, &mut |_| Ok(())).unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");
         }
     }
@@ -295,7 +295,7 @@ mod tests {
         let damaged = record.replacen("1.5", "1.6", 1);
         let (_folder, paths) = journal(&(record.repeat(count) + &damaged + &record));
         let mut seen = 0;
-        let error = for_each_record(&paths, |entry| {
+        let error = for_each_record(&paths, &mut |entry| {
             assert_eq!((entry.number, entry.offset), (seen + 1, (seen * record.len()) as u64));
             assert_eq!(entry.line, record.trim_end());
             seen += 1;
@@ -313,7 +313,7 @@ mod tests {
         let zeros = |length: usize| {
             let (_folder, paths) = journal("");
             File::create(&paths[0]).unwrap().set_len(length as u64).unwrap();
-            for_each_record(&paths, |_| unreachable!("there is no record"))
+            for_each_record(&paths, &mut |_| unreachable!("there is no record"))
         };
         assert!(zeros(MAX_LINE).is_ok());
         let error = zeros(MAX_LINE + 1).unwrap_err().to_string();
@@ -323,7 +323,7 @@ mod tests {
         let torn = format!("{{\"key\":{}\n", " ".repeat(MAX_LINE / 8 * 5));
         let (_folder, paths) = journal(&(torn + &line("ok", 8)));
         let mut numbers = Vec::new();
-        for_each_record(&paths, |entry| {
+        for_each_record(&paths, &mut |entry| {
             numbers.push(entry.number);
             Ok(())
         })

@@ -2,7 +2,7 @@
 
 use lab_sweep::explore::{Explored, Space, explore};
 use lab_sweep::outputs::Outputs;
-use lab_sweep::{Definition, Journal, Plan, Record, Results, Shard, Task, generate, line, records};
+use lab_sweep::{Definition, Journal, Measure, Plan, Record, Results, Shard, Task, generate, line, records};
 use ring_program::Manifest;
 use runtime::Runtime;
 use sim::Clock;
@@ -234,4 +234,39 @@ fn a_ring_program_is_a_point_like_others() {
     assert!(error("kernel = 'hmult'\nset = 'ark'\nlevel = 99").starts_with("s.toml:3:"));
     let based = "schedule_for = 'base'\nkernel = 'hmult'\nset = 'ark'";
     assert!(error(based).contains("kernels of its own"));
+}
+
+#[test]
+fn the_time_of_a_stream_counts_where_designs_have_one() {
+    let grid = "[grid]\nn = [1024]\nhple.count = [4, 8]\n";
+    for (text, time) in [
+        (grid.to_owned(), Measure::TimeUs),
+        (format!("stream = 8\n{grid}"), Measure::StreamUs),
+        (format!("{grid}stream = [8]\n"), Measure::StreamUs),
+    ] {
+        let space = Space::new(&Definition::parse("space.toml", &text).unwrap()).unwrap();
+        assert_eq!(space.goals().objectives, [time, Measure::AreaMm2], "{text}");
+    }
+}
+
+#[test]
+fn charts_and_pages_say_what_they_hide_and_what_exceeds_a_constraint() {
+    let text = "kernel = 'add'\nn = 512\nplan = 'kl'\n[grid]\nhple.count = [64, 128]\nvdm.size_mib = [4, 8, 16]\n\
+                [explore]\nconstraints = ['area < 20 mm2']\n";
+    let folder = tempfile::tempdir().unwrap();
+    let front = run(folder.path(), text, Shard::WHOLE, 6, 0).front;
+    let results = Results::merge(&[folder.path()]).unwrap();
+    let areas: Vec<f64> =
+        found(folder.path()).iter().map(|record| record.report.as_ref().unwrap().area_mm2).collect();
+    let beyond = areas.iter().filter(|area| **area >= 20.0).count();
+    assert!(areas.len() == 6 && (1..6).contains(&beyond) && (1..4).contains(&front), "{beyond}, {front}");
+
+    let outputs = Outputs::new(&results);
+    outputs.write(folder.path()).unwrap();
+    let chart = fs::read_to_string(folder.path().join("pareto.svg")).unwrap();
+    assert_eq!(chart.matches("opacity=\"0.15\"").count(), beyond);
+    // Nothing is hidden.
+    let page = outputs.live_page("").unwrap();
+    assert_eq!(page.matches(" data-key=").count(), 6);
+    assert!(!page.contains("Charts and table show") && !chart.contains(" other points"), "{page}");
 }

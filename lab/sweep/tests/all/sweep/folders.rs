@@ -2,9 +2,10 @@
 
 use super::{SWEEP, VADD, adder, lines, plan, sweep, vadd};
 use codegen::{PlanChoice, Request};
-use lab_sweep::{Journal, JournalError, Results, Shard};
+use lab_sweep::{Journal, JournalError, Manifest, Results, Shard};
 use sim::Machine;
-use std::fs;
+use std::fs::{self, File};
+use std::time::SystemTime;
 
 #[test]
 fn a_cut_journal_leads_to_the_same_results() {
@@ -204,4 +205,31 @@ fn a_journal_in_use_is_not_replaced() {
     drop(journal);
     results.save(here.path()).unwrap();
     assert_eq!(lines(here.path()), lines(there.path()));
+}
+
+/// Shards of a sweep may start while others read it.
+#[test]
+fn a_manifest_is_written_only_if_it_differs() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let path = folder.join("sweep.json");
+    let open = |manifest: &Manifest| drop(Journal::open(folder, Shard::WHOLE, manifest).unwrap());
+    let [first, other] = ["[16, 32]", "[16, 64]"]
+        .map(|counts| plan(&format!("kernel = 'add'\nn = 512\n[grid]\nhple.count = {counts}\n")).manifest);
+    open(&first);
+    let text = fs::read(&path).unwrap();
+    let time = SystemTime::UNIX_EPOCH;
+    File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    open(&first);
+    assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), time);
+
+    // Another one of the same length, and one that only continues.
+    open(&other);
+    let changed = fs::read(&path).unwrap();
+    assert!(changed.len() == text.len() && changed != text);
+    open(&first);
+    assert_eq!(fs::read(&path).unwrap(), text);
+    fs::write(&path, [&text[..], b" \n"].concat()).unwrap();
+    open(&first);
+    assert_eq!(fs::read(&path).unwrap(), text);
 }
