@@ -2,6 +2,7 @@
 
 mod architecture;
 mod book;
+mod cluster;
 mod common;
 mod crosscheck;
 mod generated;
