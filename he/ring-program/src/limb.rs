@@ -109,6 +109,7 @@ mod tests {
     #[test]
     fn ids_of_all_sizes_are_found_again() {
         let mut table = LimbTable::default();
+        assert!(table.is_empty());
         let ids = [7, 0, LimbTable::SMALL - 1, LimbTable::SMALL, u64::MAX, 1].map(LimbId);
         let limbs = ids.map(|id| table.intern(id));
         assert_eq!(limbs.map(Limb::index), [0, 1, 2, 3, 4, 5]);
@@ -116,5 +117,10 @@ mod tests {
         assert_eq!(limbs.map(|limb| table.id(limb)), ids);
         assert_eq!(table.find(LimbId(2)), None);
         assert_eq!(table.find(LimbId(1 << 40)), None);
+        assert!(!table.is_empty());
+        let same = table.clone();
+        assert_eq!(table, same);
+        table.intern(LimbId(2));
+        assert_ne!(table, same);
     }
 }

@@ -106,3 +106,21 @@ pub enum ModulusFault {
     #[error("more than {} moduli", ModulusTable::MAX)]
     TooMany,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moduli_have_indices_from_1() {
+        let (degree, primes) = (Degree::new(512).unwrap(), [12289, 40961]);
+        let mut table = ModulusTable::default();
+        assert!(table.is_empty());
+        let indices = primes.map(|prime| table.push(degree, prime).unwrap());
+        assert!(!table.is_empty());
+        assert_eq!(indices.map(ModulusIndex::get), [1, 2]);
+        assert_eq!(primes.map(|prime| table.find(prime)), indices.map(Some));
+        assert_eq!(table.find(7681), None);
+        assert_eq!(table.iter().collect::<Vec<_>>(), indices.into_iter().zip(primes).collect::<Vec<_>>());
+    }
+}

@@ -162,7 +162,9 @@ mod tests {
     #[test]
     fn a_limb_becomes_wide_when_a_word_needs_it() {
         let mut limb = Words::with_capacity(4);
-        limb.extend_from_slice(&[1, 2]);
+        limb.extend_from_slice(&[1]);
+        limb.extend_from_slice(&[2]);
+        assert!(matches!(limb, Words::Narrow(_)));
         let shared = limb.clone();
         limb.extend_from_slice(&[1 << 64, 3]);
         limb.extend_from_slice(&[4]);

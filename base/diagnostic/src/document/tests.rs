@@ -91,6 +91,17 @@ fn broken_texts_have_errors_of_syntax() {
 }
 
 #[test]
+fn values_inside_of_each_other_have_a_limit() {
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let nested = |depth: usize| format!("{}1{}", open.repeat(depth), close.repeat(depth));
+        assert!(Document::json("s.json", &nested(64)).is_ok(), "{open}");
+        let column = 64 * open.len() + 1;
+        let expected = format!("s.json:1:{column}: D001: more than 64 values inside of each other");
+        assert_eq!(errors(Document::json("s.json", &nested(65))), [expected]);
+    }
+}
+
+#[test]
 fn parts_of_a_text_have_places() {
     let text = "a = \"\"\"\nfirst\nsecond\"\"\"\nb = \"x\\ty\"\n";
     let document = Document::toml("", text).unwrap();

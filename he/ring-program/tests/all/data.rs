@@ -75,6 +75,21 @@ fn errors_name_the_limb_and_the_word() {
         load(&program, "unred", &whole).unwrap_err(),
         "x.bin: unknown input `unred`; did you mean `unread`?"
     );
+    let of_inputs = |count: u64| {
+        let lines: String = (0..count).map(|id| format!("sr_negp %{id}, %{id}, m=1\n")).collect();
+        let text = format!("modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\n{lines}halt\n");
+        let program = read("p.fhetch", text.as_bytes(), Interface::Degree(N as u64)).unwrap();
+        load(&program, "something", &whole).unwrap_err()
+    };
+    assert!(
+        of_inputs(20).ends_with(
+            "the inputs are `id0`, `id1`, `id2`, `id3`, `id4`, `id5`, `id6`, `id7`, `id8`, `id9`, \
+        `id10`, `id11`, `id12`, `id13`, `id14`, `id15`, `id16`, `id17`, `id18`, `id19`"
+        ),
+        "{}",
+        of_inputs(20)
+    );
+    assert_eq!(of_inputs(21), "x.bin: unknown input `something`");
 }
 
 #[test]

@@ -56,6 +56,23 @@ fn refused_programs_have_the_expected_errors() {
 }
 
 #[test]
+fn errors_mark_the_bytes_that_are_wrong() {
+    for (line, wrong) in [
+        ("sr_addp %1 %2, %3, m=1", " "),
+        ("sr_addp %1, %2, %3, m=1,", ","),
+        ("sr_addp %1, %2, %3, mod=1", "mod"),
+        ("sr_addp %1, %2, %3, m=1, m=2", "m=2"),
+        ("sr_addp %1, %2, 3, m=1", "3"),
+        ("sr_addp %1, %2, m=1", "sr_addp %1, %2, m=1"),
+    ] {
+        let text = format!("modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\n{line}\nhalt\n");
+        let errors = read("p.fhetch", text.as_bytes(), Interface::Degree(512)).unwrap_err();
+        let error = errors.iter().next().unwrap();
+        assert_eq!(&error.text[error.span.clone().unwrap()], wrong, "{error}");
+    }
+}
+
+#[test]
 fn truncated_and_endless_texts_are_errors() {
     let text = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\n".to_owned()
         + &"sr_negp %1, %0, m=1 # a comment that is worth compressing\n".repeat(10_000)

@@ -3,7 +3,7 @@
 use crate::round_trip::{Choice, program};
 use proptest::prelude::*;
 use ring_program::data::Words;
-use ring_program::{Inputs, Interface, LimbId, Manifest, RingProgram, Step, execute, read};
+use ring_program::{ExecuteError, Inputs, Interface, LimbId, Manifest, RingProgram, Step, execute, read};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -120,6 +120,8 @@ proptest! {
         }
         // The plain text computes the same from the same limbs.
         let flat = program.flat();
+        prop_assert!(flat.functions().is_empty() && flat.steps().is_empty());
+        prop_assert_eq!(flat.outputs().len(), program.outputs().len());
         prop_assert_eq!(flat.length(), program.length());
         prop_assert_eq!(flat.lines_by_opcode(), program.lines_by_opcode());
         prop_assert_eq!(program.lines_by_opcode().values().sum::<u64>(), program.length());
@@ -162,4 +164,23 @@ fn ids_between_others_serve_if_none_are_left_behind_the_last() {
         execute(&inputs).unwrap()
     });
     assert_eq!(results[0], results[1]);
+}
+
+/// Not as the expansion, where limbs of functions have ids of their own.
+#[test]
+fn an_error_names_the_limb_of_the_text() {
+    let text = "modulus_count 3\nm[0] 0xffffffffffffffff\nm[1] 0xa001\nm[2] 0x3001\n\
+        function f %1 -> %3\nsr_mulps %2, %1, 1, m=1\nsr_negp %3, %2, m=2\nend\ncall f %0 -> %9\nhalt\n";
+    let program = read("", text.as_bytes(), Interface::Degree(DEGREE)).unwrap();
+    let mut inputs = Inputs::new(&program);
+    inputs.fill(1);
+    let error = execute(&inputs).unwrap_err();
+    assert!(matches!(error, ExecuteError::NotReduced { operation: 1, id: LimbId(2), .. }), "{error}");
+}
+
+#[test]
+fn the_expansion_has_no_function_that_nothing_calls() {
+    let text = "modulus_count 2\nm[0] 0xffffffffffffffff\nm[1] 0xa001\nfunction f %1 -> %3\nsr_negp %3, %1, m=1\nend\nhalt\n";
+    let program = read("", text.as_bytes(), Interface::Degree(DEGREE)).unwrap();
+    assert!(program.flat().functions().is_empty());
 }

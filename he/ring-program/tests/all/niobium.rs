@@ -75,6 +75,21 @@ fn all_lists_of_a_recording_are_read() {
 }
 
 #[test]
+fn entries_of_one_name_are_one_output() {
+    let folder = recording();
+    let of_name = |name: &str, id: u64| {
+        format!(
+            r#"{{"name": "{name}", "payload_type": "ciphertext", "ciphertext_data": [{{"poly_index": 0, "elements": [{id}]}}]}}"#
+        )
+    };
+    let outputs = [("a", 9), ("b", 8), ("a", 1)].map(|(name, id)| of_name(name, id)).join(", ");
+    fs::write(folder.path().join("p.outputs.json"), format!(r#"{{"outputs": [{outputs}]}}"#)).unwrap();
+    let outputs = manifest(folder.path()).unwrap().outputs.unwrap();
+    let outputs: Vec<_> = outputs.iter().map(|group| (group.name.as_str(), group.ids.as_slice())).collect();
+    assert_eq!(outputs, [("a", &[LimbId(9), LimbId(1)][..]), ("b", &[LimbId(8)])]);
+}
+
+#[test]
 fn without_a_list_of_ids_only_its_inputs_have_no_names() {
     let folder = recording();
     fs::remove_file(folder.path().join("p.input_ct_a.ids")).unwrap();

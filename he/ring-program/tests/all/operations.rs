@@ -2,6 +2,7 @@
 
 use ring::Modulus;
 use ring_program::data::{Words, concat};
+use ring_program::reduction::may_read_unreduced;
 use ring_program::{ExecuteError, Inputs, Interface, RingProgram, execute, read};
 
 const N: usize = 512;
@@ -202,6 +203,35 @@ fn only_products_take_words_that_are_not_reduced() {
         assert_eq!(word, q - 1);
         assert!(error.to_string().starts_with("line 7: `sr_"), "{error}");
     }
+}
+
+/// Lines that do not depend on each other run in any order.
+#[test]
+fn the_error_is_that_of_the_first_line() {
+    let q = moduli()[1];
+    let failing = |lines: &str| {
+        let program = program(q, lines);
+        let mut inputs = Inputs::new(&program);
+        for group in program.inputs() {
+            inputs.set(&group.name, [Words::from([q - 1; N].as_slice())]).unwrap();
+        }
+        let Err(ExecuteError::NotReduced { operation, .. }) = execute(&inputs) else { panic!("{lines}") };
+        operation
+    };
+    let independent = "sr_negp %3, %2, m=1\nsr_negp %4, %2, m=2\nsr_negp %5, %2, m=2";
+    assert_eq!(failing(independent), 1);
+    // The error of a line that waits for another one comes first.
+    assert_eq!(failing(&format!("sr_mulps %1, %1, 1, m=1\nsr_negp %6, %1, m=2\n{independent}")), 1);
+}
+
+#[test]
+fn programs_that_may_read_words_that_are_not_reduced_are_known() {
+    let may = |lines: &str| may_read_unreduced(&program(moduli()[1], lines));
+    assert!(may("sr_mulps %2, %1, 3, m=1\nsr_negp %3, %2, m=2"));
+    assert!(!may("sr_mulps %2, %1, 3, m=2\nsr_negp %3, %2, m=1"));
+    assert!(!may("sr_mulps %2, %1, 3, m=1\nsr_negp %3, %2, m=1"));
+    // A product takes any words.
+    assert!(!may("sr_mulps %2, %1, 3, m=1\nsr_mulps %3, %2, 3, m=2"));
 }
 
 #[test]
