@@ -64,22 +64,6 @@ pub(crate) fn create_folder(path: &Path) -> Result<(), Failure> {
     })
 }
 
-/// The path of a file with another ending after its name; `None` if the path is `-` or a special file.
-pub(crate) fn beside(path: &Path, ending: &str) -> Option<PathBuf> {
-    if is_dash(path) || path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return None;
-    }
-    let mut name = path.file_name()?.to_owned();
-    name.push(ending);
-    Some(path.with_file_name(name))
-}
-
-/// Deletes a file.
-pub(crate) fn remove(path: &Path) -> Result<(), Failure> {
-    std::fs::remove_file(path)
-        .map_err(|error| Failure::wrong(format_args!("cannot delete `{}`: {error}", name(path)), None))
-}
-
 /// Writes to standard output.
 pub(crate) fn print(content: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();

@@ -32,8 +32,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         let space = Space::built_in()?;
         let style = ProgressStyle::with_template("{bar:40} {pos}/{len} candidates, {eta} left");
         let bar = ProgressBar::new(0).with_style(style.expect("the template is right"));
-        let beside = files::beside(&args.output, ".log").filter(|_| args.log.is_none());
-        let log = args.log.as_ref().or(beside.as_ref()).map(|path| Log::open(path, &space)).transpose()?;
+        let beside = || if files::is_dash(&args.output) { None } else { Log::beside(&args.output) };
+        let log = args.log.clone().or_else(beside).map(|path| Log::open(&path, &space)).transpose()?;
         let trials = Trials::run(&space, log.as_ref(), &|done, total| {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
@@ -41,9 +41,9 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         bar.finish_and_clear();
         note!("{} of {} candidates agree with C1", trials.all.len(), space.size());
         files::write(&args.output, &trials.csv(&space)?)?;
-        return match beside {
-            Some(path) => files::remove(&path),
-            None => Ok(()),
+        return match log {
+            Some(log) if args.log.is_none() => Ok(log.remove()?),
+            Some(_) | None => Ok(()),
         };
     }
     let claims = match &args.claims {

@@ -19,7 +19,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum LogError {
     /// The file cannot be read or written.
-    #[error("cannot read or write `{}`: {source}", diagnostic::path(path))]
+    #[error("cannot read, write or delete `{}`: {source}", diagnostic::path(path))]
     Io {
         /// The file.
         path: PathBuf,
@@ -72,6 +72,16 @@ pub struct Log {
 }
 
 impl Log {
+    /// The path of a log beside an output; `None` if the output is a folder or a device.
+    pub fn beside(output: &Path) -> Option<PathBuf> {
+        if output.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return None;
+        }
+        let mut name = output.file_name()?.to_owned();
+        name.push(".log");
+        Some(output.with_file_name(name))
+    }
+
     /// Opens the log of a space, or begins it.
     ///
     /// # Errors
@@ -116,6 +126,16 @@ impl Log {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let written = file.write_all(line(entry).as_bytes());
         written.map_err(|source| LogError::Io { path: self.path.clone(), source })
+    }
+
+    /// Deletes the file.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be deleted.
+    pub fn remove(self) -> Result<(), LogError> {
+        let Self { path, file, .. } = self;
+        drop(file);
+        std::fs::remove_file(&path).map_err(|source| LogError::Io { path, source })
     }
 }
 

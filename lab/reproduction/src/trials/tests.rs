@@ -123,6 +123,19 @@ fn a_run_that_was_killed_goes_on_with_its_log() {
     let resumed = Trials::run(&whole, Some(&Log::open(&kept, &whole).unwrap()), &|_, _| ()).unwrap();
     assert_eq!(resumed, uninterrupted);
 
-    space.depth = 4;
-    assert!(matches!(Log::open(&path, &space), Err(LogError::Other { .. })));
+    let other = Space { depth: 4, ..space };
+    assert!(matches!(Log::open(&path, &other), Err(LogError::Other { .. })));
+    log.remove().unwrap();
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_log_is_beside_the_output_if_that_is_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("trials.csv");
+    let expected = Some(folder.path().join("trials.csv.log"));
+    assert_eq!(Log::beside(&output), expected);
+    std::fs::write(&output, "").unwrap();
+    assert_eq!(Log::beside(&output), expected);
+    assert_eq!(Log::beside(folder.path()), None);
 }
