@@ -506,12 +506,18 @@ mod tests {
     /// Results and kernels depend on both memories, but not on the off-chip one.
     #[test]
     fn classes_tell_points_apart_by_every_axis() {
-        let text = "n = 1024\n[grid]\nvdm.size_mib = [4, 8, 16]\nsdm.size_kib = [32, 64, 128]\nhbm.gb_per_s = [512, 1024]";
-        let resolver = resolver(text);
-        let classes: Vec<Class> =
-            (0..18).map(|point| resolver.class(&resolver.definition().digits(point))).collect();
-        let distinct = |of: fn(&Class) -> u128| classes.iter().map(of).collect::<HashSet<_>>().len();
-        assert_eq!((distinct(|class| class.results), distinct(|class| class.kernels)), (9, 9));
+        let distinct = |grid: &str, of: fn(&Class) -> u128| {
+            let resolver = resolver(&format!("n = 1024\n[grid]\n{grid}\nhbm.gb_per_s = [512, 1024]"));
+            let class = |point| of(&resolver.class(&resolver.definition().digits(point)));
+            (0..18).map(class).collect::<HashSet<_>>().len()
+        };
+        let memories = "vdm.size_mib = [4, 8, 16]\nsdm.size_kib = [32, 64, 128]";
+        assert_eq!(distinct(memories, |class| class.results), 9);
+        assert_eq!(distinct(memories, |class| class.kernels), 9);
+        let latencies = "vbar.latency_cycles = [3, 4, 5]\nsbar.latency_cycles = [3, 4, 5]";
+        assert_eq!(distinct(latencies, |class| class.cycles), 9);
+        let choices = "plan = ['kl', 'pease', 'best']\ntune = ['off', 'quick', 'full']";
+        assert_eq!(distinct(choices, |class| class.program), 9);
     }
 
     #[test]

@@ -214,6 +214,10 @@ mod tests {
         // All designs are at one place.
         let designs = Designs { fronts: vec![vec![0], vec![1], vec![2]], ..designs };
         assert_eq!(designs.effect("a"), 0.0);
+        // Of six designs: squares 7/10 in all, 2/25 and 2/25 within the values of `a`.
+        let six: Vec<[usize; 3]> = (0..6).map(|i| [i / 3, i % 2, i]).collect();
+        let designs = Designs { all: &six, fronts: vec![(0..6).collect()], ..designs };
+        assert!((designs.effect("a") - (1.0 - (4.0 / 25.0 / 4.0 * 5.0) / 0.7)).abs() < 1e-12);
     }
 
     /// Designs of five axes. Along the front, `a` halves it, `b` alternates, `c` is constant, `d` and `e` have four values.

@@ -289,7 +289,7 @@ mod tests {
     fn nothing_in_a_name_or_an_argument_ends_a_line_early() {
         let text = |text: &str| text.to_owned();
         let job = Job {
-            name: text("a b\n#SBATCH --exclusive"),
+            name: text("a b.1_c\n#SBATCH --exclusive"),
             tasks: 3,
             time: "1:00:00".parse().unwrap(),
             threads: 2,
@@ -298,6 +298,7 @@ mod tests {
             merge: vec![text("rpu"), text("sweep"), text("merge"), text("$HOME")],
         };
         let [(_, array), (_, merge), _] = job.scripts().unwrap();
+        assert!(array.contains("\n#SBATCH --job-name=rpu-a-b.1_c--SBATCH---exclusive\n"), "{array}");
         assert_eq!(array.matches("#SBATCH --exclusive").count(), 0, "{array}");
         assert!(array.contains("\n#SBATCH --array=1-3\n#SBATCH --time=1:00:00\n#SBATCH --cpus-per-task=2\n"));
         assert!(

@@ -1,5 +1,6 @@
 //! Explorations of a space whose front is known.
 
+use codegen::Merit;
 use lab_sweep::explore::{Explored, Space, explore};
 use lab_sweep::outputs::Outputs;
 use lab_sweep::{Definition, Journal, Measure, Plan, Record, Results, Shard, Task, generate, line, records};
@@ -8,6 +9,7 @@ use runtime::Runtime;
 use sim::Clock;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// 10,080 designs: the axes of `configs/sweeps/explore.toml`, with a small kernel.
 const SPACE: &str = "
@@ -87,6 +89,8 @@ fn a_search_that_was_stopped_goes_on_as_if_it_had_not_been() {
     assert_eq!(resumed.simulated, 70);
     assert_eq!(resumed.hypervolume, uninterrupted.hypervolume);
     assert_eq!(found(parts.path()), found(whole.path()));
+    let both = Results::merge(&[parts.path(), whole.path()]).unwrap();
+    assert_eq!(both.records().unwrap(), found(whole.path()));
 
     // Each shard searches on its own; their records make one result.
     let shards = tempfile::tempdir().unwrap();
@@ -129,11 +133,29 @@ fn searches_that_find_the_same_front_have_the_same_hypervolume() {
     assert_eq!(volumes[0], volumes[1]);
 }
 
+/// In the generations that they have, random children do not reach every value of a long axis.
+#[test]
+fn a_small_population_leaves_designs_that_are_evaluated_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let values: Vec<String> = (100..700).map(|value| value.to_string()).collect();
+    let text = format!(
+        "kernel = 'add'\nn = 512\nplan = 'kl'\n[grid]\nhbm.gb_per_s = [{}]\n[explore]\npopulation = 4",
+        values.join(", ")
+    );
+    assert_eq!(run(folder.path(), &text, Shard::WHOLE, 1000, 1).evaluations, values.len());
+}
+
 #[test]
 fn programs_are_checked_on_the_data_of_the_space() {
     let folder = tempfile::tempdir().unwrap();
     let text = "kernel = 'add'\nn = 512\nplan = 'kl'\nseed = 7\n[grid]\nhple.count = [64, 128]\n";
-    run(folder.path(), text, Shard::WHOLE, 2, 0);
+    let space = Space::new(&Definition::parse("space.toml", text).unwrap()).unwrap();
+    let mut journal = Journal::open(folder.path(), Shard::WHOLE, &space.manifest()).unwrap();
+    let told = AtomicUsize::new(0);
+    let tell = |_: &Explored| _ = told.fetch_add(1, Ordering::Relaxed);
+    explore(&space, &mut journal, 2, 0, &generate, &tell).unwrap();
+    // The first generation has both designs, and nothing is left to search for.
+    assert_eq!(told.into_inner(), 1);
     let seeds = found(folder.path()).into_iter().map(|record| record.report.and_then(|report| report.seed));
     assert!(seeds.eq([Some(7), Some(7)]));
 }
@@ -188,6 +210,10 @@ fn a_ring_program_is_a_point_like_others() {
         assert_eq!(again, *record);
     }
     assert_ne!(task(0).program, task(1).program);
+    assert_eq!(task(0).merit, Merit::Cycles);
+    let efficient = Definition::parse("ring.toml", &format!("optimise = 'energy'\n{text}")).unwrap();
+    let other = Plan::new(&efficient).unwrap().point(0).task;
+    assert!(matches!(&other, Task::Ring(task) if task.merit == Merit::Energy), "{other:?}");
 
     // A program from a file is the same point: a program is its content.
     let folder = tempfile::tempdir().unwrap();
@@ -234,6 +260,13 @@ fn a_ring_program_is_a_point_like_others() {
     assert!(error("kernel = 'hmult'\nset = 'ark'\nlevel = 99").starts_with("s.toml:3:"));
     let based = "schedule_for = 'base'\nkernel = 'hmult'\nset = 'ark'";
     assert!(error(based).contains("kernels of its own"));
+    // A plan that the task does not take is not read.
+    let planned = "kernel = 'hmult'\nset = 'ark'\nplan = 'absent.toml'";
+    assert!(
+        error(planned).starts_with("s.toml:3:1: ") && !error(planned).contains("cannot read"),
+        "{}",
+        error(planned)
+    );
 }
 
 #[test]

@@ -234,6 +234,20 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
+fn some_measures_need_a_program_that_has_them() {
+    for (task, measure, message) in [
+        ("kernel = 'ntt'", "slot_level_ns", "`slot_level_ns` is of bootstraps"),
+        ("kernel = 'hmult'\nset = 'ark'", "slot_level_ns", "`slot_level_ns` is of bootstraps"),
+        ("kernel = 'ntt'", "key_mib", "`key_mib` is of ring programs"),
+    ] {
+        let error = refused(&format!(
+            "{task}\nn = 1024\n[grid]\nhple.count = [64, 128]\n[explore]\nobjectives = ['{measure}', 'area_mm2']"
+        ));
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
 fn a_space_has_one_task() {
     let error = refused("kernel = 'ntt'\n[grid]\nn = [1024, 2048]\nhple.count = [64, 128]");
     assert_eq!(

@@ -12,6 +12,7 @@ use plot::Panel;
 use runtime::report::Hbm;
 use serde_json::Value;
 use sim::hbm::Traffic;
+use sim::machine::Values;
 use sim::{Area, Energy, MachineFile, Override};
 use std::fmt::Write;
 use std::fs;
@@ -186,6 +187,45 @@ fn a_sweep_with_points_of_every_kind() {
         _ => None,
     });
     fresh("kinds", folder.path());
+}
+
+/// The name stands first. Values of the technology are those of its file.
+#[test]
+fn a_summary_names_the_machine_and_its_changes() {
+    let definition = "kernel = 'add'\nn = 512\n[grid]\nhple.count = [64, 128]\n";
+    let folder = folder(definition, |_, settings| {
+        let mut report = run(settings, 1000, 10.0);
+        let change = |values: &mut Values| {
+            values.name = "mine".into();
+            values.technology.node_nm = 7;
+            values.vdm.banks = 64;
+        };
+        report.machine.edit(change).unwrap();
+        Some(Ok(("library", report)))
+    });
+    let results = Results::merge(&[folder.path()]).unwrap();
+    let summary = Outputs::new(&results).summary().unwrap();
+    assert_eq!(summary.lines().nth(1).unwrap(), "mine, vdm.banks = 64, plan best", "{summary}");
+}
+
+/// A run of the functional engine alone has no time.
+#[test]
+fn a_run_without_a_time_is_no_design() {
+    let definition = "kernel = 'add'\nn = 512\n[grid]\nhple.count = [64, 128]\n";
+    let ran = folder(definition, |index, settings| {
+        let report = run(settings, 1000, 10.0 - index as f64);
+        let untimed = RunReport { time_us: None, cycles: None, ..report.clone() };
+        Some(Ok(("library", if index == 0 { report } else { untimed })))
+    });
+    let text = format!("{definition}[explore]\nobjectives = ['area_mm2', 'energy_uj']\n");
+    let space = Space::new(&Definition::parse("space.toml", &text).unwrap()).unwrap();
+    let folder = tempdir().unwrap();
+    drop(Journal::open(folder.path(), Shard::WHOLE, &space.manifest()).unwrap());
+    fs::copy(ran.path().join("journal.jsonl"), folder.path().join("journal.jsonl")).unwrap();
+    let results = Results::merge(&[folder.path()]).unwrap();
+    let summary = Outputs::new(&results).summary().unwrap();
+    let (_, front) = summary.split_once("Pareto front, 1 of 2 points").expect(&summary);
+    assert!(front.contains("10.00") && !front.contains("9.00"), "{summary}");
 }
 
 #[test]

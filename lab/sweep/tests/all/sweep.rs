@@ -5,8 +5,8 @@ use codegen::{Origin, PlanChoice, Request};
 use lab_run::{Execution, Mode, Options, draw, run};
 use lab_sweep::outputs::Outputs;
 use lab_sweep::{
-    Definition, Generated, Journal, JournalError, Plan, Record, Results, Shard, Status, execute, generate,
-    line, records,
+    Counts, Definition, Generated, Journal, JournalError, Plan, Record, Results, Shard, Status, execute,
+    generate, line, records,
 };
 use sim::Machine;
 use std::collections::BTreeSet;
@@ -14,6 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 mod execute;
 mod folders;
@@ -138,6 +139,10 @@ fn errors_wrong_results_and_panics_are_records() {
     );
     assert_eq!(records[3].status, Status::Ok);
     assert_eq!(results.failed(), 3);
+    let mut counts = Counts::default();
+    records.iter().for_each(|record| counts.add(5, record));
+    let told = counts.line(Duration::from_secs(2));
+    assert_eq!(["points", "done", "failed"].map(|name| told[name].as_u64()), [Some(5), Some(4), Some(3)]);
     Outputs::new(&results).write(folder).unwrap();
     assert!(fs::read_to_string(folder.join("report.html")).unwrap().contains("a defect"));
 

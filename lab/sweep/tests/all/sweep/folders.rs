@@ -117,6 +117,15 @@ fn a_torn_record_in_the_middle_runs_again() {
     }
 }
 
+/// Nothing is made in its place.
+#[test]
+fn a_journal_is_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("journal.jsonl")).unwrap();
+    let error = Journal::open(folder.path(), Shard::WHOLE, &plan(SWEEP).manifest).unwrap_err().to_string();
+    assert!(error.contains("journal.jsonl") && error.ends_with("it is a folder"), "{error}");
+}
+
 #[test]
 fn a_folder_holds_one_sweep() {
     let folder = tempfile::tempdir().unwrap();
