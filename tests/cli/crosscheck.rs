@@ -98,6 +98,20 @@ fn a_difference_is_named_and_fails() {
     assert_eq!(output.status.code(), Some(1));
 }
 
+/// An emulated thread is a fiber, and kernels whose threads wait for each other need all of them at once.
+#[test]
+fn long_transforms_of_resident_kernels_are_not_emulated() {
+    let size = ["--n", "8192", "--bits", "30", "--seed", "7"];
+    let output = crosscheck(Path::new("g++"), &[&size[..], &["--kernels", "he-booster-local"]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    let table = String::from_utf8_lossy(&output.stdout);
+    let rows = table.lines().filter(|line| line.contains("he-booster-local"));
+    assert!(
+        rows.clone().count() > 0 && rows.clone().all(|row| row.ends_with("agrees     skipped")),
+        "{table}"
+    );
+}
+
 #[test]
 fn a_size_without_kernels_is_refused() {
     let output = crosscheck(Path::new("g++"), &["--n", "512"]);

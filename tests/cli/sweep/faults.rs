@@ -65,13 +65,17 @@ fn an_output_that_is_a_folder_is_named_and_the_results_stay() {
 fn files_that_cannot_grow_lose_no_result() {
     let folder = folder();
     let (folder, out) = (folder.path(), folder.path().join("out"));
-    // In units of 512 bytes: the journal, the outputs and the picture each meet one of these limits.
-    for limit in [1, 9, 24, 40] {
+    // In units of 512 bytes: the journal, the outputs and the picture each meet one of these limits. A record takes about 4100 bytes.
+    for (limit, records) in [(1, 0), (9, 1), (24, 2), (40, 4)] {
         let script = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$1\" sweep small.toml --progress none");
         let output = shell(folder, &script);
         assert_eq!(output.status.code(), Some(2), "{limit}: {}", told(&output));
         assert!(told(&output).contains("out/"), "{limit}: {}", told(&output));
         assert_tidy(&out);
+        // What was written of the next record is removed.
+        let journal = fs::read_to_string(out.join("journal.jsonl")).unwrap();
+        let is_whole = journal.is_empty() || journal.ends_with('\n');
+        assert_eq!((journal.lines().count(), is_whole), (records, true), "{limit}");
     }
     succeed(folder, &["sweep", "small.toml"]);
     assert_eq!(results(&out), expected());
