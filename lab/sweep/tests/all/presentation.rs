@@ -208,6 +208,24 @@ fn a_summary_names_the_machine_and_its_changes() {
     assert_eq!(summary.lines().nth(1).unwrap(), "mine, vdm.banks = 64, plan best", "{summary}");
 }
 
+/// Its share would be no number.
+#[test]
+fn nothing_binds_a_run_without_cycles() {
+    let definition = "kernel = 'add'\nn = 512\n[grid]\nhple.count = [64, 128]\n";
+    let folder = folder(definition, |index, settings| {
+        let report = run(settings, 1000, 10.0);
+        let stalls = if index == 0 { report.stalls.clone() } else { Some([("issue".to_owned(), 0)].into()) };
+        Some(Ok(("library", RunReport { stalls, ..report })))
+    });
+    let results = Results::merge(&[folder.path()]).unwrap();
+    Outputs::new(&results).write(folder.path()).unwrap();
+    let table = fs::read_to_string(folder.path().join("results.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| rows[0].iter().position(|head| *head == name).unwrap();
+    let binds = [&rows[1], &rows[2]].map(|row| (row[column("binds")], row[column("binds_share")]));
+    assert_eq!(binds, [("busy_compute", "0.5"), ("", "")]);
+}
+
 /// A run of the functional engine alone has no time.
 #[test]
 fn a_run_without_a_time_is_no_design() {
