@@ -236,7 +236,8 @@ impl Figure {
         encoder.set_depth(png::BitDepth::Eight);
         let backend = |error: png::EncodingError| PlotError::Backend(error.to_string());
         let mut writer = encoder.write_header().map_err(backend)?;
-        writer.write_image_data(&average(&pixels, width as usize)).map_err(backend)?;
+        average(&mut pixels, width as usize);
+        writer.write_image_data(&pixels).map_err(backend)?;
         writer.finish().map_err(backend)?;
         Ok(file)
     }
@@ -287,23 +288,19 @@ pub fn png(chart: &Chart) -> Result<Vec<u8>, PlotError> {
     Figure::from(chart.clone()).png()
 }
 
-/// An RGB image of `width` pixels, each the mean of a square of [`OVERSAMPLING`]^2 pixels.
-fn average(pixels: &[u8], width: usize) -> Vec<u8> {
+/// Reduces an RGB image to `width` pixels a row, each the mean of a square of [`OVERSAMPLING`]^2 pixels. It stays in its place:
+/// a pixel of the result is never behind the first one of its square.
+fn average(pixels: &mut Vec<u8>, width: usize) {
     const FACTOR: usize = OVERSAMPLING as usize;
     let row = width * FACTOR * 3;
-    let mut averaged = Vec::with_capacity(pixels.len() / (FACTOR * FACTOR));
-    for rows in pixels.chunks_exact(row * FACTOR) {
-        for x in 0..width {
-            for channel in 0..3 {
-                let samples = (0..FACTOR * FACTOR).map(|i| {
-                    let (dy, dx) = (i / FACTOR, i % FACTOR);
-                    usize::from(rows[dy * row + (x * FACTOR + dx) * 3 + channel])
-                });
-                averaged.push((samples.sum::<usize>() / (FACTOR * FACTOR)) as u8);
-            }
-        }
+    let samples = pixels.len() / (FACTOR * FACTOR);
+    for sample in 0..samples {
+        let (pixel, channel) = (sample / 3, sample % 3);
+        let square = pixel / width * FACTOR * row + pixel % width * FACTOR * 3 + channel;
+        let of = |i: usize| usize::from(pixels[square + i / FACTOR * row + i % FACTOR * 3]);
+        pixels[sample] = ((0..FACTOR * FACTOR).map(of).sum::<usize>() / (FACTOR * FACTOR)) as u8;
     }
-    averaged
+    pixels.truncate(samples);
 }
 
 #[cfg(test)]
