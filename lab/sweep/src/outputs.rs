@@ -120,8 +120,8 @@ impl Group {
 /// The points whose records are in memory at a time.
 const CHUNK: usize = 1024;
 
-/// The records in charts and on the page, by point.
-type Shown = BTreeMap<usize, Record>;
+/// The records in charts and on the page, by point. Boxed, since ascending keys leave the leaves of the map half empty.
+type Shown = BTreeMap<usize, Box<Record>>;
 
 impl<'r> Outputs<'r> {
     /// Groups results by workload.
@@ -227,7 +227,7 @@ impl<'r> Outputs<'r> {
                 lines_file.write_all(line.as_bytes()).map_err(error(lines))?;
                 table_file.write_all(&row).map_err(error(table))?;
                 if wanted.contains(&point) {
-                    shown.insert(point, record);
+                    shown.insert(point, Box::new(record));
                 }
             }
         }
@@ -238,7 +238,8 @@ impl<'r> Outputs<'r> {
     /// The records in charts and on the page.
     fn shown(&self) -> Result<Shown, JournalError> {
         let wanted: Vec<usize> = self.groups.iter().flat_map(|group| &group.shown).copied().collect();
-        Ok(self.results.read(&wanted)?.into_iter().map(|(point, _, record)| (point, record)).collect())
+        let records = self.results.read(&wanted)?.into_iter();
+        Ok(records.map(|(point, _, record)| (point, Box::new(record))).collect())
     }
 
     /// The chart of a group, if a point of it ran.
@@ -358,7 +359,8 @@ impl<'r> Outputs<'r> {
         } else {
             format!("{}: {}", manifest.title, group.workload)
         };
-        let records: Vec<&Record> = group.shown.iter().filter_map(|point| shown.get(point)).collect();
+        let records: Vec<&Record> =
+            group.shown.iter().filter_map(|point| shown.get(point).map(Box::as_ref)).collect();
         View {
             title,
             manifest,
