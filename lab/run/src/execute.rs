@@ -391,6 +391,3 @@ impl Execution {
 
 /// The words of several symbols.
 type Vectors<'w> = Vec<&'w [u128]>;
-
-#[cfg(test)]
-mod tests;

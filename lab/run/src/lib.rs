@@ -24,8 +24,6 @@ mod report;
 mod ring;
 mod ring_file;
 mod ring_page;
-#[cfg(test)]
-mod samples;
 mod stream;
 mod table;
 

@@ -1,23 +1,23 @@
 //! Documents of runs with arbitrary numbers, for tests of what shows them.
 
-use crate::{
+use b512_asm::{PerPipe, Pipe, Program};
+use lab_run::{
     Bottleneck, Bounds, Claim, Instructions, OffChip, ProgramFacts, RunReport, StreamReport, Utilisation,
     Waits,
 };
-use b512_asm::{PerPipe, Pipe, Program};
 use ring_program::Parameters;
 use runtime::report::{Compute, Cost, Hbm};
 use runtime::{Keys, Merit};
 use sim::hbm::Traffic;
 use sim::{Area, Energy, Machine, MachineFile, Override};
 
-pub(super) fn machine(changes: &[&str]) -> Machine {
+pub(crate) fn machine(changes: &[&str]) -> Machine {
     let overrides: Vec<_> = changes.iter().map(|change| Override::parse(change).unwrap()).collect();
     MachineFile::built_in("rpu-128x128", &overrides).unwrap()
 }
 
 /// A report without cycles.
-pub(super) fn untimed(changes: &[&str]) -> RunReport {
+pub(crate) fn untimed(changes: &[&str]) -> RunReport {
     let program = Program { name: "demo".into(), ..Program::default() };
     let area = Area { vdm: 12.25, law: 8.0, sbar: 0.25, ..Area::default() };
     let energy = Energy { law: 1.0, vdm: 3.0, ..Energy::default() };
@@ -39,7 +39,7 @@ fn per_pipe<T: Default>(compute: T, load_store: T) -> PerPipe<T> {
 }
 
 /// A run of a kernel, without a stream.
-pub(super) fn kernel(changes: &[&str]) -> RunReport {
+pub(crate) fn kernel(changes: &[&str]) -> RunReport {
     let stalls = [("issue", 1), ("busy_compute", 700), ("queue_load_store", 299), ("drain", 1000)];
     let settings = [("n", 512.into()), ("modulus", "0x3001".into())];
     RunReport {
@@ -65,7 +65,7 @@ pub(super) fn kernel(changes: &[&str]) -> RunReport {
 }
 
 /// A run of a kernel, and a stream of many.
-pub(super) fn stream(changes: &[&str], bottleneck: Bottleneck) -> RunReport {
+pub(crate) fn stream(changes: &[&str], bottleneck: Bottleneck) -> RunReport {
     let stream = StreamReport {
         runs: 8,
         words_per_run: Traffic { inputs: 2048, tables: 3072, outputs: 1024 },
@@ -83,7 +83,7 @@ pub(super) fn stream(changes: &[&str], bottleneck: Bottleneck) -> RunReport {
 }
 
 /// A run of a ring program.
-pub(super) fn ring() -> RunReport {
+pub(crate) fn ring() -> RunReport {
     let cost = |launches, operations, time_us, energy_uj| Cost {
         launches,
         operations,

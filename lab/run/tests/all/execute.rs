@@ -1,4 +1,12 @@
-use super::*;
+//! Runs of programs: which inputs they take, what is compared and refused, and what their documents say.
+
+use b512_asm::Program;
+use lab_run::{
+    Execution, Mode, Options, ProgramFacts, RunError, RunReport, check_coverage, draw, inputs, inputs_of,
+    random_seeds, run,
+};
+use sim::Machine;
+use std::collections::BTreeMap;
 
 /// A program with x, u and p in the VDM, and a constant k.
 fn program(lines: &str) -> Program {
@@ -74,15 +82,16 @@ fn a_run_without_a_check_is_not_checked() {
 #[test]
 fn edges_are_drawn() {
     let claim = ".computes y = adds(x), n=512, modulus=0x7fffffffe0001, by=0\n.modulus m1, 0x7fffffffe0001\n";
-    let execution = |seed| {
-        let text = format!("{claim}vload v0, a0, x\nvstore v0, a0, y\nhalt\n");
-        Execution::random(&program(&text), &Machine::rpu_128x128(), seed).unwrap().remove(0)
+    let program = program(&format!("{claim}vload v0, a0, x\nvstore v0, a0, y\nhalt\n"));
+    let x = |seed| {
+        let execution = Execution::random(&program, &Machine::rpu_128x128(), seed).unwrap().remove(0);
+        execution.claim(&program.claims[0]).unwrap().0[0].to_vec()
     };
     let q = 0x7_ffff_fffe_0001;
     for edge in [0, 1, q / 2, q / 2 + 1, q - 1] {
-        assert!((0..4).all(|seed| execution(seed).inputs["x"].contains(&edge)), "{edge}");
+        assert!((0..4).all(|seed| x(seed).contains(&edge)), "{edge}");
     }
-    assert!(execution(0).inputs["x"].iter().all(|&word| word < q));
+    assert!(x(0).iter().all(|&word| word < q));
 }
 
 #[test]
@@ -134,7 +143,7 @@ fn an_output_that_depends_on_no_input_is_never_checked() {
     for (store, checked) in [("vstore v1", false), ("vstore v0", true)] {
         let lines = lines.replace("vstore v1", store);
         let expected = ["y", "z"].map(str::to_owned).into();
-        let report = super::tests::checked(&lines, &Options { expected, ..Options::default() }).unwrap();
+        let report = self::checked(&lines, &Options { expected, ..Options::default() }).unwrap();
         assert_eq!(report.checked, checked);
     }
 }
@@ -183,7 +192,7 @@ fn inputs_are_given_or_initial_or_drawn() {
     ));
     let machine = Machine::rpu_128x128();
     let inputs = |given| inputs_of(&program, &machine, &given, 5).unwrap();
-    let drawn = |operand| inputs::draw(5, operand, 512, 97);
+    let drawn = |operand| draw(5, operand, 512, 97);
     let expected = |u: Vec<u128>, w: Vec<u128>| {
         BTreeMap::from([("x".to_owned(), drawn(0)), ("u".to_owned(), u), ("w".to_owned(), w)])
     };
@@ -270,7 +279,8 @@ fn a_document_has_the_claims_of_its_program() {
 fn an_execution_has_the_words_of_its_outputs() {
     let program = program(SUM);
     let execution = Execution::random(&program, &Machine::rpu_128x128(), 3).unwrap().remove(0);
-    let twice: Vec<u128> = execution.inputs["x"].iter().map(|word| word * 2 % 97).collect();
+    let (inputs, _) = execution.claim(&program.claims[0]).unwrap();
+    let twice: Vec<u128> = inputs[0].iter().map(|word| word * 2 % 97).collect();
     assert_eq!(execution.outputs()["y"], twice);
     assert_eq!(execution.claims(&program).count(), 1);
 }

@@ -1,0 +1,8 @@
+//! Runs, their documents, and what shows and compares them.
+
+mod crosscheck;
+mod diff;
+mod execute;
+mod page;
+mod samples;
+mod table;
