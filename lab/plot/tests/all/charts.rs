@@ -1,0 +1,187 @@
+//! Whole charts.
+
+use plot::{
+    Chart, Figure, Limit, Panel, Parallel, ParallelAxis, ParallelLine, PlotError, Point, Series, Tornado,
+    TornadoBar, png, svg,
+};
+
+/// The size of a chart, and the pixels of a picture for each unit of it.
+const SIZE: (u32, u32) = (960, 640);
+const PIXELS: u32 = 2;
+
+fn chart() -> Chart {
+    let point =
+        |x: f64, y: f64, front| Point { x, y, name: format!("({x}, {y})"), front, ..Point::default() };
+    Chart {
+        title: "A < B & C".into(),
+        x_label: "x (us)".into(),
+        y_label: "y (mm²)".into(),
+        series: vec![Series {
+            label: "1".into(),
+            points: vec![point(1.0, 40.0, Some(0)), point(20.0, 5.0, Some(0)), point(30.0, 30.0, None)],
+            joined: true,
+        }],
+        ..Chart::default()
+    }
+}
+
+#[test]
+fn the_svg_names_the_front_and_only_the_front() {
+    let svg = svg(&chart()).unwrap();
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+    for text in ["A &lt; B &amp; C", "x (us)", "y (mm²)", "(1, 40)", "(20, 5)"] {
+        assert!(svg.contains(text), "{text} is missing");
+    }
+    assert!(!svg.contains("(30, 30)"));
+}
+
+#[test]
+fn a_chart_has_several_fronts_or_none_and_joins_those_of_its_two_quantities() {
+    let mut chart = chart();
+    let lines = |chart: &Chart| svg(chart).unwrap().matches("<polyline").count();
+    let one = lines(&chart);
+    chart.series[0].points[2].front = Some(1);
+    let two = svg(&chart).unwrap();
+    assert!(two.contains("(30, 30)"), "the only design on its front");
+    assert!(two.contains("Pareto front"));
+    chart.series[0].points[2].front = Some(0);
+    assert_eq!(lines(&chart), one);
+    chart.scattered_front = true;
+    // Neither the front nor its entry in the legend.
+    assert_eq!(lines(&chart), one - 2);
+    assert!(svg(&chart).unwrap().contains("large: Pareto front"));
+    chart.without_front = true;
+    let none = svg(&chart).unwrap();
+    assert!(!none.contains("Pareto front") && !none.contains("(1, 40)"));
+}
+
+#[test]
+fn parallel_coordinates_and_tornado_charts_name_keys_and_values() {
+    let axis = |label: &str, categories: &[&str]| ParallelAxis {
+        label: label.into(),
+        categories: categories.iter().map(|&name| name.into()).collect(),
+    };
+    let line =
+        |values: [f64; 2], highlighted| ParallelLine { values: values.into(), highlighted, pale: false };
+    let parallel = Parallel {
+        title: "designs".into(),
+        axes: vec![axis("banks", &["32", "64"]), axis("time (us)", &[])],
+        lines: vec![line([0.0, 5.0], true), line([1.0, 9.0], false)],
+        highlight_label: "front".into(),
+        notes: vec!["a remark".into()],
+    };
+    let figure = |panel| Figure { columns: 1, panel: (600, 400), panels: vec![panel] };
+    let svg = figure(Panel::Parallel(parallel.clone())).svg().unwrap();
+    for text in ["designs", "banks", "64", "time (us)", "front", "a remark"] {
+        assert!(svg.contains(text), "{text} is missing");
+    }
+    let empty = Parallel { lines: Vec::new(), ..parallel };
+    assert_eq!(figure(Panel::Parallel(empty)).svg(), Err(PlotError::Empty));
+
+    let bar = TornadoBar { label: "banks".into(), low: (0.5, "64".into()), high: (4.0, "32".into()) };
+    let tornado = Tornado { title: "time".into(), bars: vec![bar], ..Tornado::default() };
+    let svg = figure(Panel::Tornado(tornado.clone())).svg().unwrap();
+    assert!(svg.contains("banks") && svg.contains("x 2\n") && svg.contains("32"));
+    let empty = Tornado { bars: Vec::new(), ..tornado };
+    assert_eq!(figure(Panel::Tornado(empty)).svg(), Err(PlotError::Empty));
+}
+
+#[test]
+fn marked_points_have_a_ring_and_an_entry_in_the_legend() {
+    let mut chart = chart();
+    (chart.mark_label, chart.notes) = ("outside".into(), vec!["a remark".into()]);
+    let plain = svg(&chart).unwrap();
+    assert!(plain.contains("a remark") && !plain.contains("outside"));
+    chart.series[0].points[2].marked = true;
+    let marked = svg(&chart).unwrap();
+    assert!(marked.contains("outside"));
+    // One at the point, two in the legend.
+    assert_eq!(marked.matches("<circle").count(), plain.matches("<circle").count() + 4);
+    (chart.series[0].points[1].dotted, chart.dot_label) = (true, "inside".into());
+    let dotted = svg(&chart).unwrap();
+    assert!(dotted.contains("inside") && !marked.contains("inside"));
+}
+
+#[test]
+fn the_legend_tells_what_labels_list_if_there_are_any() {
+    let mut chart = chart();
+    (chart.name_label, chart.short_name_label) = ("HPLEs, banks".into(), "HPLEs".into());
+    // The point off the front has no name.
+    let svg_of = |chart: &Chart| svg(chart).unwrap();
+    assert!(svg_of(&chart).contains("labels: HPLEs, banks") && !svg_of(&chart).contains("small labels"));
+    chart.series[0].points[2].short_name = "64".into();
+    assert!(svg_of(&chart).contains("small labels: HPLEs"));
+    chart.short_name_label = chart.name_label.clone();
+    assert!(!svg_of(&chart).contains("small labels"), "both list the same");
+    chart.without_front = true;
+    assert_eq!(svg_of(&chart).matches("labels: ").count(), 1);
+}
+
+#[test]
+fn the_png_has_its_size_and_is_the_same_twice() {
+    let file = png(&chart()).unwrap();
+    let reader = png::Decoder::new(std::io::Cursor::new(&file)).read_info().unwrap();
+    assert_eq!(reader.info().size(), (SIZE.0 * PIXELS, SIZE.1 * PIXELS));
+    assert_eq!(file, png(&chart()).unwrap());
+}
+
+#[test]
+fn a_legend_breaks_its_lines_rather_than_leave_the_page() {
+    let names = "hple multiplier latency, hple initiation interval, vbar latency, sbar latency";
+    let mut wide = chart();
+    wide.name_label = names.into();
+    wide.short_name_label = names.into();
+    wide.series_label = names.into();
+    let svg = svg(&wide).unwrap();
+    let texts = svg.lines().filter(|line| !line.starts_with('<')).map(str::trim);
+    let texts = texts.filter(|text| !text.is_empty() && names.contains(text.trim_start_matches("labels: ")));
+    let texts: Vec<&str> = texts.collect();
+    // Three texts of several lines; the last one in small print.
+    assert!(texts.len() >= 7 && texts.iter().all(|text| text.len() <= 32), "{texts:?}");
+}
+
+#[test]
+fn limits_are_lines_within_the_axes_and_entries_of_the_legend() {
+    let plain = svg(&chart()).unwrap();
+    let limit = |vertical, value| Limit { vertical, value, label: format!("at most {value}") };
+    let limited = Chart { limits: vec![limit(false, 50.0), limit(true, 60.0)], ..chart() };
+    let limited = svg(&limited).unwrap();
+    assert!(limited.contains("at most 50") && limited.contains("at most 60"));
+    // The axes reach to the limits.
+    let ticks = |svg: &str| svg.matches("\n50\n").count();
+    assert_eq!((ticks(&plain), ticks(&limited)), (0, 2));
+    let undefined = Chart { limits: vec![limit(true, f64::NAN)], ..chart() };
+    assert!(svg(&undefined).is_ok());
+}
+
+#[test]
+fn a_page_is_high_enough_for_its_legend() {
+    let height = |chart: &Chart| -> (f64, f64) {
+        let svg = svg(chart).unwrap();
+        let number = |text: &str| text.split('"').nth(1).unwrap().parse::<f64>().unwrap();
+        let lowest = svg.match_indices(" y=\"").map(|(at, _)| number(&svg[at..])).fold(0.0, f64::max);
+        (number(&svg[svg.find(" height=").unwrap()..]), lowest)
+    };
+    let mut long = chart();
+    assert_eq!(height(&long).0, f64::from(SIZE.1));
+    long.notes =
+        (0..30).map(|i| format!("Not modelled: costs of key {i} (a reason of several words)")).collect();
+    let (height, lowest) = height(&long);
+    assert!(lowest > f64::from(SIZE.1) && lowest + 5.0 < height, "{lowest} of {height}");
+    assert!(png(&long).is_ok());
+}
+
+#[test]
+fn a_chart_without_points_is_an_error() {
+    assert_eq!(svg(&Chart::default()), Err(PlotError::Empty));
+    let mut undefined = chart();
+    undefined.series[0].points.iter_mut().for_each(|point| point.x = f64::NAN);
+    assert_eq!(svg(&undefined), Err(PlotError::Empty));
+}
+
+#[test]
+fn a_single_point_is_drawn() {
+    let mut single = chart();
+    single.series[0].points.truncate(1);
+    assert!(svg(&single).unwrap().contains("(1, 40)"));
+}

@@ -1,0 +1,5 @@
+//! Charts and fronts.
+
+mod bars;
+mod charts;
+mod pareto;
