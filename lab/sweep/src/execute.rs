@@ -16,7 +16,6 @@ use runtime::{Lifted, Runtime};
 use sim::timing::{self, DecodedProgram, Timing};
 use sim::{Machine, lint};
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -75,20 +74,20 @@ pub fn records(plan: &Plan, generate: &Generate<'_>) -> Vec<Record> {
     let known = Mutex::new(HashMap::new());
     let keep = |record: Record| {
         known.lock().unwrap_or_else(PoisonError::into_inner).insert(record.key, record);
-        Ok::<_, Infallible>(())
+        Ok(())
     };
-    let Ok(_) = each(plan, &all, generate, &keep);
+    each(plan, &all, generate, &keep).expect("no journal is written");
     let mut known = known.into_inner().unwrap_or_else(PoisonError::into_inner);
     plan.manifest.points.keys().iter().filter_map(|key| known.remove(key)).collect()
 }
 
 /// Simulates points and passes the record of each to `done`, in completion order.
-pub(super) fn each<E: Send>(
+pub(super) fn each(
     source: &dyn Source,
     points: &[usize],
     generate: &Generate<'_>,
-    done: &(dyn Fn(Record) -> Result<(), E> + Sync),
-) -> Result<Spent, E> {
+    done: &(dyn Fn(Record) -> Result<(), JournalError> + Sync),
+) -> Result<Spent, JournalError> {
     let meter = Meter::default();
     let checker = Checker::new(source.data());
     let end = |point: PlannedPoint, origin: Option<Origin>, result: Result<RunReport, String>| {
@@ -112,7 +111,7 @@ pub(super) fn each<E: Send>(
                 }
             };
             let fail = |group: &[usize], error: &str| {
-                group.par_iter().try_for_each(|&point| end(source.point(point), None, Err(error.to_owned())))
+                group.iter().try_for_each(|&point| end(source.point(point), None, Err(error.to_owned())))
             };
             let Generated { program, origin } = match program {
                 Ok(generated) => generated,
@@ -130,8 +129,9 @@ pub(super) fn each<E: Send>(
                 let (facts, program) = (facts.clone(), Arc::clone(&program));
                 Ok(checker.check(Job { facts, program, task: (group, origin) }, &machine, &meter))
             });
-            let known: Vec<Vec<_>> = jobs.collect::<Result<_, E>>()?;
-            known.par_iter().flatten().try_for_each(|(job, verdict)| {
+            let known: Vec<Vec<_>> = jobs.collect::<Result<_, JournalError>>()?;
+            let known: Vec<_> = known.into_iter().flatten().collect();
+            known.par_iter().try_for_each(|(job, verdict)| {
                 let decoded = DecodedProgram::of(&job.program);
                 let (group, origin) = &job.task;
                 let classes = by_timing(source, group);
@@ -234,11 +234,11 @@ fn by_class<T: Copy, K: Hash + Eq>(values: &[T], class: impl Fn(&T) -> K) -> Vec
 }
 
 /// Times a ring program on machines that differ in their off-chip memories only. It is not run on data.
-fn time_each<E>(
+fn time_each(
     points: impl Iterator<Item = PlannedPoint>,
     meter: &Meter,
-    end: &dyn Fn(PlannedPoint, Option<Origin>, Result<RunReport, String>) -> Result<(), E>,
-) -> Result<(), E> {
+    end: &dyn Fn(PlannedPoint, Option<Origin>, Result<RunReport, String>) -> Result<(), JournalError>,
+) -> Result<(), JournalError> {
     let mut points = points.peekable();
     let Some(PlannedPoint { task: Task::Ring(first), machine, .. }) = points.peek().cloned() else {
         unreachable!("a class has a ring program");

@@ -169,7 +169,7 @@ impl<'r> Outputs<'r> {
     ) -> Result<Vec<String>, OutputError> {
         let contents = self.charts_and_page(shown)?;
         let error = |path: PathBuf| move |source| OutputError::Write { path, source };
-        contents.par_iter().try_for_each(|(name, content)| {
+        contents.iter().try_for_each(|(name, content)| {
             let path = folder.join(name);
             files::write(&path, content).map_err(error(path))
         })?;
