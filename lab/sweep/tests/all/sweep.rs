@@ -139,6 +139,9 @@ fn errors_wrong_results_and_panics_are_records() {
     );
     assert_eq!(records[3].status, Status::Ok);
     assert_eq!(results.failed(), 3);
+    let varying = ["hple.count", "vdm.banks"].map(str::to_owned);
+    assert_eq!(records[0].name(&varying), "hple.count = 64, vdm.banks = 32");
+    assert_eq!(records[0].name(&[]), records[0].key.to_string());
     let mut counts = Counts::default();
     records.iter().for_each(|record| counts.add(5, record));
     let told = counts.line(Duration::from_secs(2));
