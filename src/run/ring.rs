@@ -8,15 +8,16 @@ use crate::files;
 use crate::format::{Format, json};
 use crate::ring_file::RingFileArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use diagnostic::input::Content;
 use diagnostic::{Diagnostic, nearest};
-use lab_run::{RingData, RingFile, RingRun, idle_outputs, ring_page, table};
+use lab_run::{RingData, RingFile, RingRun, idle_outputs, parse_mapping, ring_page, table};
 use programs::SwitchingKey;
 use ring::Degree;
 use ring_program::data::{Words, concat};
 use ring_program::lint::{Finding, lint};
 use ring_program::{Code, Group, Inputs, RingProgram, compression, mark};
 use runtime::traffic::is_key;
-use runtime::{Keys, Merit, RunError};
+use runtime::{Choice, Keys, Mapping, Merit, RunError};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
@@ -33,9 +34,13 @@ pub(super) struct RingArgs {
     /// manifest's list `seeded`
     #[arg(long, value_parser = origins())]
     keys: Option<Keys>,
-    /// What the choice of a ring program's kernels minimises; by default cycles
+    /// What the search for the mapping of a ring program minimises; by default cycles
     #[arg(long, value_parser = merits())]
     optimise: Option<Merit>,
+    /// Mapping of a ring program in place of a search: a file that `rpu machine schema mapping` describes, or the JSON document of a
+    /// run
+    #[arg(long, value_name = "FILE", conflicts_with = "optimise")]
+    mapping: Option<PathBuf>,
 }
 
 fn origins() -> impl TypedValueParser<Value = Keys> {
@@ -57,7 +62,8 @@ impl RingArgs {
 
     /// Whether an option is given.
     fn any(&self) -> bool {
-        self.file.any() || self.has_folder() || self.keys.is_some() || self.optimise.is_some()
+        let is_mapped = self.optimise.is_some() || self.mapping.is_some();
+        self.file.any() || self.has_folder() || self.keys.is_some() || is_mapped
     }
 }
 
@@ -67,7 +73,7 @@ pub(super) fn is_meant(args: &Args) -> Result<bool, Failure> {
         return Ok(true);
     }
     if args.ring.any() {
-        let options = "`--manifest`, `--n`, `--inputs`, `--keys` and `--optimise`";
+        let options = "`--manifest`, `--n`, `--inputs`, `--keys`, `--optimise` and `--mapping`";
         return Err(RingFileArgs::misplaced(&args.file, options));
     }
     Ok(false)
@@ -91,8 +97,12 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     };
 
     let record = !args.traces.is_empty() || args.page.is_some();
-    let RingArgs { keys, optimise, .. } = &args.ring;
-    let on = (&machine, keys.unwrap_or_default(), optimise.unwrap_or_default());
+    let RingArgs { keys, optimise, mapping, .. } = &args.ring;
+    let choice = match mapping {
+        Some(path) => Choice::Given(read_mapping(path)?),
+        None => optimise.unwrap_or_default().into(),
+    };
+    let on = (&machine, keys.unwrap_or_default(), choice);
     let clock = clock(title.clone());
     let run = RingRun::new(&program, &title, on, &data, record);
     clock.finish_and_clear();
@@ -129,6 +139,12 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         Format::Json => json(&report)?,
     };
     args.print_report(&text)
+}
+
+/// Reads a mapping, or that of a run.
+fn read_mapping(path: &Path) -> Result<Mapping, Failure> {
+    let (name, text) = files::read_text(path, Content::Document)?;
+    Ok(parse_mapping(&name, &text)?)
 }
 
 /// Refuses an origin of keys for a program without keys.

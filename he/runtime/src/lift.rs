@@ -85,7 +85,7 @@ pub enum Work {
 }
 
 /// A launch of a kernel. Ranges are of the lists in [`Launches`].
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
     /// The work.
     pub work: Work,
@@ -111,7 +111,7 @@ pub struct Executed {
 }
 
 /// The launches of a program, in an order in which they can run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Launches {
     /// The launches.
     pub launches: Vec<Launch>,
@@ -217,7 +217,6 @@ pub fn lift(flow: &Flow, limits: Limits) -> Launches {
         is_read: Vec::new(),
         newest: None,
         batches: FxHashMap::default(),
-        begun: FxHashMap::default(),
         maker: vec![None; flow.values],
         unread: flow.reads(),
         reads: flow.reads(),
@@ -283,8 +282,6 @@ struct Lifting {
     newest: Option<u32>,
     /// The newest launch of each operation.
     batches: FxHashMap<RingOperation, u32>,
-    /// The number of launches of each operation.
-    begun: FxHashMap<RingOperation, u32>,
     /// The draft that makes each value, and the step in it.
     maker: Vec<Option<(u32, u16)>>,
     /// The reads of each value outside of its group so far, or ahead.
@@ -350,10 +347,8 @@ impl Lifting {
     ) {
         self.read(a, u32::MAX);
         let newest = self.batches.get(&operation).copied();
-        let begun = self.begun.entry(operation).or_insert(0);
-        let rings = self.limits.rings_of(*begun);
         let newest = newest.filter(|&newest| match &self.drafts[newest as usize] {
-            Open::Single(draft) => draft.sources.len() < rings && !draft.sources.contains(&a),
+            Open::Single(draft) => draft.sources.len() < self.limits.rings && !draft.sources.contains(&a),
             Open::Group(_) | Open::Moved => false,
         });
         let maker = self.maker[a.index()].map(|(draft, _)| draft);
@@ -362,11 +357,7 @@ impl Lifting {
         let draft = match place {
             Some(place) if maker.is_some_and(|maker| maker > place) => self.move_to_the_end(place),
             Some(place) => place,
-            None => {
-                *begun += 1;
-                let work = Work::Operation(operation);
-                self.push(Open::Single(Draft::empty(work, node.operation)))
-            }
+            None => self.push(Open::Single(Draft::empty(Work::Operation(operation), node.operation))),
         };
         self.batches.insert(operation, draft);
         let Open::Single(batch) = &mut self.drafts[draft as usize] else { unreachable!("a batch was found") };

@@ -15,6 +15,7 @@ pub mod files;
 pub mod inputs;
 pub mod json;
 pub mod kernel;
+mod mapping;
 pub mod model;
 mod npy;
 mod page;
@@ -33,6 +34,7 @@ pub use execute::{
     inputs_of, is_claimed, is_compared, random_seeds, run,
 };
 pub use inputs::{InputError, draw};
+pub use mapping::{mapping_schema, parse_mapping};
 pub use page::page;
 pub use pipes::{Instructions, Utilisation, Waits};
 pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, program_blake3, ring_blake3};

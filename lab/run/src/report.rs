@@ -5,8 +5,8 @@ use crate::pipes::{Instructions, Utilisation, Waits};
 use crate::stream::{OffChip, StreamReport};
 use b512_asm::{Claim as ProgramClaim, Program, Setting, object};
 use ring_program::{Manifest, Parameters, RingProgram};
-use runtime::report::{Compute, Cost};
-use runtime::{Keys, Merit, Report, Runtime};
+use runtime::report::{Compute, Cost, Hbm};
+use runtime::{Keys, Mapping, Merit, Report, Runtime};
 use serde::{Deserialize, Serialize};
 use sim::Clock;
 use sim::timing::{Cause, Timing};
@@ -85,9 +85,15 @@ pub struct RunReport {
     /// Of a bootstrap, the time over the slots of the message and the levels that the program leaves it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_level_ns: Option<f64>,
-    /// What the choice of its kernels minimises.
+    /// What the mapping of a ring program minimises; none if it was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimise: Option<Merit>,
+    /// How the program was mapped to the machine: `rpu run --mapping` takes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<Mapping>,
+    /// The number of schedules that the search for the mapping tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedules_tried: Option<usize>,
     /// The operations of the program: its lines, without `halt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operations: Option<u64>,
@@ -282,6 +288,8 @@ impl RunReport {
             key_mib: None,
             slot_level_ns: None,
             optimise: None,
+            mapping: None,
+            schedules_tried: None,
             operations: None,
             operations_by_name: None,
             lifted_operations: None,
@@ -392,6 +400,8 @@ impl RunReport {
             keys,
             key_bytes,
             optimise,
+            mapping,
+            schedules_tried,
             time_us,
             operations,
             operations_by_name,
@@ -414,7 +424,9 @@ impl RunReport {
             parameters,
             keys: Some(keys),
             key_mib: Some(key_bytes as f64 / f64::from(1 << 20)),
-            optimise: Some(optimise),
+            optimise,
+            mapping: Some(mapping),
+            schedules_tried: Some(schedules_tried),
             operations: Some(operations),
             operations_by_name: Some(operations_by_name),
             lifted_operations: Some(lifted_operations),
@@ -437,6 +449,14 @@ impl RunReport {
         match self.hbm.as_ref()? {
             OffChip::Stream(stream) => Some(stream),
             OffChip::Ring(_) => None,
+        }
+    }
+
+    /// The off-chip memory of a ring program's run.
+    pub fn ring_hbm(&self) -> Option<&Hbm> {
+        match self.hbm.as_ref()? {
+            OffChip::Ring(hbm) => Some(hbm),
+            OffChip::Stream(_) => None,
         }
     }
 

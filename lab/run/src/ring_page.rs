@@ -59,7 +59,9 @@ fn facts(report: &RunReport) -> Markup {
                     (row("parameter set", format!("{}: {parameters}", parameters.set)))
                 }
                 @if let Some(keys) = report.keys { (row("keys", keys.name().to_owned())) }
-                @if let Some(merit) = report.optimise { (row("kernels with the least", merit.name().to_owned())) }
+                @if let Some(merit) = report.optimise { (row("mapping with the least", merit.name().to_owned())) }
+                @if let Some(mapping) = report.mapping { (row("mapping", mapping.to_string())) }
+                @if let Some(tried) = report.schedules_tried { (row("schedules tried", tried.to_string())) }
                 (row("operations", format!("{operations}, {lifted} fused or renamed")))
                 @if let Some(compute) = report.compute { (row("kernels run", format!("{:.1} % of the time", 100.0 * compute.busy))) }
                 @if let Some(OffChip::Ring(hbm)) = &report.hbm {
@@ -103,6 +105,7 @@ fn transfers(report: &RunReport) -> Markup {
     html! {
         h2 { "Off-chip transfers" }
         (breakdown("transfers", "MiB", mib(hbm.bytes_by_kind.values().sum()), parts))
+        p { "Compulsory, each limb of an input and of an output once: " (four_digits(mib(hbm.compulsory_bytes))) " MiB." }
     }
 }
 

@@ -80,7 +80,11 @@ fn write_ring(f: &mut String, report: &RunReport, hbm: &Hbm) -> fmt::Result {
     let unused = effect(report.unused_operations, "without effect on an output");
     let operations = grouped(report.operations.unwrap_or_default());
     writeln!(f, "  {:<18}{operations:>9}{lifted}{unused}", "operations")?;
-    writeln!(f, "  {:<18}{:>9} bytes off chip", "memory", grouped(hbm.needed_bytes))?;
+    if let (Some(mapping), Some(tried)) = (report.mapping, report.schedules_tried) {
+        let tried = if tried > 1 { format!(", the best of {tried} schedules") } else { String::new() };
+        writeln!(f, "  {:<18}{mapping}{tried}", "mapping")?;
+    }
+    writeln!(f, "  {:<18}{:>9} bytes of off-chip memory needed", "capacity", grouped(hbm.needed_bytes))?;
     writeln!(f, "\nWhat limits the time")?;
     for (resource, share) in report.binds.iter().flatten() {
         share_row(f, limit(resource), *share, "")?;
@@ -102,7 +106,8 @@ fn write_ring(f: &mut String, report: &RunReport, hbm: &Hbm) -> fmt::Result {
         share_row(f, name, time_us / total.max(f64::MIN_POSITIVE), &rest)?;
     }
     let bytes: u64 = hbm.bytes_by_kind.values().sum();
-    writeln!(f, "\nOff-chip transfers, {} bytes in all", grouped(bytes))?;
+    let least = grouped(hbm.compulsory_bytes);
+    writeln!(f, "\nOff-chip transfers, {} bytes in all, {least} of them compulsory", grouped(bytes))?;
     for (kind, part) in hbm.bytes_by_kind.iter().filter(|(_, part)| **part > 0) {
         share_row(f, kind, *part as f64 / bytes as f64, &format!("  {} bytes", grouped(*part)))?;
     }

@@ -12,7 +12,6 @@ mod dataflows;
 mod design;
 mod fig4;
 mod front_end;
-mod fusion;
 mod gpu;
 mod memory;
 mod operations;
@@ -59,7 +58,6 @@ const STUDIES: &[Study] = &[
     study("dataflows", Time::Long, &["reports/dataflows.md", "reports/dataflows.svg"], dataflows::files),
     study("fig4", Time::Long, &["reports/fig4.svg"], fig4::files),
     study("front-end", Time::Long, &["reports/front-end.md", "reports/front-end.svg"], front_end::files),
-    study("fusion", Time::Long, &["reports/fusion.md", "reports/fusion-recorded.md"], fusion::files),
     study("gpu", Time::Quick, &["reports/gpu/README.md"], gpu::files),
     study("memory", Time::Quick, &["reports/memory.md"], memory::files),
     study("operations", Time::Long, &["reports/he/operations.md"], operations::files),

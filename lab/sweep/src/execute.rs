@@ -262,7 +262,7 @@ fn time(
     task: &RingTask,
     machine: &Machine,
 ) -> Result<(RunReport, Option<Origin>), String> {
-    let runtime = Runtime::of(lifted, machine, (task.keys, task.merit));
+    let runtime = Runtime::of(&lifted, machine, (task.keys, task.merit.into()));
     let runtime = runtime.map_err(|error| error.to_string())?;
     let timeline = runtime.time(false).map_err(|error| error.to_string())?;
     let facts = ProgramFacts {

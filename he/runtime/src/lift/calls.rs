@@ -2,22 +2,27 @@
 
 use super::{Executed, Launch, Launches, Limits, ShapeId, Work, lift, span};
 use crate::flow::{Flow, ValueId};
+use crate::mapping::Order;
 use ring_program::{Call, Function, Limb, RingProgram};
 use rustc_hash::FxHashMap;
 
 /// The dataflow of a program, without its nodes, and its launches.
-pub fn lift_program(program: &RingProgram, limits: Limits) -> (Flow, Launches) {
+pub fn lift_program(program: &RingProgram, order: Order, limits: Limits) -> (Flow, Launches) {
     if program.functions().is_empty() {
-        return lift_lines(program, &[], limits);
+        return lift_lines(program, &[], (order, limits));
     }
-    let mut expansion = Expansion::new(program, limits);
+    let mut expansion = Expansion::new(program, (order, limits));
     program.calls().for_each(|call| expansion.call(call));
     expansion.finish()
 }
 
 /// The flow and the launches of a program without calls. `aliases` are as in [`Flow::with_aliases`].
-fn lift_lines(program: &RingProgram, aliases: &[Option<Limb>], limits: Limits) -> (Flow, Launches) {
-    let mut flow = Flow::with_aliases(program, aliases);
+fn lift_lines(
+    program: &RingProgram,
+    aliases: &[Option<Limb>],
+    (order, limits): (Order, Limits),
+) -> (Flow, Launches) {
+    let mut flow = Flow::with_aliases(program, aliases, order);
     let launches = lift(&flow, limits);
     // The launches have them all, and they take as much memory as the program.
     flow.nodes = Vec::new();
@@ -40,7 +45,7 @@ struct Body {
 
 struct Expansion<'p> {
     program: &'p RingProgram,
-    limits: Limits,
+    rules: (Order, Limits),
     /// The bodies by function, and by the first parameter with the value of each.
     bodies: FxHashMap<(usize, Vec<u32>), Body>,
     /// The lines before those of each function.
@@ -53,7 +58,7 @@ struct Expansion<'p> {
 }
 
 impl<'p> Expansion<'p> {
-    fn new(program: &'p RingProgram, limits: Limits) -> Self {
+    fn new(program: &'p RingProgram, rules: (Order, Limits)) -> Self {
         let mut current = vec![None; program.limbs().len()];
         let mut inputs = Vec::new();
         for &limb in program.inputs().iter().flat_map(|group| &group.limbs) {
@@ -71,7 +76,7 @@ impl<'p> Expansion<'p> {
         let values = inputs.len() + 1;
         Self {
             program,
-            limits,
+            rules,
             bodies: FxHashMap::default(),
             lines: program.functions().iter().scan(0, lines).collect(),
             shapes: FxHashMap::default(),
@@ -124,7 +129,7 @@ impl<'p> Expansion<'p> {
         for (limb, &first) in parameters.iter().zip(equal) {
             aliases[limb.index()] = Some(parameters[first as usize]);
         }
-        let (flow, body) = lift_lines(program, &aliases, self.limits);
+        let (flow, body) = lift_lines(program, &aliases, self.rules);
         let made = body.launches.iter().flat_map(|launch| body.results(launch));
         let mut made: Vec<ValueId> = made.copied().collect();
         made.sort_unstable();

@@ -1,6 +1,6 @@
 //! Programs with calls give the results of their expansions, from functions that are lifted once.
 
-use crate::measures::cases;
+use crate::cases;
 use proptest::prelude::*;
 use ring_program::Inputs;
 use runtime::testing::{Calls, Choices, LIMBS, program_with_calls};
