@@ -47,6 +47,7 @@ pub mod lint;
 mod liveness;
 pub mod manifest;
 mod moduli;
+pub mod need;
 mod operation;
 mod parameters;
 mod part;
