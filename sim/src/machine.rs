@@ -96,7 +96,7 @@ impl Machine {
         self.words_of(u64::from(self.vdm.size_mib) << 20) >> self.vdm_halvings
     }
 
-    /// The machine if programs use half as much of its VDM. Clock, area and the time of an access stay.
+    /// The machine if programs use half as much of its VDM, for tests of small memories. Clock, area and the time of an access stay.
     #[must_use]
     pub fn with_half_of_the_vdm(&self) -> Self {
         Self { values: self.values.clone(), vdm_halvings: self.vdm_halvings + 1 }

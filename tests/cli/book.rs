@@ -149,8 +149,8 @@ fn the_specifications_are_chapters() {
     let schedule = [
         ("", "he/runtime/src/schedule.rs"),
         ("\n## Lines to launches\n", "he/runtime/src/lift.rs"),
-        ("\n## The choice of kernels\n", "he/runtime/src/choose.rs"),
-        ("\n## The order of launches\n", "he/runtime/src/order.rs"),
+        ("\n## The order of lines\n", "he/runtime/src/flow/order.rs"),
+        ("\n## The mapping\n", "he/runtime/src/mapping.rs"),
     ];
     specification("The schedule of ring programs", &schedule, "docs/book/src/schedule.md");
 }

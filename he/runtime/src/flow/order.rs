@@ -275,8 +275,9 @@ struct Lines {
     missing_of_sum: Vec<u32>,
     /// The readers that each result still has.
     unread: Vec<u32>,
-    /// For each sum, the reads ahead of results that wait.
+    /// For each sum, the reads ahead of results that wait, and its lines that can run.
     feeds: Vec<u32>,
+    open: Vec<u32>,
 }
 
 /// What can run in a block.
@@ -290,8 +291,10 @@ struct State {
     lines: BTreeSet<(Line, Line)>,
     /// The number of results of operations that still have readers.
     waiting: usize,
-    /// The sums that read them.
-    fed: BTreeSet<Line>,
+    /// The number of sums that read them.
+    fed: usize,
+    /// Those of these sums with lines that can run.
+    fed_and_open: BTreeSet<Line>,
 }
 
 impl Lines {
@@ -317,8 +320,8 @@ impl Lines {
             }
         }
         let of_sum = Lists::of(count, sum.iter().copied().zip(0..));
-        let (is_done, feeds) = (vec![false; count], vec![0; count]);
-        Self { is_done, block, sum, of_sum, missing, missing_of_sum, unread, feeds }
+        let (is_done, feeds, open) = (vec![false; count], vec![0; count], vec![0; count]);
+        Self { is_done, block, sum, of_sum, missing, missing_of_sum, unread, feeds, open }
     }
 
     /// Appends the lines of a block to `order`, without those that are done.
@@ -340,8 +343,8 @@ impl Lines {
                 for place in 0..self.of_sum.get(sum).len() {
                     self.take(graph, self.of_sum.get(sum)[place] as Line, &mut state, order);
                 }
-            } else if !state.fed.is_empty() && state.fed.len() < state.waiting {
-                for sum in state.fed.clone() {
+            } else if state.fed < state.waiting && !state.fed_and_open.is_empty() {
+                for sum in std::mem::take(&mut state.fed_and_open) {
                     while let Some(&(_, line)) = state.lines.range((sum, 0)..=(sum, Line::MAX)).next() {
                         self.take(graph, line, &mut state, order);
                     }
@@ -363,7 +366,10 @@ impl Lines {
     fn take(&mut self, graph: &Graph, line: Line, state: &mut State, order: &mut Vec<Line>) {
         if !self.is_done[line] {
             state.operations.remove(&line);
-            state.lines.remove(&(self.sum[line] as Line, line));
+            if state.lines.remove(&(self.sum[line] as Line, line)) {
+                self.open[self.sum[line] as usize] -= 1;
+                self.note(self.sum[line] as Line, state);
+            }
             self.finish(graph, line, state);
             order.push(line);
         }
@@ -402,11 +408,12 @@ impl Lines {
     }
 
     /// Lets a line, or its sum, run if its operands are complete.
-    fn offer(&self, graph: &Graph, line: Line, state: &mut State) {
+    fn offer(&mut self, graph: &Graph, line: Line, state: &mut State) {
         let sum = self.sum[line] as Line;
         if self.missing[line] == 0 {
             if graph.is_elementwise[line] {
-                state.lines.insert((sum, line));
+                self.open[sum] += u32::from(state.lines.insert((sum, line)));
+                self.note(sum, state);
             } else {
                 state.operations.insert(line);
             }
@@ -431,13 +438,99 @@ impl Lines {
     /// Counts a read of a result that waits, if it is one of a sum.
     fn feed(&mut self, graph: &Graph, reader: Line, by: i32, state: &mut State) {
         if graph.is_elementwise[reader] {
-            let sum = self.sum[reader] as usize;
-            self.feeds[sum] = self.feeds[sum].wrapping_add_signed(by);
-            if self.feeds[sum] == 0 {
-                state.fed.remove(&sum);
-            } else {
-                state.fed.insert(sum);
-            }
+            let sum = self.sum[reader] as Line;
+            let before = self.feeds[sum];
+            self.feeds[sum] = before.wrapping_add_signed(by);
+            state.fed = state.fed + usize::from(before == 0) - usize::from(self.feeds[sum] == 0);
+            self.note(sum, state);
         }
+    }
+
+    /// Notes whether a sum is fed and has lines that can run.
+    fn note(&self, sum: Line, state: &mut State) {
+        if self.feeds[sum] > 0 && self.open[sum] > 0 {
+            state.fed_and_open.insert(sum);
+        } else {
+            state.fed_and_open.remove(&sum);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Flow, Task};
+    use crate::mapping::Order;
+    use crate::testing;
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus as Random;
+    use ring_program::{Interface, RingProgram};
+    use std::collections::HashSet;
+
+    fn read(lines: &str) -> RingProgram {
+        let text =
+            format!("modulus_count 3\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\nm[2] 0x4801\n{lines}\nhalt\n");
+        ring_program::read("", text.as_bytes(), Interface::Degree(1024)).unwrap()
+    }
+
+    /// The lines of the operations, in their order.
+    fn order(program: &RingProgram) -> Vec<u32> {
+        Flow::of(program, Order::Modulus).nodes.iter().map(|node| node.operation).collect()
+    }
+
+    /// All lines once, each behind those that it reads.
+    #[test]
+    fn each_line_runs_once_behind_its_operands() {
+        let mut rng = Random::seed_from_u64(3);
+        for case in 0..300 {
+            let program = match case % 3 {
+                0 => testing::random_program(&mut rng),
+                _ => {
+                    let choice = |rng: &mut Random| {
+                        let byte = |rng: &mut Random| rng.random::<u8>();
+                        (byte(rng), [byte(rng), byte(rng), byte(rng)], byte(rng), rng.random(), rng.random())
+                    };
+                    let lines = rng.random_range(0..200);
+                    testing::program(10, (0..lines).map(|_| choice(&mut rng)).collect())
+                }
+            };
+            let [given, ordered] = [Order::Program, Order::Modulus].map(|order| Flow::of(&program, order));
+            let made: HashSet<_> = given.nodes.iter().map(|node| node.result).collect();
+            let mut done = HashSet::new();
+            for node in &ordered.nodes {
+                assert!(node.task.sources().all(|source| !made.contains(&source) || done.contains(&source)));
+                assert!(done.insert(node.result), "case {case}");
+            }
+            assert_eq!(done, made, "case {case}");
+        }
+    }
+
+    /// Both results of a modulus wait for a sum that needs two of them.
+    #[test]
+    fn results_that_wait_for_each_other_do_not_hold_a_block_up() {
+        let program = read(
+            "sr_ntt %11, %1, m=1\nsr_ntt %12, %2, m=1\nsr_ntt %13, %3, m=1\nsr_ntt %14, %4, m=1\n\
+             sr_mulp %21, %11, %14, m=1\nsr_mulp %22, %12, %13, m=1\nsr_addp %31, %21, %22, m=1",
+        );
+        // The third one, with the second, is enough for a line.
+        assert_eq!(order(&program), [0, 1, 2, 5, 3, 4, 6]);
+    }
+
+    /// Moduli change places with the lines that convert between them.
+    #[test]
+    fn lines_run_modulus_by_modulus_around_a_conversion() {
+        let program = read(
+            "sr_intt %11, %1, m=1\nsr_intt %12, %2, m=2\nsr_mulps %13, %11, 3, m=1\nsr_mulps %14, %12, 3, m=2\n\
+             sr_mulps %21, %13, 5, m=2\nsr_ntt %22, %21, m=2\nsr_mulp %23, %22, %5, m=2\nsr_addp %24, %14, %23, m=2",
+        );
+        let flow = Flow::of(&program, Order::Modulus);
+        let moduli: Vec<usize> = flow
+            .nodes
+            .iter()
+            .map(|node| match node.task {
+                Task::Elementwise { modulus, .. } | Task::Operation { modulus, .. } => modulus.get(),
+                Task::Permute { .. } => 0,
+            })
+            .collect();
+        assert!(moduli.is_sorted(), "{moduli:?}");
     }
 }

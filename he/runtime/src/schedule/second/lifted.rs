@@ -104,6 +104,8 @@ fn both_models_agree_on_programs_with_calls() {
                 values.frontend.instruction_memory_kib = rng.random_range(4..64);
             })
             .unwrap();
+        // So few limbs that programs spill.
+        let machine = machine.with_half_of_the_vdm().with_half_of_the_vdm();
         let choice = (Keys::Streamed, Choice::Given(mapping(&mut rng)));
         let runtime = Runtime::mapped(&ring_program, &machine, choice).unwrap();
         let program = program(&runtime.plan(true));
