@@ -5,7 +5,8 @@
 //!
 //! The schedule is planned before the run, one launch after the other, in an order that is given below. Times are
 //! whole picoseconds from the beginning of the program. A duration is rounded up: the bytes of a transfer over `hbm.gb_per_s *
-//! hbm.efficiency / hbm.shared_by`, a latency, the cycles of a run over the clock, the cycles of a launch over the clock.
+//! hbm.efficiency / hbm.shared_by`, both turns of a write, a latency, the cycles of a run over the clock, the cycles of a launch over
+//! the clock.
 //!
 //! # Items
 //!
@@ -26,7 +27,11 @@
 //! One channel carries all transfers, one word after the other. Transfers are planned in the order of this text. A
 //! transfer that is ready at time t takes the first idle times from t on, as many as it needs: those planned before it
 //! are more urgent, and cut it. It begins with its first word and ends `hbm.latency_ns` after its last one. A transfer of no
-//! bytes begins and ends when it is ready.
+//! bytes begins and ends when it is ready. The channel reads unless it writes: a save, or the store of a slice, takes two turns of
+//! `hbm.turn_ns` more than its bytes.
+//!
+//! The *generator* makes the bytes of seeded keys that the channel does not transfer, `generator.words_per_cycle` at the clock, in
+//! the first times from t on in which it is idle, like a channel without latency and turns. A load has arrived when both parts have.
 //!
 //! Loads are planned with the launch that needs them. A *save* is planned when something waits for it: a launch
 //! takes its space, or its words are loaded again, or gathered. The saves that nothing waits for are planned at the end, in the
@@ -43,8 +48,8 @@
 //!    off-chip memory lacks thereby gets a save of the kind `spills`, ready when the item is complete.
 //! 2. Take pieces, the earliest first; of equals, the smallest; of equals, those without a save, then that with the
 //!    oldest save. A piece that waits for a save that is not planned stands at the earliest end of this save: its ready time,
-//!    its length and the latency, but not before the piece is free otherwise. When it is the first, the save is planned; the piece
-//!    then goes to the place of the true time. The last piece is divided.
+//!    its length with both turns and the latency, but not before the piece is free otherwise. When it is the first, the save is
+//!    planned; the piece then goes to the place of the true time. The last piece is divided.
 //! 3. The space is free from the time of the latest piece on.
 //!
 //! The space of an item that leaves is free when the item is complete, its last launch has ended, and its save, if it has one, has
@@ -101,7 +106,8 @@
 //!    slice of all of them, take its space.
 //! 5. Fetch the program and the parameters.
 //! 6. A run loads one slice of each operand that moves in, in the order of 3: one transfer each, ready when the space of the
-//!    operand is free and its save has ended. Then it loads one slice of each streaming operand: one transfer for each kind,
+//!    operand is free and its save has ended. Then it loads one slice of each streaming operand: one transfer for each kind and, of
+//!    keys, for each part that the generator makes,
 //!    in the order of the operands, those that were evicted in step 1 last. It is ready when the space of the slice is free,
 //!    the last run that read this slice has ended (runs take the slices in turn), and the limbs of this kind are saved
 //!    (waiting saves are planned before the first run, in the same order). Then, from the third run on, the stores of the run
