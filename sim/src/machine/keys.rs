@@ -357,7 +357,7 @@ sections! {
     /// The shuffle crossbar.
     Sbar [sbar] {
         /// Stages. 0: the least number, from 4 on, with which the crossbar does not limit the clock.
-        latency_cycles: u32 => Int(0, LATENCY), "4", Fitted "4 by the 1K transform in 309 cycles; more by the delay of multiplexers and wires", Cycles(1), recipes "sbar_latency" Units(2),
+        latency_cycles: u32 => Int(0, LATENCY), "0", Fitted "4 by the 1K transform in 309 cycles; more by the delay of multiplexers and wires", Cycles(1), recipes "sbar_latency" Units(2),
             [Cycles(Smaller) Stages Clock Area Energy] "registers of a word for each HPLE and stage; multiplexers and wires, spread over the stages", 0..=8;
         /// Cycles between two beats of one element per HPLE.
         initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4),
@@ -368,7 +368,7 @@ sections! {
     Vbar [vbar] {
         /// Stages between VDM and VRF, for loads and stores alike. 0: the least number, from 4 on, with which the crossbar does
         /// not limit the clock.
-        latency_cycles: u32 => Int(0, LATENCY), "4", Assumed "4, within the paper's 4 to 10; more by the delay of multiplexers and wires", Cycles(1), recipes "vbar_latency" Units(2),
+        latency_cycles: u32 => Int(0, LATENCY), "0", Assumed "4, within the paper's 4 to 10; more by the delay of multiplexers and wires", Cycles(1), recipes "vbar_latency" Units(2),
             [Cycles(Smaller) Stages Clock Area Energy] "registers of a word for each HPLE, bank and stage; multiplexers and wires, spread over the stages", 0..=8;
         /// Cycles between two beats of min(HPLEs, banks) elements.
         initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4),
