@@ -462,11 +462,11 @@ sections! {
         shared_by: u32 => Int(1, 1024), "1", Paper "one RPU", Fixed,
             [Stream Area Energy] "equal parts of interfaces and background power" Free "the interface has a clock of its own";
         /// Time from the end of a transfer's last word on the channel to the end of the transfer.
-        latency_ns: f64 => NotNegative, "0", Assumed "45 to 54 by Ramulator (reports/memory.md) for device and queue, and the way through PHY, controller and bus; 60 to 400 are plausible", Fixed,
+        latency_ns: f64 => NotNegative, "120", Assumed "45 to 54 by Ramulator (reports/memory.md) for device and queue, and the way through PHY, controller and bus; 60 to 400 are plausible", Fixed,
             [Stream] "" Free "a property of the memory";
         /// Time in which the channel turns from reads to writes, or back. It reads unless it writes, so a write takes two turns more
         /// than its bytes: runs of 64 KiB to each side sustain less than those of a limb.
-        turn_ns: f64 => NotNegative, "0", Public "Ramulator (reports/memory.md): 30 to 32 for three memories", Fixed,
+        turn_ns: f64 => NotNegative, "30", Public "Ramulator (reports/memory.md): 30 to 32 for three memories", Fixed,
             [Stream] "" Free "a property of the memory";
         /// Runs of a stream whose words the VDM holds at once: 1 is no overlap, 2 is double buffering, 0 is as many as there
         /// is space for. Ring programs always take what space there is.
