@@ -294,18 +294,13 @@ impl Machine {
     /// The values that decide the cycles of a program that fits, each as resolved, and all others as on `base`: equal
     /// for two machines if they have the same timing.
     pub fn with_costs_of(&self, base: &Self) -> Values {
-        let resolved = self.resolved().values;
-        Values {
-            name: base.name.clone(),
-            technology: base.technology.clone(),
-            clock: base.clock.clone(),
-            launch: base.launch.clone(),
-            generator: base.generator.clone(),
-            hbm: base.hbm.clone(),
-            sdm: base.sdm.clone(),
-            vdm: Vdm { size_mib: base.vdm.size_mib, ..resolved.vdm.clone() },
-            ..resolved
+        let mut values = self.resolved().values;
+        // Beside the cycles of an access, which are written out, the size of the VDM decides nothing.
+        let decides = |key: &Key| key.decides_timing() && key.path != "vdm.size_mib";
+        for key in schema::keys().filter(|key| !decides(key)) {
+            (key.set)(&mut values, (key.get)(base)).expect("both are values of one key");
         }
+        values
     }
 
     /// The keys whose values neither printed numbers nor the synthesis of the part check, in the order of
