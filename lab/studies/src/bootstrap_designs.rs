@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// The largest areas of the RPU without its off-chip memory's interface, in mm2: the paper's machine, and two of the size of
 /// published accelerators.
-const AREAS_MM2: [f64; 4] = [20.5, 100.0, 400.0, f64::INFINITY];
+const AREAS_MM2: [f64; 5] = [20.5, 60.0, 100.0, 400.0, f64::INFINITY];
 
 const BANDWIDTHS: [f64; 4] = [512.0, 1024.0, 2048.0, 4096.0];
 
