@@ -8,6 +8,7 @@ use crate::lift::{Launch, Launches, Limits, Work, lift_program};
 use crate::mapping::{Batch, Candidates, Effort, Mapping, Order, Search, descend};
 use crate::report::Report;
 use crate::schedule::{HbmUse, Home, Plan, Time, Timeline, TooLarge};
+use crate::stream::TOO_LONG;
 use crate::traffic::{Keys, Sources};
 use codegen::{Merit, PlanChoice};
 use ring_program::data::Words;
@@ -280,6 +281,12 @@ impl<'p> Runtime<'p> {
     pub fn time(&self, record: bool) -> Result<Timeline, RunError> {
         let known = self.timeline.clone().filter(|_| !record);
         let timeline = known.map_or_else(|| self.plan(record).timeline(), Ok).map_err(RunError::TooLarge)?;
+        if timeline.is_too_long {
+            return Err(RunError::TooLong);
+        }
+        if timeline.expanded_bytes.is_some() && self.machine.generator.words_per_cycle == 0 {
+            return Err(RunError::NoGenerator);
+        }
         let hbm = &self.machine.hbm;
         match hbm.check_fits(timeline.hbm.bytes()) {
             Ok(()) => Ok(timeline),
@@ -468,6 +475,15 @@ pub enum RunError {
         /// What is needed.
         error: BeyondHbm,
     },
+    /// The time is beyond what is counted.
+    #[error("{TOO_LONG}")]
+    TooLong,
+    /// Seeded keys, and nothing that expands them.
+    #[error(
+        "the keys are seeded, but the machine has no generator of keys; set `generator.words_per_cycle` to 1 or more, or use \
+         `streamed` keys"
+    )]
+    NoGenerator,
     /// An input has no words.
     #[error("the input `{name}` is missing")]
     MissingInput {
@@ -515,6 +531,8 @@ impl RunError {
             | Self::TooLarge(_)
             | Self::Mapping
             | Self::BeyondHbm { .. }
+            | Self::TooLong
+            | Self::NoGenerator
             | Self::MissingInput { .. }
             | Self::Reference(_)
             | Self::Differs { .. } => None,

@@ -22,7 +22,7 @@
 //! What is chosen on this way is the *mapping*, the last section. All else follows from program and machine by the rules below.
 //! Two models of time follow them: the runtime's, and a slow one in its tests. They agree on every launch, transfer and picosecond.
 //! Times are whole picoseconds from the beginning. A duration is rounded up: the bytes of a transfer over `hbm.gb_per_s *
-//! hbm.efficiency / hbm.shared_by`, a latency, the cycles of a run or a launch over the clock.
+//! hbm.efficiency / hbm.shared_by`, both turns of a write, a latency, the cycles of a run or a launch over the clock.
 //!
 //! # Items
 //!
@@ -37,7 +37,9 @@
 //!
 //! One channel carries all transfers. They are planned in the order of this text; one that is ready at time t takes the first
 //! idle times from t on, so those planned before are more urgent and cut it. It ends `hbm.latency_ns` after its last word. A
-//! transfer of no bytes ends when it is ready.
+//! transfer of no bytes ends when it is ready. A save or the store of a slice takes two turns of `hbm.turn_ns` more than its bytes. The
+//! *generator* makes the bytes of seeded keys that the channel does not transfer, `generator.words_per_cycle` at the clock, in the first
+//! times from t on in which it is idle. A load has arrived when both parts have.
 //!
 //! Loads are planned with the launch that needs them. Write-back is lazy: a *save* is planned when a launch takes its space, or when
 //! its words are loaded or gathered; the others at the end, in the order in which they arose.
@@ -50,7 +52,7 @@
 //!    whose save waits; of equals, the one with the larger number. If the off-chip memory lacks it, it gets a save of the kind `spills`,
 //!    ready when the item is complete.
 //! 2. Take the earliest pieces; of equals, the smallest; of equals, those without a save, then that with the oldest one. A piece whose
-//!    save is not planned stands at the save's earliest end: ready time, length and latency, but not before the piece is free
+//!    save is not planned stands at the save's earliest end: ready time, length with both turns, and latency, but not before the piece is free
 //!    otherwise. When it comes first, the save is planned, and the piece goes to the place of the true time. The last piece is divided.
 //! 3. The space is free from the time of the latest piece on.
 //!
@@ -93,7 +95,7 @@
 //!    runs than slices, and words are free for a further slice of all streaming operands, take it.
 //! 5. Fetch the program and the parameters.
 //! 6. A run loads a slice of each operand that moves in, when its space is free and its save has ended; then of all streaming
-//!    operands, one transfer for each kind, those evicted in 1 last, when the slice is free, the last run that read it has ended, and
+//!    operands, one transfer for each kind and for each part that the generator makes, those evicted in 1 last, when the slice is free, the last run that read it has ended, and
 //!    the limbs are saved (waiting saves are planned before the first run). From the third run on, the stores of the run before the last
 //!    are planned. The run begins when the run before and these transfers have ended, and the operands that were in the VDM, the first
 //!    two slices, the results' space and the program are there. `launch.cycles` precede each run.

@@ -142,6 +142,8 @@ pub fn part_label(name: &str) -> String {
         "hbm" => "off-chip memory".to_owned(),
         "hbm_phy" => "PHY of the HBM".to_owned(),
         "keys" => "keys on chip".to_owned(),
+        "generator" => "generator of keys".to_owned(),
+        "bus" => "wires to the HBM".to_owned(),
         "static" => "leakage and idle clocks".to_owned(),
         _ => name.replace('_', " "),
     }

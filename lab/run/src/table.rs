@@ -6,8 +6,9 @@ use diagnostic::counted;
 use pages::{amount, cause_label, part_label};
 use runtime::limit;
 use runtime::report::{Cost, Hbm};
+use sim::machine::VbarArea;
 use sim::timing::Cause;
-use sim::{Clock, Machine};
+use sim::{Area, Clock, Machine};
 use std::fmt::{self, Write};
 
 /// Width of a full bar in characters.
@@ -57,6 +58,7 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
     writeln!(f)?;
     write_timing(f, report)?;
     write_total(f, "area", report.area_mm2, "mm²", &report.area_breakdown_mm2.components())?;
+    write_area_notes(f, report)?;
     write_total(f, "energy", report.energy_uj, "µJ", &report.energy_parts_uj())?;
     if let Some(power_w) = report.power_w {
         writeln!(f, "  {:<18}{power_w:>9.2} W", "power")?;
@@ -138,6 +140,25 @@ fn write_total(
     writeln!(f, "  {name:<18}{number:>9} {unit}: {}", parts.join(", "))
 }
 
+/// What the area leaves unsaid: the size of the vector crossbar by its logic where the paper's claim is below it, and a chip
+/// that no single exposure makes.
+fn write_area_notes(f: &mut String, report: &RunReport) -> fmt::Result {
+    let (machine, claimed) = (&report.machine, report.area_breakdown_mm2.vbar);
+    if machine.technology.vbar_area == VbarArea::Claim {
+        let logic = ascii(Area::vbar_by_structure(machine), "mm²");
+        writeln!(
+            f,
+            "  {:<18}vector crossbar {} by the paper's claim, {logic} by its logic",
+            "",
+            ascii(claimed, "mm²")
+        )?;
+    }
+    if report.beyond_reticle {
+        writeln!(f, "  {:<18}beyond a reticle: one exposure makes {} mm2 at most", "", Area::RETICLE_MM2)?;
+    }
+    Ok(())
+}
+
 /// A value of four digits in the unit that fits it, for a terminal.
 fn ascii(value: f64, unit: &str) -> String {
     amount(value, unit).replace('µ', "u").replace('²', "2")
@@ -179,7 +200,7 @@ pub(super) fn overrides(report: &RunReport) -> Vec<String> {
     let (technology, others): (Vec<_>, Vec<_>) = changes
         .filter(|change| change.key != "name")
         .partition(|change| change.key.starts_with("technology."));
-    let technology = technology.first().map(|_| format!("technology = {}", machine.technology.name));
+    let technology = technology.first().map(|_| format!("technology = {}", machine.technology_label()));
     technology
         .into_iter()
         .chain(others.iter().map(|change| format!("{} = {}", change.key, change.to)))
@@ -190,6 +211,20 @@ pub(super) fn overrides(report: &RunReport) -> Vec<String> {
 pub fn ghz(machine: &Machine) -> String {
     let text = format!("{:.3}", Clock::of(machine).ghz());
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A part that binds the clock, for people.
+fn clock_part(name: &str) -> &str {
+    match name {
+        "vdm" => "a bank of the VDM",
+        "vrf" => "an SRAM of the VRF",
+        "multiplier" => "a stage of the multiplier",
+        "adder" => "a stage of the adder",
+        "vbar" => "a stage of the vector crossbar",
+        "sbar" => "a stage of the shuffle crossbar",
+        "front_end" => "the front end",
+        other => other,
+    }
 }
 
 /// The size and the clock of a machine: `128 HPLEs, 128 VDM banks, 1.68 GHz`.
@@ -208,6 +243,14 @@ pub(super) fn title(report: &RunReport) -> String {
 fn write_timing(f: &mut String, report: &RunReport) -> fmt::Result {
     let Some((time_us, cycles)) = report.duration() else { return Ok(()) };
     writeln!(f, "  {:<18}{:>9} cycles, {}", "time", grouped(cycles), ascii(time_us, "µs"))?;
+    if let Some(part) = &report.clock_binds {
+        let bound = if part == "clock.ghz" {
+            "as set by clock.ghz".to_owned()
+        } else {
+            format!("bound by {}", clock_part(part))
+        };
+        writeln!(f, "  {:<18}{:>9} GHz, {bound}", "clock", ghz(&report.machine))?;
+    }
     let Some(bounds) = &report.bounds else { return Ok(()) };
     for (name, bound) in [("resource", bounds.resource_cycles), ("dependence", bounds.dependence_cycles)] {
         let distance = cycles as f64 / bound.max(1) as f64;

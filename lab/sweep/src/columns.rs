@@ -5,6 +5,7 @@ use super::quantity::Better;
 use super::record::Record;
 use super::value::whole;
 use super::view::extrapolated;
+use super::workload::TECHNOLOGY;
 use b512_asm::Pipe;
 use lab_run::RunReport;
 use ring_program::Parameters;
@@ -63,7 +64,12 @@ pub(super) fn columns() -> Vec<Column> {
     };
     let mut columns: Vec<Column> = Measure::ALL.iter().map(measure).collect();
     columns.extend([
+        Column::of_run(TECHNOLOGY, None, |r| Some(r.machine.technology_label())),
         Column::of_run("frequency_ghz", MORE, |r| Some(Clock::of(&r.machine).ghz())),
+        Column::of_run("clock_binds", None, |r| Some(Clock::of(&r.machine).binds())),
+        Column::of_run("beyond_reticle", None, |r| Some(r.beyond_reticle)),
+        Column::of_run("energy_bus_uj", LESS, |r| Some(r.energy_bus_uj)),
+        Column::of_run("energy_generator_uj", LESS, |r| Some(r.energy_generator_uj)),
         Column::new("extrapolated", None, |r| Some(extrapolated(r).join(" ").into())),
     ]);
     let of_set = |name, value: fn(&Parameters) -> Value| {

@@ -3,7 +3,7 @@
 use super::timeline::{Run, Timeline, Transfer};
 use super::uses::Uses;
 use super::{BURST_BYTES, INSTRUCTION_BYTES, TooLarge};
-use crate::channel::{Channel, least};
+use crate::channel::{Channel, Direction, least};
 use crate::facts::{Facts, Resource, accesses_per_cycle};
 use crate::place::{Full, Item, ItemId, Memory, NextUse, Save, Saved};
 use crate::time::{Interval, Span, Time};
@@ -39,8 +39,8 @@ struct Fetched {
 
 /// The channel with what crosses it.
 #[derive(Debug)]
-struct Link<'m> {
-    channel: Channel<'m>,
+struct Link {
+    channel: Channel,
     traffic: Traffic,
     /// The bytes of transfers that were planned since the last run, without gathers and programs.
     moved: u64,
@@ -49,9 +49,9 @@ struct Link<'m> {
     transfers: Option<Vec<Transfer>>,
 }
 
-impl Link<'_> {
-    fn transfer(&mut self, kind: Kind, bytes: u64, ready: Time) -> Interval {
-        let interval = self.channel.transfer(bytes, ready);
+impl Link {
+    fn transfer(&mut self, kind: Kind, bytes: u64, ready: Time, direction: Direction) -> Interval {
+        let interval = self.channel.transfer(bytes, ready, direction);
         self.traffic[kind] += bytes;
         self.moved += if matches!(kind, Kind::Permutations | Kind::Programs) { 0 } else { bytes };
         self.end = self.end.max(interval.end);
@@ -64,7 +64,7 @@ impl Link<'_> {
     }
 
     fn save(&mut self, save: &Save) -> Time {
-        self.transfer(save.kind, save.bytes, save.ready).end
+        self.transfer(save.kind, save.bytes, save.ready, Direction::Write).end
     }
 }
 
@@ -76,7 +76,10 @@ pub(crate) struct Rpu<'m> {
     pub(crate) memory: Memory,
     /// For each item, the launches that use it, and the number of them that are past.
     pub(crate) uses: Uses,
-    link: Link<'m>,
+    link: Link,
+    /// The generator of seeded keys, and the bytes that it has made.
+    generator: Channel,
+    expanded: u64,
     programs: FxHashMap<ProgramId, Fetched>,
     /// The instructions of all programs in the instruction memory.
     instructions: u64,
@@ -113,6 +116,8 @@ impl<'m> Rpu<'m> {
             memory: Memory::new(capacity, machine.instruction_set(), items),
             uses,
             link,
+            generator: Channel::at(machine.generator_gb_per_s(ghz)),
+            expanded: 0,
             programs: FxHashMap::default(),
             instructions: 0,
             overhead: Time::from_ns(f64::from(machine.launch.cycles) / ghz),
@@ -210,7 +215,7 @@ impl<'m> Rpu<'m> {
             ready = ready.max(self.saved(item));
         }
         let bytes = words * self.bytes(1).max(BURST_BYTES);
-        let interval = self.link.transfer(Kind::Permutations, bytes, ready);
+        let interval = self.link.transfer(Kind::Permutations, bytes, ready, Direction::Read);
         self.bind(Resource::Hbm, self.computed, interval.end);
         self.computed = interval.end;
         task.operands.iter().for_each(|&item| self.release(item, interval.end, false));
@@ -309,7 +314,7 @@ impl<'m> Rpu<'m> {
                 self.instructions += kernel.instructions;
             }
         }
-        let end = self.link.transfer(Kind::Programs, bytes, ready).end;
+        let end = self.link.transfer(Kind::Programs, bytes, ready, Direction::Read).end;
         let fetched = Fetched { instructions: kernel.instructions, ready: end, idle: end };
         self.programs.entry(id).or_insert(fetched);
         end
@@ -319,8 +324,7 @@ impl<'m> Rpu<'m> {
     pub(super) fn load(&mut self, item: ItemId, space: Time) {
         let ready = space.max(self.saved(item));
         let Item { kind, halves, .. } = *self.memory.item(item);
-        let bytes = self.memory.bytes(item) * u64::from(halves) / 2;
-        let end = self.transfer(kind, bytes, ready).end;
+        let end = self.bring((kind, halves), self.memory.bytes(item), ready);
         let item = self.memory.item_mut(item);
         (item.is_resident, item.ready) = (true, end);
     }
@@ -334,8 +338,17 @@ impl<'m> Rpu<'m> {
         }
     }
 
-    pub(super) fn transfer(&mut self, kind: Kind, bytes: u64, ready: Time) -> Interval {
-        self.link.transfer(kind, bytes, ready)
+    /// Brings bytes of which the channel has so many halves, and the generator the rest. Returns their arrival.
+    pub(super) fn bring(&mut self, (kind, halves): (Kind, u8), bytes: u64, ready: Time) -> Time {
+        let transferred = bytes * u64::from(halves) / 2;
+        let end = self.link.transfer(kind, transferred, ready, Direction::Read).end;
+        self.expanded += bytes - transferred;
+        end.max(self.generator.transfer(bytes - transferred, ready, Direction::Read).end)
+    }
+
+    /// Stores bytes. Returns the end of the transfer.
+    pub(super) fn store_bytes(&mut self, kind: Kind, bytes: u64, ready: Time) -> Time {
+        self.link.transfer(kind, bytes, ready, Direction::Write).end
     }
 
     pub(super) fn take(&mut self, words: u64) -> Result<Time, Full> {
@@ -403,6 +416,8 @@ impl<'m> Rpu<'m> {
             channel_ns: self.link.channel.busy().ns(),
             traffic: self.link.traffic,
             peak_vdm_words: self.memory.peak(),
+            expanded_bytes: (self.expanded > 0).then_some(self.expanded),
+            is_too_long: total == Time::MAX,
             transfers: self.link.transfers.unwrap_or_default(),
             ..self.out
         }

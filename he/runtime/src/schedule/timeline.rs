@@ -60,6 +60,10 @@ pub struct Timeline {
     pub binds: Vec<(Resource, Span)>,
     /// The largest number of words in the VDM.
     pub peak_vdm_words: u64,
+    /// The bytes of keys that the generator expands from seeds; none if it expands none.
+    pub expanded_bytes: Option<u64>,
+    /// Whether the time is beyond what is counted, 213 days.
+    pub is_too_long: bool,
     /// The use of the off-chip memory.
     pub hbm: HbmUse,
     /// All launches, if they are recorded.
@@ -72,6 +76,7 @@ impl Timeline {
     /// The work of a run with these events, and so many bytes of keys on the chip.
     pub(crate) fn work<'e>(&self, events: &'e Events, key_bytes: u64) -> Work<'e> {
         let off_chip_bytes = Some(Kind::ALL.iter().map(|&kind| self.traffic[kind]).sum());
-        Work { events, time_us: self.total_ns / 1e3, off_chip_bytes, key_bytes }
+        let seeded_bytes = self.expanded_bytes;
+        Work { events, time_us: self.total_ns / 1e3, off_chip_bytes, key_bytes, seeded_bytes }
     }
 }

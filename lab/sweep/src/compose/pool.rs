@@ -12,10 +12,11 @@ use crate::quantity::Better;
 use crate::record::Record;
 use crate::results::Results;
 use crate::value::{ABSENT, plain};
-use crate::view::{extrapolated, setting};
-use crate::workload::Workload;
+use crate::view::{extrapolated, is_beyond_reticle, setting};
+use crate::workload::{TECHNOLOGY, Workload};
 use diagnostic::Diagnostic;
 use serde_json::Value;
+use sim::Area;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -52,7 +53,14 @@ impl Row {
     /// The workload, for people.
     pub(super) fn workload(&self) -> Workload {
         match &self.content {
-            Content::Run(record) => Workload::of(&record.point),
+            Content::Run(record) => {
+                let workload = Workload::of(&record.point);
+                let is_set = workload.settings.contains_key(TECHNOLOGY);
+                match record.report.as_ref().filter(|_| !is_set) {
+                    Some(report) => workload.in_technology(&report.machine.technology_label()),
+                    None => workload,
+                }
+            }
             Content::Cells(cells) => Workload::of(cells),
         }
     }
@@ -91,6 +99,17 @@ impl Row {
         match &self.content {
             Content::Run(record) => !extrapolated(record).is_empty(),
             Content::Cells(cells) => cells.contains_key("extrapolated"),
+        }
+    }
+
+    /// Whether its chip is larger than one exposure makes.
+    pub(super) fn is_beyond_reticle(&self) -> bool {
+        match &self.content {
+            Content::Run(record) => is_beyond_reticle(record),
+            Content::Cells(cells) => {
+                let mm2 = cells.get(Measure::AreaMm2.name()).and_then(Value::as_f64);
+                mm2.is_some_and(|mm2| mm2 > Area::RETICLE_MM2)
+            }
         }
     }
 

@@ -87,7 +87,7 @@ fn mapping(rng: &mut Random) -> Mapping {
 
 #[test]
 fn both_models_agree_on_programs_with_calls() {
-    let cases = std::env::var("LIFTED_CASES").map_or(8, |cases| cases.parse().expect("a number"));
+    let cases = std::env::var("LIFTED_CASES").map_or(12, |cases| cases.parse().expect("a number"));
     let mut rng = Random::seed_from_u64(17);
     let (mut fitting, mut spilling) = (0, 0);
     for case in 0..cases {
@@ -100,6 +100,8 @@ fn both_models_agree_on_programs_with_calls() {
                 values.isa.word_bits = 128;
                 values.hbm.gb_per_s = rng.random_range(10.0..1000.0);
                 values.hbm.latency_ns = [0.0, 33.3][rng.random_range(0..2)];
+                values.hbm.turn_ns = [0.0, 12.5, 100.0][case as usize % 3];
+                values.generator.words_per_cycle = 1 << (case % 6);
                 values.launch.cycles = [0, 1000][rng.random_range(0..2)];
                 values.frontend.instruction_memory_kib = rng.random_range(4..64);
             })

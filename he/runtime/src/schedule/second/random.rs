@@ -119,6 +119,8 @@ fn machine(rng: &mut Random) -> Machine {
             values.frontend.instruction_memory_kib = rng.random_range(1..4);
             values.hbm.gb_per_s = rng.random_range(10.0..1000.0);
             values.hbm.latency_ns = [0.0, 0.0, 33.3, 400.0][rng.random_range(0..4)];
+            values.hbm.turn_ns = [0.0, 12.5, 100.0][rng.random_range(0..3)];
+            values.generator.words_per_cycle = 1 << rng.random_range(0..6);
             values.launch.cycles = [0, 16, 1000][rng.random_range(0..3)];
             values.isa.word_bits = rng.random_range(28..=128);
             values.vdm.banks = 1 << rng.random_range(3..9);
