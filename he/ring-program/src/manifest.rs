@@ -1,13 +1,14 @@
 //! Manifests: what a program's text does not say.
 //!
-//! The project's own manifest is one JSON object. Further keys are ignored:
+//! The project's own manifest is one JSON object. Other keys are errors:
 //!
 //! ```text
 //! {"ring_dimension": 1024, "inputs": {"d": [1, 2, 3], "evk": [25, 26]}, "outputs": {"ks0": [90, 91]}}
 //! ```
 //!
 //! The key `seeded`, which may be absent, lists the random limbs of keys that a seed can replace, by the
-//! names of inputs or by ids: `"seeded": ["evk.a.0", 26]`. The key `title` says in one line what the program is.
+//! names of inputs or by ids: `"seeded": ["evk.a.0", 26]`. Of an input `KEY.a.J` all limbs are random, of `KEY.b.J` none, of
+//! another key at most half, and of ciphertexts and plaintexts none. The key `title` says in one line what the program is.
 //!
 //! The key `parameters`, which may be absent, says what is known of the [parameter set](Parameters).
 //!
@@ -16,6 +17,7 @@
 
 mod niobium;
 
+use crate::key_part::{KeyPart, key_part};
 use crate::{Group, LimbId, Parameters, RingProgram, compression};
 use diagnostic::document::{Format, Schema};
 use diagnostic::input::{self, Content};
@@ -86,6 +88,11 @@ impl Manifest {
         struct Kind {
             crypto_context: Option<serde::de::IgnoredAny>,
         }
+        if text.trim().is_empty() {
+            let error = Diagnostic::new("the manifest is empty").with_code(Code::Value.name()).in_file(file);
+            let help = "did a command write its output over it? `rpu gen program` writes the manifest beside the program";
+            return Err(error.with_help(help).into());
+        }
         let kind: Kind = Self::schema().read_json(file, text)?;
         let manifest = match kind.crypto_context {
             Some(_) => niobium::parse(file, text, folder)?,
@@ -109,6 +116,7 @@ impl Manifest {
 
     fn parse_own(file: &str, text: &str) -> Result<Self, Diagnostics> {
         #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
         struct Own {
             ring_dimension: u64,
             inputs: Groups,
@@ -132,6 +140,18 @@ impl Manifest {
         for limbs in own.seeded.iter().flatten() {
             let found = limbs.find(&inputs).map_err(|error| limbs.locate(error, file, text));
             seeded.extend(errors.keep(found).unwrap_or_default());
+        }
+        check_random(&inputs, &seeded, file, text, &mut errors);
+        let parameters = own.parameters.iter();
+        let texts = parameters.flat_map(|own| [("set", &own.set), ("security", &own.security)]);
+        let texts = texts.chain(own.title.iter().map(|title| ("title", title)));
+        let names = inputs.iter().chain(&own.outputs.0).map(|group| ("name", &group.name));
+        for (what, value) in texts.chain(names).filter(|(_, value)| !diagnostic::is_line(value)) {
+            let message = format!("the {what} `{}` is not one line of text", diagnostic::one_line(value));
+            let error = Diagnostic::new(message).with_code(Code::Value.name());
+            errors.push(
+                error.at(file, text, key_span(text, 0, value)).with_help("leave out what does not print"),
+            );
         }
         errors.or(())?;
         Ok(Self {
@@ -202,11 +222,39 @@ impl Manifest {
         )
     }
 
+    /// The name of its file; empty for the manifest of a program.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
     /// An error in the list `name` under the key `section`.
     pub(crate) fn locate(&self, error: Diagnostic, section: &str, name: &str) -> Diagnostic {
         let section = key_span(&self.text, 0, section);
         let span = section.as_ref().and_then(|section| key_span(&self.text, section.end, name));
         error.at(&*self.file, Arc::clone(&self.text), span.or(section))
+    }
+}
+
+/// Reports limbs that are not random by definition. A limb of several inputs is random in each of them.
+fn check_random(inputs: &[NamedIds], seeded: &[LimbId], file: &str, text: &str, errors: &mut Diagnostics) {
+    let seeded: HashSet<LimbId> = seeded.iter().copied().collect();
+    for NamedIds { name, ids } in inputs {
+        let found = ids.iter().filter(|id| seeded.contains(id)).count();
+        let (most, reason) = match key_part(name) {
+            Some(KeyPart::Random) => continue,
+            Some(KeyPart::Masked) => (0, "it is the part of a key that hides a secret"),
+            Some(KeyPart::Both) => (ids.len().div_ceil(2), "half of a key hides a secret"),
+            None => (0, "it is no key"),
+        };
+        if found > most {
+            let message = format!(
+                "a seed cannot replace {found} of {} limbs of the input `{name}`: {reason}",
+                ids.len()
+            );
+            let error = Diagnostic::new(message).with_code(Code::Contradiction.name());
+            let help = "`seeded` lists limbs of the parts a of keys: inputs `KEY.a.J`, or half of one with `key` or `evk` in its name";
+            errors.push(error.at(file, text, key_span(text, 0, "seeded")).with_help(help));
+        }
     }
 }
 
