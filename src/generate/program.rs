@@ -106,6 +106,14 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let set = self::set(set, args.n.map(Degree::get))?;
     let options = Options::parse(&args.options.given).map_err(|error| Failure::wrong(error, None))?;
     let generated = programs::generate_defined(program, &set, &options).map_err(failure)?;
+    let (_, others) =
+        programs::distinct_rotations(options.rotations.as_deref().unwrap_or_default(), set.degree());
+    for (given, meant) in others.iter().filter(|_| program.options.contains(&"rotations")).take(10) {
+        match given == meant {
+            true => note!("the rotation {given} is there once"),
+            false => note!("the rotation {given} of {} slots is {meant}", set.degree().get() / 2),
+        }
+    }
     if let Some(folder) = &args.plaintexts {
         write_plaintexts(folder, &set, &generated)?;
     }
@@ -238,7 +246,7 @@ fn failure(error: Error) -> Failure {
         Error::Convolutions { .. } => "choose fewer --layers, at least 1",
         Error::Layers { .. } => "choose fewer --layers, or a higher --level",
         Error::Tile { .. } => "--tile is for the dataflow oct",
-        Error::Rotation { .. } | Error::DuplicateRotation(_) => "give different rotations, such as 1,2,-3",
+        Error::Rotation { .. } => "give other rotations, such as 1,2,-3",
         Error::NoBootstrap { .. } => {
             "choose a set with a bootstrap, such as lattigo-n16qp1546, or add the table [bootstrap] to its file"
         }
