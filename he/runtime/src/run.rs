@@ -295,7 +295,10 @@ impl<'p> Runtime<'p> {
     /// Returns an error if a launch does not fit the VDM, or if the data do not fit the off-chip memory.
     pub fn time(&self, record: bool) -> Result<Timeline, RunError> {
         let known = self.timeline.clone().filter(|_| !record);
-        let timeline = known.map_or_else(|| self.plan(record).timeline(), Ok).map_err(RunError::TooLarge)?;
+        let plan = || self.plan(record).timeline_before(Time::MAX).map_err(RunError::TooLarge);
+        let timeline = known.map_or_else(plan, |known| Ok(Some(known)))?;
+        let timeline = timeline.filter(|timeline| timeline.total_ns < Time::MAX.ns());
+        let timeline = timeline.ok_or(RunError::TooLong)?;
         let hbm = &self.machine.hbm;
         match hbm.check_fits(timeline.hbm.bytes()) {
             Ok(()) => Ok(timeline),
@@ -479,6 +482,9 @@ pub enum RunError {
         /// What is needed.
         error: BeyondHbm,
     },
+    /// The time does not fit its type.
+    #[error("the run takes more than 2^64 ps, 213 days")]
+    TooLong,
     /// An input has no words.
     #[error("the input `{name}` is missing")]
     MissingInput {
@@ -525,6 +531,7 @@ impl RunError {
             Self::Kernel(_)
             | Self::TooLarge(_)
             | Self::BeyondHbm { .. }
+            | Self::TooLong
             | Self::MissingInput { .. }
             | Self::Reference(_)
             | Self::Differs { .. } => None,
