@@ -40,6 +40,14 @@ pub(crate) fn calls(repository: &Path) -> Vec<Vec<u8>> {
     programs(repository).iter().map(|program| intrinsics::print(program).into_bytes()).collect()
 }
 
+/// The texts for both readers of conditions.
+pub(crate) fn conditions(repository: &Path) -> Vec<Vec<u8>> {
+    let table = fs::read(repository.join("tests/pages/conditions.json")).expect("the repository is complete");
+    let table: serde_json::Value = serde_json::from_slice(&table).expect("a table of cases");
+    let cases = table["cases"].as_object().expect("cases").keys();
+    cases.filter(|text| !text.is_empty()).map(|text| text.clone().into_bytes()).collect()
+}
+
 /// The programs of the sources.
 fn programs(repository: &Path) -> Vec<Program> {
     let texts = sources(repository).into_iter().filter_map(|text| String::from_utf8(text).ok());
