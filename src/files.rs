@@ -96,7 +96,8 @@ pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
 
 /// The content of a program's file: an object if the name ends in `.o` or `.elf`, else text.
 pub(crate) fn program_file(path: &Path, program: &Program) -> Result<Vec<u8>, Failure> {
-    if path.extension().is_some_and(|extension| extension == "o" || extension == "elf") {
+    let is_object = |ending: &OsStr| ["o", "elf"].iter().any(|known| ending.eq_ignore_ascii_case(known));
+    if path.extension().is_some_and(is_object) {
         object::write(program).map_err(|error| Failure::wrong(error, None))
     } else {
         Ok(program.to_string().into_bytes())

@@ -26,20 +26,20 @@ pub(crate) fn skip(mut input: &str, mut place: Place) -> Result<&str, Fault<'_>>
         if input[..input.len() - rest.len()].contains('\n') {
             place = Place::LineStart;
         }
-        let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
-        if rest.starts_with("/*") {
-            let Some(length) = rest[2..].find("*/") else {
-                return Err(Fault::new(Code::Syntax, &rest[..2], "this comment is not closed")
-                    .help("end it with `*/`"));
+        if let Some(comment) = rest.strip_prefix("/*") {
+            let Some(length) = comment.find("*/") else {
+                let fault = Fault::new(Code::Syntax, &rest[..2], "this comment is not closed");
+                return Err(fault.help("end it with `*/`"));
             };
-            input = &rest[length + 4..];
+            input = &comment[length + 2..];
             // A comment is a blank, also one of several lines.
             continue;
         }
-        let is_comment = line.starts_with("//");
-        if !is_comment && !line.starts_with('#') {
+        let is_comment = rest.starts_with("//");
+        if !is_comment && !rest.starts_with('#') {
             return Ok(rest);
         }
+        let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
         if line.trim_end().ends_with('\\') {
             let fault = Fault::new(Code::Syntax, line.trim_end(), "the line continues on the next one");
             return Err(fault.help("remove the `\\` at its end"));
@@ -71,30 +71,26 @@ fn preprocess(line: &str, place: Place) -> Result<(), Fault<'_>> {
 /// The lines with a directive of the assembler, without the `//` before it: comments `//.` on lines of their own, outside of
 /// other comments.
 pub(crate) fn directives(source: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut is_inside = false;
-    for line in source.lines() {
-        let mut rest = line.trim_start();
-        if !is_inside && let Some(comment) = rest.strip_prefix("//") {
-            if comment.starts_with('.') {
-                found.push(comment);
-            }
-            continue;
-        }
-        // Comments of other kinds end and begin.
-        loop {
-            if is_inside {
-                let Some(end) = rest.find("*/") else { break };
-                rest = &rest[end + 2..];
-                is_inside = false;
-            }
-            let (begin, line_comment) = (rest.find("/*"), rest.find("//"));
-            match begin {
-                Some(begin) if line_comment.is_none_or(|at| begin < at) => {
-                    rest = &rest[begin + 2..];
-                    is_inside = true;
+    let (bytes, mut found) = (source.as_bytes(), Vec::new());
+    // One pass: a text is as long as it likes, and so are its lines.
+    let (mut at, mut is_line_start, mut is_inside) = (0, true, false);
+    while at < bytes.len() {
+        let two = bytes.get(at..at + 2).unwrap_or_default();
+        match (is_inside, two) {
+            (true, b"*/") => (is_inside, is_line_start, at) = (false, false, at + 2),
+            (false, b"/*") => (is_inside, at) = (true, at + 2),
+            (false, b"//") => {
+                let rest = &source[at + 2..];
+                let comment = &rest[..rest.find('\n').unwrap_or(rest.len())];
+                if is_line_start && comment.starts_with('.') {
+                    found.push(comment);
                 }
-                _ => break,
+                at += 2 + comment.len();
+            }
+            _ => {
+                let byte = bytes[at];
+                is_line_start = byte == b'\n' || is_line_start && byte.is_ascii_whitespace();
+                at += 1;
             }
         }
     }

@@ -106,13 +106,10 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let set = self::set(set, args.n.map(Degree::get))?;
     let options = Options::parse(&args.options.given).map_err(|error| Failure::wrong(error, None))?;
     let generated = programs::generate_defined(program, &set, &options).map_err(failure)?;
-    let (_, others) =
+    let (_, repeated) =
         programs::distinct_rotations(options.rotations.as_deref().unwrap_or_default(), set.degree());
-    for (given, meant) in others.iter().filter(|_| program.options.contains(&"rotations")).take(10) {
-        match given == meant {
-            true => note!("the rotation {given} is there once"),
-            false => note!("the rotation {given} of {} slots is {meant}", set.degree().get() / 2),
-        }
+    for (given, first) in repeated.iter().filter(|_| program.options.contains(&"rotations")).take(10) {
+        note!("the rotation {given} of {} slots is {first}: it is there once", set.degree().get() / 2);
     }
     if let Some(folder) = &args.plaintexts {
         write_plaintexts(folder, &set, &generated)?;

@@ -55,7 +55,11 @@ fn every_command_refuses_the_same_programs() {
         ),
         ("(`k` + 0) is read before it is written", scaled(&[(".words k { 3 }\n", "")]), &SMALL),
         ("the SDM has", scaled(&[("sload s0, k", "sload s0, 1000000")]), &SMALL),
-        ("the VDM has", scaled(&[("a0, x", "a0, x + 60000000")]), &SMALL),
+        (
+            "the VDM has",
+            scaled(&[("v0, a0, x", "v0, a1, 0"), (".modulus", ".address a1, 60000000\n.modulus")]),
+            &SMALL,
+        ),
         ("`s1` is read before it is written", scaled(&[("v0, s0", "v0, s1")]), &SMALL),
         ("no instruction writes word 0 of output `y`", scaled(&[("vstore v1, a0, y\n", "")]), &SMALL),
         ("overlaps", scaled(&[(".output y, 64", ".input u, 64, at 64\n.output y, 64, at 64")]), &SMALL),

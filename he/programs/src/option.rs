@@ -2,7 +2,8 @@
 
 use crate::dataflow::{DATAFLOWS, Dataflow, find_dataflow};
 use ring::Degree;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::num::NonZeroUsize;
 
 /// When a product is divided by its last modulus.
@@ -495,19 +496,18 @@ fn bits(text: &str) -> Result<u32, String> {
 /// The most rotations of one range, so that a mistake does not fill the memory.
 const LONGEST_RANGE: u64 = 1 << 17;
 
-/// Distinct rotations of the slots of a degree, by the number nearest to 0; and what the other numbers mean. Of 512 slots, 511 is -1:
-/// one Galois element, one key and one result.
+/// Distinct rotations of the slots of a degree, by the first number given for each; and each further number with the one that it
+/// repeats. Of 512 slots, -1 is 511: one Galois element, one key and one result.
 pub fn distinct_rotations(given: &[i64], degree: Degree) -> (Vec<i64>, Vec<(i64, i64)>) {
     let slots = (degree.get() / 2).max(1) as i64;
-    let (mut distinct, mut others, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let (mut distinct, mut repeated, mut known) = (Vec::new(), Vec::new(), BTreeMap::new());
     for &rotation in given {
-        let least = rotation.rem_euclid(slots);
-        let least = if least > slots / 2 { least - slots } else { least };
-        let is_new = known.insert(least);
-        distinct.extend(is_new.then_some(least));
-        others.extend((!is_new || rotation != least).then_some((rotation, least)));
+        match known.entry(rotation.rem_euclid(slots)) {
+            Entry::Occupied(first) => repeated.push((rotation, *first.get())),
+            Entry::Vacant(place) => distinct.push(*place.insert(rotation)),
+        }
     }
-    (distinct, others)
+    (distinct, repeated)
 }
 
 /// Parses slots to rotate by: numbers, or the first and the last of a range with `..` between them.
@@ -538,11 +538,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_rotations_are_one_under_one_name() {
+    fn equal_rotations_are_one() {
         let degree = Degree::new(1024).unwrap();
-        let (distinct, others) = distinct_rotations(&[511, -1, 1, 1, 256, -256, -511, 300], degree);
-        assert_eq!(distinct, [-1, 1, 256, -212]);
-        assert_eq!(others, [(511, -1), (-1, -1), (1, 1), (-256, 256), (-511, 1), (300, -212)]);
+        let (distinct, repeated) = distinct_rotations(&[511, -1, 1, 1, 256, -256, -511, 300], degree);
+        assert_eq!(distinct, [511, 1, 256, 300]);
+        assert_eq!(repeated, [(-1, 511), (1, 1), (-256, 256), (-511, 1)]);
         assert_eq!(distinct_rotations(&[3, 2], degree), (vec![3, 2], vec![]));
     }
 }

@@ -1,6 +1,6 @@
 //! Manifests: what a program's text does not say.
 //!
-//! The project's own manifest is one JSON object. Other keys are errors:
+//! The project's own manifest is one JSON object. Other keys are errors, apart from those of a record of a trace:
 //!
 //! ```text
 //! {"ring_dimension": 1024, "inputs": {"d": [1, 2, 3], "evk": [25, 26]}, "outputs": {"ks0": [90, 91]}}
@@ -23,9 +23,9 @@ use diagnostic::document::{Format, Schema};
 use diagnostic::input::{self, Content};
 use diagnostic::{Code, Diagnostic, Diagnostics, Span};
 use ring::Degree;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -86,7 +86,7 @@ impl Manifest {
     pub fn parse(file: &str, text: &str, folder: &Path) -> Result<Self, Diagnostics> {
         #[derive(Deserialize)]
         struct Kind {
-            crypto_context: Option<serde::de::IgnoredAny>,
+            crypto_context: Option<IgnoredAny>,
         }
         if text.trim().is_empty() {
             let error = Diagnostic::new("the manifest is empty").with_code(Code::Value.name()).in_file(file);
@@ -124,11 +124,43 @@ impl Manifest {
             seeded: Option<Vec<NameOrId>>,
             title: Option<String>,
             parameters: Option<Parameters>,
+            // A record of a trace is a manifest, too, and says more of it.
+            #[serde(default, rename = "checked")]
+            _checked: IgnoredAny,
+            #[serde(default, rename = "counters")]
+            _counters: IgnoredAny,
+            #[serde(default, rename = "declared_but_partly_unread")]
+            _declared_but_partly_unread: IgnoredAny,
+            #[serde(default, rename = "digest")]
+            _digest: IgnoredAny,
+            #[serde(default, rename = "generated_with")]
+            _generated_with: IgnoredAny,
+            #[serde(default, rename = "input_moduli")]
+            _input_moduli: IgnoredAny,
+            #[serde(default, rename = "instructions")]
+            _instructions: IgnoredAny,
+            #[serde(default, rename = "lines")]
+            _lines: IgnoredAny,
+            #[serde(default, rename = "ops")]
+            _ops: IgnoredAny,
+            #[serde(default, rename = "recorded_data_output_sha256")]
+            _recorded_data_output_sha256: IgnoredAny,
+            #[serde(default, rename = "seeded_inputs")]
+            _seeded_inputs: IgnoredAny,
+            #[serde(default, rename = "seeded_output_sha256")]
+            _seeded_output_sha256: IgnoredAny,
+            #[serde(default, rename = "sha256_of_trace")]
+            _sha256_of_trace: IgnoredAny,
+            #[serde(default, rename = "trace")]
+            _trace: IgnoredAny,
         }
         let own: Own = Self::schema().read_json(file, text)?;
         let inputs = own.inputs.0;
         let (mut errors, mut seeded) = (Diagnostics::default(), Vec::new());
-        for NamedIds { name, ids } in &inputs {
+        let known = Known::of(&inputs);
+        for NamedIds { name, ids } in
+            inputs.iter().filter(|input| has_twice(&input.ids)).take(Diagnostics::LIMIT)
+        {
             let mut seen = HashSet::new();
             let Some(id) = ids.iter().find(|&&id| !seen.insert(id)) else { continue };
             let message = format!("the input `{name}` has the id {} twice", id.0);
@@ -138,15 +170,19 @@ impl Manifest {
             errors.push(error.at(file, text, span).with_help("an input has each of its limbs once"));
         }
         for limbs in own.seeded.iter().flatten() {
-            let found = limbs.find(&inputs).map_err(|error| limbs.locate(error, file, text));
-            seeded.extend(errors.keep(found).unwrap_or_default());
+            if errors.is_full() {
+                break;
+            }
+            let found = limbs.find(&known).map_err(|error| limbs.locate(error, file, text));
+            seeded.extend_from_slice(errors.keep(found).unwrap_or_default());
         }
         check_random(&inputs, &seeded, file, text, &mut errors);
         let parameters = own.parameters.iter();
         let texts = parameters.flat_map(|own| [("set", &own.set), ("security", &own.security)]);
         let texts = texts.chain(own.title.iter().map(|title| ("title", title)));
         let names = inputs.iter().chain(&own.outputs.0).map(|group| ("name", &group.name));
-        for (what, value) in texts.chain(names).filter(|(_, value)| !diagnostic::is_line(value)) {
+        let wrong = texts.chain(names).filter(|(_, value)| !diagnostic::is_line(value));
+        for (what, value) in wrong.take(Diagnostics::LIMIT) {
             let message = format!("the {what} `{}` is not one line of text", diagnostic::one_line(value));
             let error = Diagnostic::new(message).with_code(Code::Value.name());
             errors.push(
@@ -258,6 +294,26 @@ fn check_random(inputs: &[NamedIds], seeded: &[LimbId], file: &str, text: &str, 
     }
 }
 
+/// The limbs of inputs, by name and by id.
+struct Known<'i> {
+    names: HashMap<&'i str, &'i [LimbId]>,
+    ids: HashMap<LimbId, &'i LimbId>,
+}
+
+impl<'i> Known<'i> {
+    fn of(inputs: &'i [NamedIds]) -> Self {
+        Self {
+            names: inputs.iter().map(|input| (input.name.as_str(), input.ids.as_slice())).collect(),
+            ids: inputs.iter().flat_map(|input| &input.ids).map(|id| (*id, id)).collect(),
+        }
+    }
+}
+
+fn has_twice(ids: &[LimbId]) -> bool {
+    let mut seen = HashSet::new();
+    !ids.iter().all(|id| seen.insert(id))
+}
+
 /// A part of the list `seeded`.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected the name of an input or the id of a limb")]
@@ -268,15 +324,11 @@ enum NameOrId {
 
 impl NameOrId {
     /// The limbs of inputs that it means.
-    fn find(&self, inputs: &[NamedIds]) -> Result<Vec<LimbId>, Diagnostic> {
+    fn find<'i>(&self, known: &Known<'i>) -> Result<&'i [LimbId], Diagnostic> {
         let (found, what) = match self {
-            Self::Name(name) => {
-                let input = inputs.iter().find(|input| input.name == *name);
-                (input.map(|input| input.ids.clone()), format!("the name `{name}`"))
-            }
-            &Self::Id(id) => {
-                let is_input = inputs.iter().any(|input| input.ids.contains(&LimbId(id)));
-                (is_input.then(|| vec![LimbId(id)]), format!("the id {id}"))
+            Self::Name(name) => (known.names.get(name.as_str()).copied(), format!("the name `{name}`")),
+            Self::Id(id) => {
+                (known.ids.get(&LimbId(*id)).map(|id| std::slice::from_ref(*id)), format!("the id {id}"))
             }
         };
         found.ok_or_else(|| {
@@ -331,9 +383,9 @@ impl<'de> Deserialize<'de> for Groups {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Groups, A::Error> {
-                let mut groups: Vec<NamedIds> = Vec::new();
+                let (mut groups, mut known) = (Vec::new(), HashSet::new());
                 while let Some(name) = map.next_key::<String>()? {
-                    if groups.iter().any(|group| group.name == name) {
+                    if !known.insert(name.clone()) {
                         return Err(serde::de::Error::custom(format!("duplicate name `{name}`")));
                     }
                     let ids: Vec<u64> = map.next_value()?;

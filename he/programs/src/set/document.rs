@@ -183,10 +183,12 @@ impl SetDocument<'_> {
                 *total = (total.0.saturating_add(count), entry.span());
             }
         }
-        let all: usize = totals.values().fold(0, |all, (count, _)| all.saturating_add(*count));
+        let entries = || lists.iter().flat_map(|list| list.get_ref());
+        let written = entries().filter(|entry| entry.get_ref().primes().is_none()).count();
+        let all: usize = totals.values().fold(written, |all, (count, _)| all.saturating_add(*count));
         if all > MOST_MODULI {
             let message = format!("{all} moduli are too many");
-            let span = totals.into_values().map(|(_, span)| span).next().unwrap_or_default();
+            let span = contents.q.span();
             let help = format!("the largest number is {MOST_MODULI}");
             return Err(self.error(Code::Value, span, message).with_help(help).into());
         }
