@@ -18,6 +18,9 @@ pub enum Form {
 const ENDINGS: [(&str, Form); 3] = [("bin", Form::Binary), ("json", Form::List), ("npy", Form::Array)];
 
 impl Form {
+    /// All forms.
+    pub const ALL: [Self; 3] = [Self::Binary, Self::List, Self::Array];
+
     /// The form of the file at a path. `-` and files in `/dev` are pipes.
     ///
     /// # Errors
