@@ -106,6 +106,11 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let set = self::set(set, args.n.map(Degree::get))?;
     let options = Options::parse(&args.options.given).map_err(|error| Failure::wrong(error, None))?;
     let generated = programs::generate_defined(program, &set, &options).map_err(failure)?;
+    let (_, repeated) =
+        programs::distinct_rotations(options.rotations.as_deref().unwrap_or_default(), set.degree());
+    for (given, first) in repeated.iter().filter(|_| program.options.contains(&"rotations")).take(10) {
+        note!("the rotation {given} of {} slots is {first}: it is there once", set.degree().get() / 2);
+    }
     if let Some(folder) = &args.plaintexts {
         write_plaintexts(folder, &set, &generated)?;
     }
@@ -238,7 +243,7 @@ fn failure(error: Error) -> Failure {
         Error::Convolutions { .. } => "choose fewer --layers, at least 1",
         Error::Layers { .. } => "choose fewer --layers, or a higher --level",
         Error::Tile { .. } => "--tile is for the dataflow oct",
-        Error::Rotation { .. } | Error::DuplicateRotation(_) => "give different rotations, such as 1,2,-3",
+        Error::Rotation { .. } => "give other rotations, such as 1,2,-3",
         Error::NoBootstrap { .. } => {
             "choose a set with a bootstrap, such as lattigo-n16qp1546, or add the table [bootstrap] to its file"
         }

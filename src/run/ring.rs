@@ -10,7 +10,7 @@ use crate::ring_file::RingFileArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use diagnostic::input::Content;
 use diagnostic::{Diagnostic, nearest};
-use lab_run::{RingData, RingFile, RingRun, idle_outputs, parse_mapping, ring_page, table};
+use lab_run::{Form, RingData, RingFile, RingRun, idle_outputs, parse_mapping, ring_page, table};
 use programs::SwitchingKey;
 use ring::Degree;
 use ring_program::data::{Words, concat};
@@ -19,7 +19,7 @@ use ring_program::{Code, Group, Inputs, RingProgram, compression, mark};
 use runtime::traffic::is_key;
 use runtime::{Choice, Keys, Mapping, Merit, RunError};
 use std::io::BufRead;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The options of ring programs.
 #[derive(clap::Args)]
@@ -206,7 +206,7 @@ fn inputs<'p>(args: &Args, program: &'p RingProgram) -> Result<Inputs<'p>, Failu
     check_names(&args.inputs)?;
     let mut inputs = Inputs::new(program);
     for NamedFile { name, path } in args.inputs.iter().chain(&files_of_folder(args, program)?) {
-        if is_array(path) {
+        if Form::of(path)? != Form::Binary {
             let words = files::read_coefficients(path)?;
             let limbs = words.chunks(program.degree().len()).map(Words::from);
             inputs.set(name, limbs).map_err(|error| error.in_file(files::name(path)))?;
@@ -233,23 +233,35 @@ fn files_of_folder(args: &Args, program: &RingProgram) -> Result<Vec<NamedFile>,
     }
     let names = program.inputs().iter().map(|group| &group.name);
     let left = names.filter(|name| args.inputs.iter().all(|file| file.name != **name));
-    let file = |name: &String| {
+    let mut files = Vec::new();
+    for name in left {
+        // A name is that of one file of the folder, wherever the name comes from.
+        let mut parts = Path::new(name).components();
+        if !matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name.as_str())
+        {
+            let message = format!("the input `{name}` has no file in a folder: its name is a path");
+            return Err(Failure::wrong(message, "give the file with `--input NAME=FILE`"));
+        }
         let paths = ["npy", "bin", "json"].map(|ending| folder.join(format!("{name}.{ending}")));
-        let path = paths.into_iter().find(|path| path.exists())?;
-        Some(NamedFile { name: name.clone(), path })
-    };
-    Ok(left.filter_map(file).collect())
+        let mut paths = paths.into_iter().filter(|path| path.exists());
+        let Some(path) = paths.next() else { continue };
+        if let Some(other) = paths.next() {
+            let message = format!(
+                "the input `{name}` has two files: {} and {}",
+                files::name(&path),
+                files::name(&other)
+            );
+            return Err(Failure::wrong(message, "leave one of them in the folder"));
+        }
+        files.push(NamedFile { name: name.clone(), path });
+    }
+    Ok(files)
 }
 
 /// The seed of the inputs that have no file, if any may be drawn.
 fn seed(args: &Args) -> Option<u64> {
     let has_files = !args.inputs.is_empty() || args.ring.has_folder();
     args.seed.or((!has_files).then_some(0))
-}
-
-/// Whether a file of data is a JSON list or a NumPy array.
-fn is_array(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "json" || extension == "npy")
 }
 
 /// The limbs of each output with its name.

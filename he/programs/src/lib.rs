@@ -47,6 +47,7 @@ mod security;
 mod set;
 mod sign;
 mod sine;
+mod stated;
 mod switch;
 
 pub use bootstrap::{Bootstrap, Steps};
@@ -57,9 +58,12 @@ pub use error::Error;
 pub use failure::Failure;
 pub use matrix::{Diagonal, Periodic, Slots};
 pub use network::Network;
-pub use option::{Hoisting, Momentum, OPTIONS, OptionKind, OptionSpec, Options, Order, Rescale, Sigmoid};
+pub use option::{
+    Hoisting, Momentum, OPTIONS, OptionKind, OptionSpec, Options, Order, Rescale, Sigmoid, distinct_rotations,
+};
 pub use program::{Generator, PROGRAMS, comment, find_program, generate, generate_defined, title};
 pub use scale::Scale;
 pub use security::Security;
 pub use set::{ParameterSet, SETS};
 pub use sine::Sine;
+pub use stated::check_stated;

@@ -1,6 +1,9 @@
 //! The options of generated programs: rows of one table.
 
 use crate::dataflow::{DATAFLOWS, Dataflow, find_dataflow};
+use ring::Degree;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::num::NonZeroUsize;
 
 /// When a product is divided by its last modulus.
@@ -352,7 +355,14 @@ pub const OPTIONS: &[OptionSpec] = &[
         changes_results: true,
         is_common: false,
         given: |options| options.blocks.is_some(),
-        set: |options, text| count(text).map(|blocks| options.blocks = Some(blocks.get())),
+        set: |options, text| {
+            let blocks = count(text)?.get();
+            if blocks > MOST_BLOCKS {
+                return Err(format!("`{text}` blocks are too many: the most are {MOST_BLOCKS}"));
+            }
+            options.blocks = Some(blocks);
+            Ok(())
+        },
     },
     OptionSpec {
         name: "momentum",
@@ -471,6 +481,9 @@ fn count(text: &str) -> Result<NonZeroUsize, String> {
     number.and_then(NonZeroUsize::new).ok_or_else(|| format!("`{text}` is not a number of at least 1"))
 }
 
+/// The most ciphertexts of data: each takes lines of its own.
+const MOST_BLOCKS: usize = 1 << 12;
+
 /// The most bits of a factor of messages: they have at most as many themselves.
 const MOST_BITS: usize = 60;
 
@@ -482,6 +495,20 @@ fn bits(text: &str) -> Result<u32, String> {
 
 /// The most rotations of one range, so that a mistake does not fill the memory.
 const LONGEST_RANGE: u64 = 1 << 17;
+
+/// Distinct rotations of the slots of a degree, by the first number given for each; and each further number with the one that it
+/// repeats. Of 512 slots, -1 is 511: one Galois element, one key and one result.
+pub fn distinct_rotations(given: &[i64], degree: Degree) -> (Vec<i64>, Vec<(i64, i64)>) {
+    let slots = (degree.get() / 2).max(1) as i64;
+    let (mut distinct, mut repeated, mut known) = (Vec::new(), Vec::new(), BTreeMap::new());
+    for &rotation in given {
+        match known.entry(rotation.rem_euclid(slots)) {
+            Entry::Occupied(first) => repeated.push((rotation, *first.get())),
+            Entry::Vacant(place) => distinct.push(*place.insert(rotation)),
+        }
+    }
+    (distinct, repeated)
+}
 
 /// Parses slots to rotate by: numbers, or the first and the last of a range with `..` between them.
 fn rotations(text: &str) -> Result<Vec<i64>, String> {
@@ -504,4 +531,18 @@ fn rotations(text: &str) -> Result<Vec<i64>, String> {
         rotations.extend(first..=last);
     }
     Ok(rotations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_rotations_are_one() {
+        let degree = Degree::new(1024).unwrap();
+        let (distinct, repeated) = distinct_rotations(&[511, -1, 1, 1, 256, -256, -511, 300], degree);
+        assert_eq!(distinct, [511, 1, 256, 300]);
+        assert_eq!(repeated, [(-1, 511), (1, 1), (-256, 256), (-511, 1)]);
+        assert_eq!(distinct_rotations(&[3, 2], degree), (vec![3, 2], vec![]));
+    }
 }

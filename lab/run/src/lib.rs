@@ -12,6 +12,7 @@ pub mod crosscheck;
 mod diff;
 mod execute;
 pub mod files;
+mod form;
 pub mod inputs;
 pub mod json;
 pub mod kernel;
@@ -30,9 +31,10 @@ mod table;
 
 pub use diff::{Compared, Comparison, Delta};
 pub use execute::{
-    Execution, Mode, Options, Outcome, RunError, check_coverage, check_defects, check_on_random_data,
+    Execution, Mode, Options, Outcome, RunError, admit, check_coverage, check_defects, check_on_random_data,
     inputs_of, is_claimed, is_compared, random_seeds, run,
 };
+pub use form::Form;
 pub use inputs::{InputError, draw};
 pub use mapping::{mapping_schema, parse_mapping};
 pub use page::page;

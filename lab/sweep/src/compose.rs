@@ -375,13 +375,15 @@ impl Group<'_> {
         Ok(references)
     }
 
-    /// Remarks on machine keys of the chart that cost nothing, or whose cost no model covers.
+    /// Remarks on points that are missing, and on machine keys of the chart that cost nothing, or whose cost no model covers.
     fn cost_notes(&self) -> Vec<String> {
         let Composition { x, y, colour, label, facet, .. } = self.composition;
         let named = [Some(x), Some(y), colour.as_ref(), label.as_ref(), facet.as_ref()];
         let keys = self.varying().into_iter().chain(named.into_iter().flatten().map(String::as_str));
         let mut known = BTreeSet::new();
-        cost_notes(keys.filter(|key| known.insert(*key))).collect()
+        let (all, missing) = self.pool.missing;
+        let missing = (missing > 0).then(|| format!("{missing} of {all} points have not run"));
+        missing.into_iter().chain(cost_notes(keys.filter(|key| known.insert(*key)))).collect()
     }
 
     /// A remark if designs exceed a constraint.

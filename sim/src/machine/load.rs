@@ -476,7 +476,9 @@ impl Layers {
 
     fn wrong_value(&self, key: &Key, at: &At, value: Option<&Value>) -> Diagnostic {
         let message = match value {
-            Some(value) => format!("invalid value `{value}` for `{}`", key.path),
+            Some(value) => {
+                format!("invalid value `{}` for `{}`", diagnostic::one_line(&value.to_string()), key.path)
+            }
             None => format!("invalid value for `{}`", key.path),
         };
         let nearest = match (key.kind, value) {

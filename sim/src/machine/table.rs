@@ -151,7 +151,7 @@ pub enum Sample {
 /// The values that a key accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// Text that is not empty.
+    /// One line of text that is not empty.
     Text,
     /// `true` or `false`.
     Bool,
@@ -416,7 +416,7 @@ impl Kind {
             value.as_integer().filter(|i| range.contains(i))
         };
         match self {
-            Self::Text => value.as_str().is_some_and(|text| !text.is_empty()),
+            Self::Text => value.as_str().is_some_and(|text| !text.is_empty() && diagnostic::is_line(text)),
             Self::Bool => value.is_bool(),
             Self::Int(min, max) => within(min, max).is_some(),
             Self::PowerOfTwo(min, max) => within(min, max).is_some_and(|i| i & (i - 1) == 0),
@@ -482,7 +482,7 @@ impl Kind {
     /// The accepted values, in words.
     pub fn describe(self) -> String {
         match self {
-            Self::Text => "a quoted string".into(),
+            Self::Text => "a quoted string of one line".into(),
             Self::Bool => "`true` or `false`".into(),
             Self::Int(min, max) => format!("a whole number from {min} to {max}"),
             Self::PowerOfTwo(min, max) => format!("a power of two from {min} to {max}"),

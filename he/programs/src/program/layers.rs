@@ -20,7 +20,7 @@ pub(super) const LAYERS: Generator = Generator {
 const LEVELS: usize = 2;
 
 fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
-    let rotations = c.options.rotations.as_deref().unwrap_or(&hoisted_rotations::ROTATIONS);
+    let rotations = &hoisted_rotations::rotations(c)?;
     let most = (c.level() - 1) / LEVELS;
     let layers = c.options.layers.unwrap_or(most);
     if layers == 0 || layers > most {

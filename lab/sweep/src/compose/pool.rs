@@ -140,6 +140,8 @@ pub struct Pool {
     pub(super) references: Vec<Reference>,
     /// The title that the only sweep was given.
     pub(super) title: Option<String>,
+    /// The points of all folders, and those of them that have not run.
+    pub(super) missing: (usize, usize),
 }
 
 impl Pool {
@@ -158,6 +160,7 @@ impl Pool {
             goals: Vec::new(),
             references: Vec::new(),
             title: None,
+            missing: (0, 0),
         };
         let sources = sources.iter().map(|source| Source::open(source));
         let mut sources: Vec<Source> = sources.collect::<Result<_, ComposeError>>()?;
@@ -166,6 +169,10 @@ impl Pool {
             pool.title = (title != name).then(|| title.clone());
         }
         for source in &sources {
+            if let Source::Folder(_, results) = source {
+                pool.missing.0 += results.points();
+                pool.missing.1 += results.missing();
+            }
             let (varying, settings) = source.keys(&pool.columns);
             for key in varying {
                 if !pool.varying.contains(&key) {
