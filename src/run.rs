@@ -73,6 +73,10 @@ pub(crate) struct Args {
     /// Write a page with stall breakdown, pipeline timeline, area and energy: one HTML file
     #[arg(long, value_name = "FILE.html", conflicts_with = "functional_only")]
     page: Option<PathBuf>,
+    /// Write whose the time, the off-chip bytes and the energy of a ring program are, by stage, operation, function and kernel: JSON
+    /// for <https://www.speedscope.app>. FILE may be -
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
     /// First instruction of an ASCII trace, by default 0
     #[arg(long, value_name = "INDEX", value_parser = whole::<usize>)]
     from: Option<usize>,
@@ -219,6 +223,9 @@ impl Args {
         }
         all.extend(
             self.page.iter().map(|path| (format!("--page {}", diagnostic::path(path)), path.as_path())),
+        );
+        all.extend(
+            self.profile.iter().map(|path| (format!("--profile {}", diagnostic::path(path)), path.as_path())),
         );
         all.extend(self.dump.first().map(|names| (format!("--dump {names}"), Path::new("-"))));
         all

@@ -10,7 +10,8 @@ use crate::ring_file::RingFileArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use diagnostic::input::Content;
 use diagnostic::{Diagnostic, nearest};
-use lab_run::{Form, RingData, RingFile, RingRun, idle_outputs, parse_mapping, ring_page, table};
+use lab_run::json::escaped;
+use lab_run::{Form, RingData, RingFile, RingRun, idle_outputs, parse_mapping, ring_page, speedscope, table};
 use programs::SwitchingKey;
 use ring::Degree;
 use ring_program::data::{Words, concat};
@@ -72,8 +73,8 @@ pub(super) fn is_meant(args: &Args) -> Result<bool, Failure> {
     if RingFile::is_meant(&args.file) {
         return Ok(true);
     }
-    if args.ring.any() {
-        let options = "`--manifest`, `--n`, `--inputs`, `--keys`, `--optimise` and `--mapping`";
+    if args.ring.any() || args.profile.is_some() {
+        let options = "`--manifest`, `--n`, `--inputs`, `--keys`, `--optimise`, `--mapping` and `--profile`";
         return Err(RingFileArgs::misplaced(&args.file, options));
     }
     Ok(false)
@@ -130,6 +131,10 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         let written = runtime.write_perfetto(&timeline, &mut content);
         written.map_err(|error| Failure::Work(error.to_string()))?;
         files::write(path, &content)?;
+    }
+    if let (Some(path), Some(profile)) = (&args.profile, &report.profile) {
+        let content = speedscope(&report.program, profile).to_string();
+        files::write(path, escaped(&content).as_bytes())?;
     }
     if let Some(path) = &args.page {
         files::write(path, ring_page(&report, &runtime, &timeline).as_bytes())?;

@@ -77,6 +77,8 @@ pub struct Launch {
     pub first: u32,
     /// The number of lines that it executes.
     pub lines: u32,
+    /// The call that it belongs to, counting those of repeats again and again; 0 without calls.
+    pub(crate) call: u32,
     values: Range<u32>,
     sources: u32,
     moduli: Range<u32>,
@@ -168,6 +170,7 @@ impl Launches {
             work,
             first,
             lines,
+            call: 0,
             values: starts[0]..end(self.values.len()),
             sources: count,
             moduli: starts[1]..end(self.moduli.len()),

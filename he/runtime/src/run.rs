@@ -2,7 +2,7 @@
 
 use crate::execute::{Execution, LaunchError};
 use crate::flow::Flow;
-use crate::kernels::Kernels;
+use crate::kernels::{Kernels, Timed};
 use crate::known::Known;
 use crate::lift::{Launch, Launches, Limits, Work, lift_program};
 use crate::mapping::{Batch, Candidates, Effort, Mapping, Order, Search, descend};
@@ -105,7 +105,7 @@ impl Compiled {
         (keys, record): (Keys, bool),
     ) -> Plan<'a> {
         let Lifting { flow, launches, .. } = &*self.lifting;
-        Plan { program, flow, launches, kernels: &self.kernels, machine, keys, record }
+        Plan { program, flow, launches, kernels: &self.kernels, machine, keys, record, accounts: record }
     }
 
     /// The value of the program, and its timeline; none if the value is not less than the given one.
@@ -147,7 +147,7 @@ impl From<Merit> for Choice {
 /// A program, mapped to a machine.
 #[derive(Debug)]
 pub struct Runtime<'p> {
-    program: &'p RingProgram,
+    pub(crate) program: &'p RingProgram,
     machine: &'p Machine,
     keys: Keys,
     /// What a search minimised.
@@ -248,15 +248,18 @@ impl<'p> Runtime<'p> {
         self.machine
     }
 
-    /// The name of a launch's kernel; none for a movement of words.
-    pub(crate) fn kernel_name(&self, launch: &Launch) -> Option<&'static str> {
+    /// The kernel of a launch; none for a movement of words.
+    pub(crate) fn kernel(&self, launch: &Launch) -> Option<&Timed> {
         match launch.work {
-            Work::Elementwise(shape) => Some(self.compiled.kernels.elementwise(shape).name),
-            Work::Operation(_) => {
-                self.launches().batch(launch).map(|batch| self.compiled.kernels.operation(batch).name)
-            }
+            Work::Elementwise(shape) => Some(self.kernels().elementwise(shape)),
+            Work::Operation(_) => self.launches().batch(launch).map(|batch| self.kernels().operation(batch)),
             Work::Permute(_) => None,
         }
+    }
+
+    /// The bytes of the keys in a memory of their own.
+    pub(crate) fn key_bytes_on_chip(&self) -> u64 {
+        self.keys.on_chip(key_bytes(self.program, &self.compiled.lifting.flow, self.machine, self.keys))
     }
 
     /// The first line of a launch in the text.
@@ -281,6 +284,11 @@ impl<'p> Runtime<'p> {
     pub fn time(&self, record: bool) -> Result<Timeline, RunError> {
         let known = self.timeline.clone().filter(|_| !record);
         let timeline = known.map_or_else(|| self.plan(record).timeline(), Ok).map_err(RunError::TooLarge)?;
+        self.fitting(timeline)
+    }
+
+    /// Refuses a timeline whose data do not fit the off-chip memory.
+    pub(crate) fn fitting(&self, timeline: Timeline) -> Result<Timeline, RunError> {
         if timeline.is_too_long {
             return Err(RunError::TooLong);
         }

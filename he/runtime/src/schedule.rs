@@ -131,7 +131,7 @@ mod uses;
 
 pub use self::home::{HbmUse, Home};
 pub(crate) use self::rpu::{ProgramId, Rpu, Task};
-pub use self::timeline::{Cost, Run, Timeline, Transfer};
+pub use self::timeline::{Account, Cost, Run, Timeline, Transfer};
 pub(crate) use self::uses::Uses;
 pub use crate::facts::Resource;
 pub use crate::time::Span;
@@ -193,6 +193,8 @@ pub struct Plan<'a> {
     pub keys: Keys,
     /// Whether to record all launches and transfers.
     pub record: bool,
+    /// Whether to account for the time and the bytes of each launch.
+    pub accounts: bool,
 }
 
 impl Plan<'_> {
@@ -214,7 +216,7 @@ impl Plan<'_> {
         let homes = layout.homes(self, &uses);
         let mut programs = FxHashMap::default();
         let (capacity, items) = (self.machine.vdm_words().into(), std::mem::take(&mut layout.items));
-        let mut rpu = Rpu::new(self.machine, capacity, items, uses, self.record);
+        let mut rpu = Rpu::new(self.machine, capacity, (items, uses), (self.record, self.accounts));
         let (mut costs, mut operands, mut results) = (Costs::default(), Vec::new(), Vec::new());
         let least = |launch| self.kernel(launch).map_or(Time::ZERO, |kernel| rpu.least(&kernel.facts()));
         let mut left: Vec<Time> = self.launches.launches.iter().rev().map(least).collect();

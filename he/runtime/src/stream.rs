@@ -149,7 +149,7 @@ pub fn stream(kernel: &Repeated, machine: &Machine, runs: usize) -> Result<Strea
     let pairs = pairs.flat_map(|(index, (operands, _))| operands.iter().map(move |&item| (item, index)));
     let uses = Uses::of(items.len(), pairs);
     let capacity = if machine.hbm.buffers == 0 { capacity } else { needed };
-    let mut rpu = Rpu::new(machine, capacity, items, uses, false);
+    let mut rpu = Rpu::new(machine, capacity, (items, uses), (false, false));
     let facts = Facts {
         name: "stream",
         instructions: kernel.instructions,

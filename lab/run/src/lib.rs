@@ -26,6 +26,8 @@ mod report;
 mod ring;
 mod ring_file;
 mod ring_page;
+mod speedscope;
+mod stages;
 mod stream;
 mod table;
 
@@ -43,5 +45,6 @@ pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, prog
 pub use ring::{RingData, RingRun, idle_outputs};
 pub use ring_file::RingFile;
 pub use ring_page::ring_page;
+pub use speedscope::speedscope;
 pub use stream::{Bottleneck, OffChip, StreamReport};
 pub use table::{ghz, size_and_clock, table};

@@ -6,7 +6,7 @@ use crate::stream::{OffChip, StreamReport};
 use b512_asm::{Claim as ProgramClaim, Program, Setting, object};
 use ring_program::{Manifest, Parameters, RingProgram};
 use runtime::report::{Compute, Cost, Hbm};
-use runtime::{Keys, Mapping, Merit, Report, Runtime};
+use runtime::{Keys, Mapping, Merit, Profile, Report, Runtime};
 use serde::{Deserialize, Serialize};
 use sim::Clock;
 use sim::timing::{Cause, Timing};
@@ -115,6 +115,9 @@ pub struct RunReport {
     /// The costs by name of the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub costs: Option<BTreeMap<String, Cost>>,
+    /// Whose the time, the bytes and the energy are. Points of sweeps have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
     /// All kernels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compute: Option<Compute>,
@@ -308,6 +311,7 @@ impl RunReport {
             unused_operations: None,
             kernels: None,
             costs: None,
+            profile: None,
             compute: None,
             binds: None,
             binds_over_time: None,

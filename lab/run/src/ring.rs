@@ -48,10 +48,12 @@ impl<'p> RingRun<'p> {
     ) -> Result<Self, Box<RunError>> {
         let begin = Instant::now();
         let runtime = Runtime::mapped(program, machine, (keys, choice)).map_err(Box::new)?;
-        let timeline = runtime.time(record).map_err(Box::new)?;
+        let timeline = if record { runtime.time(true) } else { runtime.accounted() };
+        let timeline = timeline.map_err(Box::new)?;
         let timing_wall_s = begin.elapsed().as_secs_f64();
         let facts = ProgramFacts::of_ring(title, program, &runtime);
         let mut report = RunReport::new(&facts, machine).of_ring(runtime.report(&timeline));
+        report.profile = Some(runtime.profile(&timeline));
         report.simulator.timing_wall_s = Some(timing_wall_s);
         let mut outputs = Vec::new();
         match data {

@@ -1,5 +1,6 @@
 //! A report as text: where the cycles go, at a glance.
 
+use crate::stages::{Stage, stages};
 use crate::{Bottleneck, Claim, OffChip, RunReport, StreamReport};
 use b512_asm::Pipe;
 use diagnostic::counted;
@@ -15,6 +16,9 @@ use std::fmt::{self, Write};
 const BAR: usize = 32;
 /// Width of the names next to bars.
 const NAME: usize = 34;
+
+/// The most stages of a table.
+const MOST_STAGES: usize = 24;
 
 /// The report as some 30 lines of text without colour.
 pub fn table(report: &RunReport) -> String {
@@ -97,6 +101,7 @@ fn write_ring(f: &mut String, report: &RunReport, hbm: &Hbm) -> fmt::Result {
         share_row(f, "kernels", compute.busy, &ratio.unwrap_or_default())?;
         share_row(f, "off-chip transfers", hbm.busy, "")?;
     }
+    write_stages(f, report)?;
     let costs = || report.costs.iter().flatten();
     let total: f64 = costs().map(|(_, cost)| cost.time_us).sum();
     writeln!(f, "\nTime of the kernels, {} in all", ascii(total, "µs"))?;
@@ -112,6 +117,35 @@ fn write_ring(f: &mut String, report: &RunReport, hbm: &Hbm) -> fmt::Result {
     writeln!(f, "\nOff-chip transfers, {} bytes in all, {least} of them compulsory", grouped(bytes))?;
     for (kind, part) in hbm.bytes_by_kind.iter().filter(|(_, part)| **part > 0) {
         share_row(f, kind, *part as f64 / bytes as f64, &format!("  {} bytes", grouped(*part)))?;
+    }
+    Ok(())
+}
+
+/// The stages of a program that names some, the largest of them if they are many.
+fn write_stages(f: &mut String, report: &RunReport) -> fmt::Result {
+    let stages = report.profile.as_ref().map(stages).unwrap_or_default();
+    let whole: u64 = stages.iter().map(|stage| stage.time_ps).sum();
+    let mut longest: Vec<u64> = stages.iter().map(|stage| stage.time_ps).collect();
+    longest.sort_unstable_by_key(|&time_ps| std::cmp::Reverse(time_ps));
+    let least = longest.get(MOST_STAGES).map_or(0, |&time_ps| time_ps + 1);
+    let (shown, others): (Vec<&Stage>, Vec<&Stage>) = stages.iter().partition(|stage| stage.time_ps >= least);
+    if !shown.is_empty() {
+        writeln!(f, "\nTime by stage, waits for transfers included")?;
+    }
+    for stage in shown {
+        let (time, energy) = (ascii(stage.time_ps as f64 / 1e6, "µs"), ascii(stage.energy_uj, "µJ"));
+        let rest = format!(
+            "  {time}, {:.0} % waiting, {energy}, {} bytes",
+            100.0 * stage.waiting(),
+            grouped(stage.bytes)
+        );
+        share_row(f, &stage.name, stage.time_ps as f64 / whole.max(1) as f64, &rest)?;
+    }
+    if !others.is_empty() {
+        let time_ps: u64 = others.iter().map(|stage| stage.time_ps).sum();
+        let name = format!("{} others", others.len());
+        let time = ascii(time_ps as f64 / 1e6, "µs");
+        share_row(f, &name, time_ps as f64 / whole.max(1) as f64, &format!("  {time}"))?;
     }
     Ok(())
 }

@@ -148,6 +148,8 @@ fn of_column(column: &Column) -> Value {
         _ if name.ends_with("_uj") && has(&Energy::default().components()) => {
             Some(("energy", part_label(stem)))
         }
+        _ if name == "energy_hbm_uj" => Some(("energy", part_label("hbm"))),
+        _ if name == "energy_static_uj" => Some(("energy", part_label("static"))),
         _ => None,
     };
     let (of, part) = part.unzip();

@@ -17,7 +17,10 @@ pub fn lift_program(program: &RingProgram, order: Order, limits: Limits) -> (Flo
     let calls: Vec<&Call> = program.calls().collect();
     let needs = Needs::of(program, &calls);
     let mut expansion = Expansion::new(program, (order, limits));
-    calls.into_iter().zip(needs.iter()).for_each(|(call, need)| expansion.call(call, need));
+    for (index, (call, need)) in (0..).zip(calls.into_iter().zip(needs.iter())) {
+        expansion.calls = index;
+        expansion.call(call, need);
+    }
     expansion.finish()
 }
 
@@ -59,6 +62,8 @@ struct Expansion<'p> {
     launches: Launches,
     /// The value of each limb.
     current: Vec<Option<ValueId>>,
+    /// The calls before the one in progress.
+    calls: u32,
     flow: Flow,
 }
 
@@ -87,6 +92,7 @@ impl<'p> Expansion<'p> {
             shapes: FxHashMap::default(),
             launches: Launches::default(),
             current,
+            calls: 0,
             flow: Flow { nodes: Vec::new(), inputs, outputs: Vec::new(), values, renamed: 0, unused: 0 },
         }
     }
@@ -121,7 +127,7 @@ impl<'p> Expansion<'p> {
             let values = &body.values[span(&launch.values)];
             self.launches.values.extend(values.iter().map(|value| body.current[value.index()]));
             let end = u32::try_from(self.launches.values.len()).expect("fewer operands");
-            self.launches.launches.push(Launch { values: start..end, ..launch.clone() });
+            self.launches.launches.push(Launch { call: self.calls, values: start..end, ..launch.clone() });
         }
         let needed = results.iter().zip(&need.results).filter(|&(_, &is_needed)| is_needed);
         for ((limb, _), value) in needed.zip(&body.flow.outputs[0]) {

@@ -3,6 +3,7 @@
 mod bounds;
 mod calls;
 mod mappings;
+mod profile;
 mod random;
 mod streams;
 mod traces;

@@ -18,7 +18,7 @@ fn runtime(program: &Program, machine: &Machine) -> Option<Timeline> {
         .clone()
         .flat_map(|(index, launch)| launch.operands.iter().map(move |&item| (ItemId(item as u32), index)));
     let uses = Uses::of(program.items.len(), pairs);
-    let mut rpu = Rpu::new(machine, program.capacity, program.items.clone(), uses, true);
+    let mut rpu = Rpu::new(machine, program.capacity, (program.items.clone(), uses), (true, true));
     let ids = |items: &[usize]| items.iter().map(|&item| ItemId(item as u32)).collect::<Vec<_>>();
     for (index, Launch { kernel, operands, sources, results }) in launches {
         let kernel = kernel.map(|(kernel, program, bytes)| (kernel, ProgramId(program), bytes));
