@@ -61,5 +61,5 @@ pub use option::{Hoisting, Momentum, OPTIONS, OptionKind, OptionSpec, Options, O
 pub use program::{Generator, PROGRAMS, comment, find_program, generate, generate_defined, title};
 pub use scale::Scale;
 pub use security::Security;
-pub use set::{ParameterSet, SETS};
+pub use set::{ParameterSet, SETS, Variation};
 pub use sine::Sine;
