@@ -90,7 +90,8 @@ pub(crate) fn again(columns: &[String], row: &Row) -> Result<Record, Fault> {
         let plain = value.parse::<i64>().is_ok() || ["true", "false"].contains(&value.as_str());
         if plain { format!("{key} = {value}\n") } else { format!("{key} = '{value}'\n") }
     };
-    let settings: String = columns.iter().filter(|key| !row[*key].is_empty()).map(setting).collect();
+    let is_set = |key: &&String| row.get(*key).is_some_and(|value| !value.is_empty());
+    let settings: String = columns.iter().filter(is_set).map(setting).collect();
     let definition = Definition::parse("again.toml", &format!("[[list]]\n{settings}"))?;
     Ok(records(&Plan::new(&definition)?, &generate).remove(0))
 }
