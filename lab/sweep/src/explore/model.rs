@@ -51,6 +51,9 @@ pub(super) struct Model<'p> {
 impl<'p> Model<'p> {
     /// Fits the logarithms of a cost. `None` without designs.
     pub(super) fn fit(places: &'p Places, designs: &[(&Design, f64)]) -> Option<Self> {
+        if designs.is_empty() {
+            return None;
+        }
         let known: Vec<Vec<f64>> = designs.iter().map(|(design, _)| places.of(design)).collect();
         let mean = designs.iter().map(|(_, value)| value).sum::<f64>() / designs.len() as f64;
         let values = DVector::from_iterator(designs.len(), designs.iter().map(|(_, value)| value - mean));
