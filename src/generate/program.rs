@@ -66,7 +66,9 @@ fn flag(option: &'static OptionSpec) -> Arg {
         let programs: Vec<&str> = option.programs().map(|program| program.name).collect();
         help += &format!(". For {}", programs.join(", "));
     }
-    let flag = Arg::new(option.name).long(option.name).help(help).value_name("VALUE");
+    let flag = Arg::new(option.name).long(flag_name(option.name)).help(help).value_name("VALUE");
+    // As sweeps and other languages spell it.
+    let flag = if option.name.contains('_') { flag.alias(option.name) } else { flag };
     match option.kind {
         OptionKind::Choice(values) => {
             let values = values().into_iter().map(|(name, help)| PossibleValue::new(name).help(help));
@@ -78,6 +80,11 @@ fn flag(option: &'static OptionSpec) -> Arg {
             })
         }
     }
+}
+
+/// The flag of an option, without the dashes before it.
+fn flag_name(option: &str) -> String {
+    option.replace('_', "-")
 }
 
 /// A parser of names from a table, with their definitions for the help.
@@ -131,7 +138,8 @@ fn list_text() -> String {
     for program in PROGRAMS {
         text += &format!("  {:<20} {}\n", program.name, program.definition);
         if !program.options.is_empty() {
-            let options: Vec<String> = program.options.iter().map(|name| format!("--{name}")).collect();
+            let options: Vec<String> =
+                program.options.iter().map(|name| format!("--{}", flag_name(name))).collect();
             text += &format!("  {:<20} also takes {}\n", "", options.join(", "));
         }
     }
@@ -139,7 +147,7 @@ fn list_text() -> String {
     for option in OPTIONS {
         text += &format!(
             "  {:<20} {}; by default {}\n",
-            format!("--{}", option.name),
+            format!("--{}", flag_name(option.name)),
             option.doc,
             option.default
         );
@@ -237,7 +245,7 @@ fn failure(error: Error) -> Failure {
             let spec = OPTIONS.iter().find(|spec| spec.name == option);
             let programs: Vec<&str> =
                 spec.into_iter().flat_map(|spec| spec.programs()).map(|of| of.name).collect();
-            let help = Some(format!("--{option} is for {}", programs.join(", ")));
+            let help = Some(format!("--{} is for {}", flag_name(option), programs.join(", ")));
             return Failure::Wrong { message: error.to_string(), help };
         }
         Error::Convolutions { .. } => "choose fewer --layers, at least 1",

@@ -64,6 +64,6 @@ pub use option::{
 pub use program::{Generator, PROGRAMS, comment, find_program, generate, generate_defined, title};
 pub use scale::Scale;
 pub use security::Security;
-pub use set::{ParameterSet, SETS};
+pub use set::{ParameterSet, SETS, Variation};
 pub use sine::Sine;
 pub use stated::check_stated;

@@ -145,14 +145,14 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Options with these values, by the names of [`OPTIONS`] and as texts.
+    /// Options with these values, by the names of [`OPTIONS`] and as texts. Names may have `-` in place of `_`.
     ///
     /// # Errors
     /// Returns what is wrong with a name or a text.
     pub fn parse(values: &[(String, String)]) -> Result<Self, String> {
         let mut options = Self::default();
         for (name, text) in values {
-            let option = OPTIONS.iter().find(|option| option.name == name);
+            let option = OPTIONS.iter().find(|option| option.name == name.replace('-', "_"));
             option.ok_or_else(|| format!("unknown option `{name}`"))?.set(&mut options, text)?;
         }
         Ok(options)
@@ -174,7 +174,7 @@ impl Options {
 /// An option of programs.
 #[derive(Clone, Copy)]
 pub struct OptionSpec {
-    /// The name on the command line and in sweeps.
+    /// The name in sweeps, with `_`; a flag has `-` in its place.
     pub name: &'static str,
     /// The values.
     pub kind: OptionKind,
@@ -182,7 +182,7 @@ pub struct OptionSpec {
     pub doc: &'static str,
     /// What holds without it.
     pub default: &'static str,
-    /// Whether the results of a program depend on it. The others are orders of the same work.
+    /// Whether programs that differ in it have different tasks, which are not comparable. The others are ways to do one task.
     pub changes_results: bool,
     /// Whether every program takes it. The others name it in [`Generator::options`](crate::Generator::options).
     pub is_common: bool,
@@ -389,7 +389,7 @@ pub const OPTIONS: &[OptionSpec] = &[
         kind: OptionKind::Choice(|| definitions(RESCALES)),
         doc: "Rescale of a product",
         default: "merged, in a bootstrap separate",
-        changes_results: true,
+        changes_results: false,
         is_common: false,
         given: |options| options.rescale.is_some(),
         set: |options, text| find(RESCALES, "rescale", text).map(|value| options.rescale = Some(value)),
@@ -399,7 +399,7 @@ pub const OPTIONS: &[OptionSpec] = &[
         kind: OptionKind::Choice(|| definitions(HOISTINGS)),
         doc: "Rotations of linear transforms",
         default: "double",
-        changes_results: true,
+        changes_results: false,
         is_common: false,
         given: |options| options.hoisting.is_some(),
         set: |options, text| find(HOISTINGS, "hoisting", text).map(|value| options.hoisting = Some(value)),
@@ -415,7 +415,7 @@ pub const OPTIONS: &[OptionSpec] = &[
         set: |options, text| count(text).map(|slots| options.slots = Some(slots.get())),
     },
     OptionSpec {
-        name: "message-ratio",
+        name: "message_ratio",
         kind: OptionKind::Count,
         doc: "log2 of q_0 over the scale of messages before the mod-raise",
         default: "as in the set",
@@ -425,11 +425,11 @@ pub const OPTIONS: &[OptionSpec] = &[
         set: |options, text| bits(text).map(|bits| options.message_ratio = Some(bits)),
     },
     OptionSpec {
-        name: "slot-to-coeff",
+        name: "slot_to_coeff",
         kind: OptionKind::Choice(|| definitions(ORDERS)),
         doc: "Place of SlotToCoeff in a bootstrap",
         default: "last",
-        changes_results: true,
+        changes_results: false,
         is_common: false,
         given: |options| options.order.is_some(),
         set: |options, text| {
@@ -437,7 +437,7 @@ pub const OPTIONS: &[OptionSpec] = &[
         },
     },
     OptionSpec {
-        name: "meta-bits",
+        name: "meta_bits",
         kind: OptionKind::Count,
         doc: "A second bootstrap, of the first one's error times 2^B, is taken off its result",
         default: "one bootstrap",

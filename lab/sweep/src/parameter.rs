@@ -13,6 +13,7 @@ use programs::{OPTIONS, OptionKind, PROGRAMS};
 use ring::Degree;
 use runtime::Keys;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -236,6 +237,12 @@ macro_rules! for_each_task_key {
                 Some("`quick`"), [Kernel], a_choice;
             optimise: Values::Names(Merit::ALL.map(Merit::name).to_vec()), "What plan `best` minimises, or what the kernels of a ring program do together.",
                 Some("`cycles`"), [Kernel, Ring, RingFile], a_choice;
+            digits: Values::Integer(1, 64), "Digits of keys. The special moduli are then as few of the set's size as exceed each digit.",
+                Some("as in the set"), [Ring], a_choice;
+            coeff_to_slot_matrices: Values::Integer(1, 16), COEFF_TO_SLOT_DOC,
+                Some("as in the set"), [Ring], a_choice;
+            slot_to_coeff_matrices: Values::Integer(1, 16), SLOT_TO_COEFF_DOC,
+                Some("as in the set"), [Ring], a_choice;
         }
     };
 }
@@ -244,6 +251,9 @@ macro_rules! for_each_task_key {
 pub(super) const ALTERNATIVES: [&str; 2] = ["modulus", "modulus_bits"];
 /// The documentation of `plan`.
 const PLAN_DOC: &str = "`best`, `kl`, `pease`, `paper`, `unoptimised`, or a plan's file.";
+/// The documentation of the numbers of matrices.
+const COEFF_TO_SLOT_DOC: &str = "Matrices of CoeffToSlot, each with a modulus of the set's size.";
+const SLOT_TO_COEFF_DOC: &str = "Matrices of SlotToCoeff, with as many moduli for each as in the set.";
 /// The values of `tune`.
 pub(super) const TUNES: [&str; 3] = ["off", "quick", "full"];
 
@@ -328,6 +338,12 @@ pub static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
         identifies: option.changes_results,
         changes_program: true,
     }));
+    // Programs with bootstraps have linear transforms.
+    let transforms = all.iter().find(|parameter| parameter.name == "hoisting");
+    let of = transforms.map(|hoisting| hoisting.of.clone()).unwrap_or_default();
+    for parameter in all.iter_mut().filter(|parameter| parameter.name.ends_with("_matrices")) {
+        parameter.of.clone_from(&of);
+    }
     for operation in OPERATIONS {
         for spec in operation.parameters() {
             let known = all.iter_mut().find(|parameter| parameter.name == spec.name);
@@ -361,6 +377,18 @@ pub(super) fn find(name: &str) -> Option<&'static Parameter> {
     static BY_NAME: LazyLock<HashMap<&str, &Parameter>> =
         LazyLock::new(|| PARAMETERS.iter().map(|parameter| (parameter.name, parameter)).collect());
     BY_NAME.get(name).copied()
+}
+
+/// The key of a parameter that is spelled with `-` in place of `_`, as options of programs once were; or the
+/// key as it is.
+pub(super) fn canonical(key: &str) -> Cow<'_, str> {
+    if key.contains('-') {
+        let own = key.replace('-', "_");
+        if is_parameter(&own) {
+            return own.into();
+        }
+    }
+    key.into()
 }
 
 /// Whether a key describes the task, not the machine.

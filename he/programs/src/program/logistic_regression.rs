@@ -49,7 +49,7 @@ pub(super) const HELR: Generator = Generator {
         "blocks=8",
         "momentum=nesterov",
         "slots=256",
-        "message-ratio=10",
+        "message_ratio=10",
     ],
     emit,
 };
@@ -64,7 +64,7 @@ const OPTIONS: &[&str] = &[
     "rescale",
     "hoisting",
     "slots",
-    "message-ratio",
+    "message_ratio",
 ];
 
 fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
