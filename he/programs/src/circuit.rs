@@ -21,7 +21,7 @@ use crate::switch::{Extended, KeyLimbs};
 use crate::{Error, ParameterSet};
 pub use ledger::{Ledger, Stage};
 use num_bigint::BigInt;
-use ring_program::{Limb, Parameters, RingProgram};
+use ring_program::{Limb, Parameters, RegionKind, RingProgram};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -69,6 +69,8 @@ pub(crate) struct Circuit<'s> {
     program: &'static str,
     emitter: Emitter,
     keys: BTreeMap<SwitchingKey, Arc<KeyLimbs>>,
+    /// The names of the keys in inputs.
+    key_names: BTreeMap<SwitchingKey, String>,
     inputs: Vec<Input>,
     scales: BTreeMap<String, Scale>,
     /// By name.
@@ -104,6 +106,7 @@ impl<'s> Circuit<'s> {
             program,
             emitter: Emitter::new(set.base(options.level)?, set.parameters()),
             keys: BTreeMap::new(),
+            key_names: BTreeMap::new(),
             inputs: Vec::new(),
             scales: BTreeMap::new(),
             plaintexts: BTreeMap::new(),
@@ -121,8 +124,10 @@ impl<'s> Circuit<'s> {
 
     pub(crate) fn finish(mut self) -> Generated {
         self.ledger.finish(self.emitter.transforms());
+        let degree = self.set.degree();
+        let keys = self.key_names.iter().map(|(key, name)| (name.clone(), key.purpose(degree))).collect();
         Generated {
-            program: self.emitter.finish(),
+            program: self.emitter.finish(keys),
             inputs: self.inputs,
             scales: self.scales,
             ledger: self.ledger,
@@ -160,14 +165,41 @@ impl<'s> Circuit<'s> {
         Scale::integer(self.modulus(level - 1))
     }
 
-    /// Counts what follows under this name.
+    /// Counts what follows under this name, and names its lines.
     pub(crate) fn stage(&mut self, name: &'static str, level: usize) {
         self.ledger.begin(name, level, self.emitter.transforms());
+        self.emitter.stage(name);
+    }
+
+    /// What `emit` does, as the lines of a stage inside the others.
+    pub(crate) fn in_stage<T>(&mut self, name: impl Into<Arc<str>>, emit: impl FnOnce(&mut Self) -> T) -> T {
+        self.scoped(RegionKind::Stage, name, emit)
+    }
+
+    /// What `emit` does, as the lines of an operation, or of a part of the operation around it.
+    pub(super) fn in_operation<T>(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        emit: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        self.scoped(RegionKind::Operation, name, emit)
+    }
+
+    fn scoped<T>(
+        &mut self,
+        kind: RegionKind,
+        name: impl Into<Arc<str>>,
+        emit: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let scope = self.emitter.open(kind, name);
+        let result = emit(self);
+        self.emitter.close(scope);
+        result
     }
 
     /// Declares an input with a limb for each of some towers.
     fn declare(&mut self, name: String, towers: &[Tower], definition: Definition) -> Vec<Limb> {
-        let limbs = self.emitter.input(name.clone(), towers.len());
+        let limbs = self.emitter.input(name.clone(), towers);
         let moduli = towers.iter().map(|&tower| self.emitter.base().ring(tower).q()).collect();
         self.inputs.push(Input { name, moduli, definition });
         limbs
@@ -233,7 +265,7 @@ impl<'s> Circuit<'s> {
     /// Declares the outputs `NAME.0` and `NAME.1`.
     pub(crate) fn output(&mut self, name: &str, ciphertext: &Ciphertext) {
         for (component, polynomial) in ciphertext.components.iter().enumerate() {
-            let limbs = polynomial.limbs(&mut self.emitter);
+            let limbs = self.in_operation("product", |c| polynomial.limbs(&mut c.emitter));
             self.emitter.output(format!("{name}.{component}"), limbs);
         }
         self.scales.insert(name.to_owned(), ciphertext.scale.clone());
@@ -265,6 +297,7 @@ impl<'s> Circuit<'s> {
             digits.digits().map(|index| index.0).map(digit).collect()
         });
         self.keys.insert(key, Arc::new(limbs));
+        self.key_names.insert(key, name.to_owned());
     }
 
     fn components(
@@ -312,7 +345,7 @@ impl<'s> Circuit<'s> {
     /// The sum of two ciphertexts of one scale.
     pub(crate) fn add(&mut self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, Error> {
         let [a, b] = self.aligned("sum", a, b)?;
-        let sums = self.components([&a, &b], Emitter::add);
+        let sums = self.in_operation("sum", |c| c.components([&a, &b], Emitter::add));
         Ok(Ciphertext::new(sums, a.scale))
     }
 
@@ -320,7 +353,7 @@ impl<'s> Circuit<'s> {
     pub(crate) fn subtract(&mut self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, Error> {
         let [a, b] = self.aligned("difference", a, b)?;
         assert!(b.components.len() <= a.components.len(), "a product to subtract is relinearised");
-        let differences = self.components([&a, &b], Emitter::subtract);
+        let differences = self.in_operation("difference", |c| c.components([&a, &b], Emitter::subtract));
         Ok(Ciphertext::new(differences, a.scale))
     }
 
@@ -351,6 +384,7 @@ impl<'s> Circuit<'s> {
             let scales = Box::new([sum.scale.clone(), scale]);
             return Err(Error::Scales { program: self.program, operation: "sum of products", scales });
         }
+        let scope = self.emitter.open(RegionKind::Operation, "product with a plaintext");
         let e = &mut self.emitter;
         let mut sums = sum.map(|sum| sum.components.iter().map(|limbs| limbs.limbs(e)).collect::<Vec<_>>());
         let mut components = Vec::new();
@@ -363,6 +397,7 @@ impl<'s> Circuit<'s> {
             };
             components.push((0..a.level()).map(Tower).map(add).collect());
         }
+        self.emitter.close(scope);
         self.ledger.current().plaintext_products += 1;
         Ok(Ciphertext::new(components, scale))
     }
@@ -377,17 +412,20 @@ impl<'s> Circuit<'s> {
             let scales = Box::new([a.scale.clone(), plaintext.scale.clone()]);
             return Err(Error::Scales { program: self.program, operation: "sum with a plaintext", scales });
         }
+        let scope = self.emitter.open(RegionKind::Operation, "sum with a plaintext");
         let e = &mut self.emitter;
         let mut components: Vec<Vec<Limb>> = a.components.iter().map(|limbs| limbs.limbs(e)).collect();
         for (tower, limb) in components[0].iter_mut().enumerate() {
             let tower = Tower(tower);
             *limb = e.add(*limb, plaintext.limbs[&tower], tower);
         }
+        e.close(scope);
         Ok(Ciphertext::new(components, a.scale.clone()))
     }
 
     /// The product with an integer. The scale stays: what was m is m times the integer.
     pub(crate) fn multiply_integer(&mut self, a: &Ciphertext, factor: &BigInt) -> Ciphertext {
+        let scope = self.emitter.open(RegionKind::Operation, "product with a number");
         let e = &mut self.emitter;
         let component = |polynomial: &Polynomial| {
             let product = |tower: Tower| {
@@ -398,6 +436,7 @@ impl<'s> Circuit<'s> {
             (0..polynomial.level()).map(Tower).map(product).collect()
         };
         let components = a.components.iter().map(component).collect();
+        self.emitter.close(scope);
         Ciphertext::new(components, a.scale.clone())
     }
 
@@ -410,6 +449,7 @@ impl<'s> Circuit<'s> {
     /// The sum with a real number in all slots.
     pub(crate) fn add_real(&mut self, a: &Ciphertext, addend: f64) -> Ciphertext {
         let integer = a.scale.round(addend);
+        let scope = self.emitter.open(RegionKind::Operation, "sum with a number");
         let e = &mut self.emitter;
         let mut components: Vec<Vec<Limb>> =
             a.components.iter().map(|polynomial| polynomial.limbs(e)).collect();
@@ -418,6 +458,7 @@ impl<'s> Circuit<'s> {
             let addend = residue(&integer, e.base().ring(tower).q());
             *limb = e.add_scalar(*limb, addend, tower);
         }
+        e.close(scope);
         Ciphertext::new(components, a.scale.clone())
     }
 
@@ -427,7 +468,7 @@ impl<'s> Circuit<'s> {
         let definition = Definition::Monomial { exponent };
         let name = format!("monomial.{exponent}");
         let plaintext = self.plaintext(name, (self.level(), false), Scale::one(), definition);
-        self.multiply_add(None, a, &plaintext)
+        self.in_operation("product with i", |c| c.multiply_add(None, a, &plaintext))
     }
 
     /// The division by the last modulus, rounded. A product is relinearised first.
@@ -437,12 +478,14 @@ impl<'s> Circuit<'s> {
             return Err(Error::NothingToDrop { program: self.program });
         }
         let a = self.relinearised(a.clone());
+        let scope = self.emitter.open(RegionKind::Operation, "rescale");
         let e = &mut self.emitter;
         let component = |polynomial: &Polynomial| {
             let limbs = polynomial.limbs(e);
             rescaled(e, &limbs)
         };
         let components = a.components.iter().map(component).collect();
+        self.emitter.close(scope);
         let scale = a.scale.over(&self.last_modulus(level));
         Ok(Ciphertext::new(components, scale))
     }

@@ -113,16 +113,23 @@ impl SwitchingKey {
         Some((key, part, number(digit)?.try_into().ok()?))
     }
 
+    /// The slots to the left, from 0 to n/2 - 1, by which the key's automorphism rotates. `None` for a
+    /// conjugation and for other switches.
+    pub fn rotation(self, degree: Degree) -> Option<u64> {
+        let Self::Galois(g) = self else { return None };
+        let mut powers = iter::successors(Some(1), |power| Some(power * 5 % (2 * degree.get())));
+        let found = powers.by_ref().take(degree.len() / 2).position(|power: u64| power == u64::from(g));
+        found.map(|rotation| rotation as u64)
+    }
+
     /// What the key does in rings of a degree, such as `from s to s(X^(1/5)), for a rotation by 1`.
     pub fn purpose(self, degree: Degree) -> String {
         match self {
             Self::Relinearisation => "from s^2 to s, for products".to_owned(),
             Self::Galois(g) => {
-                let (g, order) = (u64::from(g), 2 * degree.get());
-                let mut powers = iter::successors(Some(1), |power| Some(power * 5 % order));
-                let use_ = match powers.by_ref().take(degree.len() / 2).position(|power| power == g) {
+                let use_ = match self.rotation(degree) {
                     Some(rotation) => format!(", for a rotation by {rotation}"),
-                    None if g == order - 1 => ", for a conjugation".to_owned(),
+                    None if u64::from(g) == 2 * degree.get() - 1 => ", for a conjugation".to_owned(),
                     None => String::new(),
                 };
                 format!("from s to s(X^(1/{g})){use_}")

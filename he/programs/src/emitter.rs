@@ -4,9 +4,10 @@ use crate::base::{Base, Tower};
 use ring_program::shape::{Binary, Clear, Galois, Scalar, Transform};
 use ring_program::{
     Builder, Call, ConstantIndex, FunctionIndex, Limb, LimbId, ModulusIndex, Operation, Parameters,
-    RingProgram, Shape,
+    RegionKind, RegionWriter, Regions, RingProgram, Shape,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// A program under construction. Each result is a new limb; ids start at 1 with the inputs.
 #[derive(Debug)]
@@ -17,9 +18,36 @@ pub(crate) struct Emitter {
     /// By tower in use, with the root if the program states it.
     moduli: BTreeMap<Tower, (ModulusIndex, Option<ConstantIndex>)>,
     transforms: usize,
-    outputs: Vec<(String, Vec<Limb>)>,
+    outputs: Vec<Output>,
     /// The lines of the function under construction.
     function: Option<Vec<Operation>>,
+    /// The calls so far.
+    calls: usize,
+    regions: Scopes,
+    /// Those of the program, while a function is under construction.
+    outer_regions: Scopes,
+    function_regions: Vec<(FunctionIndex, Regions)>,
+    /// The towers of the limbs of inputs, by their names.
+    input_towers: BTreeMap<String, Vec<Tower>>,
+}
+
+/// An output: its name, its limbs and their towers.
+type Output = (String, Vec<Limb>, Vec<Tower>);
+
+/// The regions of a text under construction.
+#[derive(Clone, Default, Debug)]
+struct Scopes {
+    writer: RegionWriter,
+    /// The regions that a new stage does not end.
+    floor: usize,
+}
+
+/// A scope that is open.
+#[must_use]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenScope {
+    depth: usize,
+    floor: usize,
 }
 
 impl Emitter {
@@ -41,7 +69,20 @@ impl Emitter {
             let root = ring.root().filter(|_| base.states_roots);
             indices.insert(tower, (index, root.map(|root| builder.constant(root))));
         }
-        Self { base, builder, next: 1, moduli: indices, transforms: 0, outputs: Vec::new(), function: None }
+        Self {
+            base,
+            builder,
+            next: 1,
+            moduli: indices,
+            transforms: 0,
+            outputs: Vec::new(),
+            function: None,
+            calls: 0,
+            regions: Scopes::default(),
+            outer_regions: Scopes::default(),
+            function_regions: Vec::new(),
+            input_towers: BTreeMap::new(),
+        }
     }
 
     /// Declares the parameters of the program, with more than those of its set.
@@ -64,16 +105,56 @@ impl Emitter {
         self.builder.limb(LimbId(self.next - 1))
     }
 
-    /// Declares an input of `count` limbs.
-    pub(crate) fn input(&mut self, name: impl Into<String>, count: usize) -> Vec<Limb> {
-        let limbs: Vec<Limb> = (0..count).map(|_| self.fresh()).collect();
+    /// Declares an input with a limb for each of some towers.
+    pub(crate) fn input(&mut self, name: impl Into<String>, towers: &[Tower]) -> Vec<Limb> {
+        let (name, limbs) = (name.into(), towers.iter().map(|_| self.fresh()).collect::<Vec<_>>());
+        self.input_towers.insert(name.clone(), towers.to_vec());
         self.builder.declare_input(name, limbs.clone());
         limbs
     }
 
-    /// Declares an output.
+    /// Declares an output, with a limb for each of the first towers.
     pub(crate) fn output(&mut self, name: impl Into<String>, limbs: Vec<Limb>) {
-        self.outputs.push((name.into(), limbs));
+        let towers = (0..limbs.len()).map(Tower).collect();
+        self.outputs.push((name.into(), limbs, towers));
+    }
+
+    /// The lines of the text under construction.
+    fn lines(&self) -> usize {
+        match &self.function {
+            Some(lines) => lines.len(),
+            None => self.calls + self.builder.program().operations().len(),
+        }
+    }
+
+    /// Begins a scope: what follows belongs to this stage or operation, inside those that are open.
+    pub(crate) fn open(&mut self, kind: RegionKind, name: impl Into<Arc<str>>) -> OpenScope {
+        let line = self.lines();
+        let Scopes { writer, floor } = &mut self.regions;
+        let open = OpenScope { depth: writer.depth(), floor: *floor };
+        writer.begin(kind, name, line);
+        *floor = writer.depth();
+        open
+    }
+
+    /// Ends a scope, and what began in it.
+    pub(crate) fn close(&mut self, scope: OpenScope) {
+        self.end_regions(scope.depth);
+        self.regions.floor = scope.floor;
+    }
+
+    /// Begins a stage of the innermost scope, and ends the one before it.
+    pub(crate) fn stage(&mut self, name: impl Into<Arc<str>>) {
+        self.end_regions(self.regions.floor);
+        let line = self.lines();
+        self.regions.writer.begin(RegionKind::Stage, name, line);
+    }
+
+    fn end_regions(&mut self, depth: usize) {
+        let line = self.lines();
+        while self.regions.writer.depth() > depth {
+            self.regions.writer.end(line);
+        }
     }
 
     fn push(&mut self, operation: impl FnOnce(Limb) -> Operation) -> Limb {
@@ -93,6 +174,7 @@ impl Emitter {
         let has_lines = !self.builder.program().operations().is_empty();
         assert!(self.function.is_none() && !has_lines, "functions are no parts of others");
         self.function = Some(Vec::new());
+        self.outer_regions = std::mem::take(&mut self.regions);
         (0..parameters).map(|_| self.fresh()).collect()
     }
 
@@ -108,6 +190,8 @@ impl Emitter {
         results: &[Limb],
     ) -> (FunctionIndex, Vec<Limb>) {
         let lines = self.function.take().expect("a function has begun");
+        let regions = std::mem::replace(&mut self.regions, std::mem::take(&mut self.outer_regions));
+        let regions = regions.writer.finish(lines.len());
         let (mut known, mut captured) = (parameters.iter().copied().collect::<BTreeSet<_>>(), Vec::new());
         for line in &lines {
             captured.extend(line.sources().into_iter().flatten().filter(|&source| known.insert(source)));
@@ -119,7 +203,9 @@ impl Emitter {
         let results: Vec<LimbId> =
             results.iter().map(|&limb| self.builder.program().limbs().id(limb)).collect();
         let function = self.builder.add_function(name, body, &results);
-        (function.expect("a function with another name and with results"), captured)
+        let function = function.expect("a function with another name and with results");
+        self.function_regions.push((function, regions));
+        (function, captured)
     }
 
     /// Calls a function. Returns its results.
@@ -128,6 +214,7 @@ impl Emitter {
         let results: Vec<Limb> = (0..count).map(|_| self.fresh()).collect();
         let call = Call { function, arguments, results: results.clone() };
         self.builder.call(call).expect("arguments are limbs with values");
+        self.calls += 1;
         results
     }
 
@@ -207,8 +294,28 @@ impl Emitter {
         }
     }
 
-    /// The program.
-    pub(crate) fn finish(self) -> RingProgram {
-        self.builder.finish(Some(self.outputs)).expect("outputs are limbs with values")
+    /// The program, with what its keys do.
+    pub(crate) fn finish(mut self, keys: BTreeMap<String, String>) -> RingProgram {
+        let lines = self.lines();
+        self.builder.declare_keys(keys);
+        let index = |tower: &Tower| self.moduli.get(tower).map(|modulus| modulus.0);
+        let (mut outputs, mut of_outputs) = (Vec::new(), Vec::new());
+        for (name, limbs, towers) in self.outputs {
+            of_outputs.push(towers.iter().map(index).collect());
+            outputs.push((name, limbs));
+        }
+        let of_inputs = self.builder.program().inputs().iter();
+        let of_inputs = of_inputs.map(|group| self.input_towers[&group.name].iter().map(index).collect());
+        let of_inputs = of_inputs.collect();
+        let mut program = self.builder.finish(Some(outputs)).expect("outputs are limbs with values");
+        program.set_moduli(of_inputs, of_outputs);
+        let own = [(None, self.regions.writer.finish(lines))];
+        let functions =
+            self.function_regions.into_iter().map(|(function, regions)| (Some(function), regions));
+        for (function, regions) in own.into_iter().chain(functions) {
+            let set = program.set_regions(function, regions.into_vec());
+            set.expect("regions of the lines that were written");
+        }
+        program
     }
 }

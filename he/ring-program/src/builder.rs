@@ -7,7 +7,7 @@ use crate::program::{Group, RingProgram};
 use crate::shape::{Duplicate, Shape};
 use crate::{
     Call, ConstantIndex, Constants, Function, FunctionIndex, Limb, LimbId, LimbTable, ModulusFault,
-    ModulusIndex, Operation, Parameters, Step,
+    ModulusIndex, Operation, Parameters, Regions, Step,
 };
 use ring::Degree;
 use rustc_hash::FxHashMap;
@@ -69,6 +69,8 @@ impl Builder {
             outputs: Vec::new(),
             seeded: None,
             parameters: None,
+            keys: BTreeMap::new(),
+            regions: Regions::default(),
             default_roots: BTreeMap::new(),
         };
         Ok(Self::of(program))
@@ -263,7 +265,7 @@ impl Builder {
     pub fn declare_input(&mut self, name: impl Into<String>, limbs: Vec<Limb>) {
         self.declared = true;
         limbs.iter().for_each(|&limb| self.define(limb));
-        self.program.inputs.push(Group { name: name.into(), limbs });
+        self.program.inputs.push(Group { name: name.into(), limbs, moduli: None });
     }
 
     /// Declares the limbs of inputs that a seed can replace.
@@ -274,6 +276,11 @@ impl Builder {
     /// Declares the parameter set.
     pub fn declare_parameters(&mut self, parameters: Parameters) {
         self.program.parameters = Some(parameters);
+    }
+
+    /// Declares what keys do, as [`RingProgram::keys`] has it.
+    pub fn declare_keys(&mut self, keys: BTreeMap<String, String>) {
+        self.program.keys = keys;
     }
 
     /// Appends an operation.
@@ -335,7 +342,7 @@ impl Builder {
             let message = format!("`{id}` is {copy}read before it is written, and {whose}");
             return Err(Fault::new(part, message).help(help));
         }
-        self.program.inputs.push(Group { name: default_name(id), limbs: vec![limb] });
+        self.program.inputs.push(Group { name: default_name(id), limbs: vec![limb], moduli: None });
         Ok(())
     }
 
@@ -366,11 +373,13 @@ impl Builder {
     ) -> Result<RingProgram, UnwrittenOutput> {
         self.program.outputs = match outputs {
             None => default_outputs(&self.program),
-            Some(outputs) => outputs.into_iter().map(|(name, limbs)| Group { name, limbs }).collect(),
+            Some(outputs) => {
+                outputs.into_iter().map(|(name, limbs)| Group { name, limbs, moduli: None }).collect()
+            }
         };
         let program = self.program;
         let defined = |limb: Limb| self.defined.get(limb.index()).copied().unwrap_or(false);
-        for Group { name, limbs } in &program.outputs {
+        for Group { name, limbs, .. } in &program.outputs {
             if let Some(&limb) = limbs.iter().find(|&&limb| !defined(limb)) {
                 return Err(UnwrittenOutput { name: name.clone(), id: program.limbs.id(limb) });
             }
@@ -393,7 +402,8 @@ fn default_outputs(program: &RingProgram) -> Vec<Group> {
     let mut outputs = Vec::new();
     let mut output = |seen: &mut Vec<bool>, limb: Limb| {
         if !std::mem::replace(&mut seen[limb.index()], true) {
-            outputs.push(Group { name: default_name(program.limbs.id(limb)), limbs: vec![limb] });
+            let name = default_name(program.limbs.id(limb));
+            outputs.push(Group { name, limbs: vec![limb], moduli: None });
         }
     };
     for operation in program.operations.iter().rev() {

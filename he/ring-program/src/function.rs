@@ -74,23 +74,44 @@ pub enum Step {
     Repeat(NonZeroU32, Vec<Step>),
 }
 
-/// The calls of some steps, those in repeats again and again.
+/// The calls of some steps, those in repeats again and again, each with its index among the calls as written.
 #[derive(Clone, Debug)]
 struct Calls<'p> {
-    /// The steps that are left, those of the innermost repeat last; the whole repeat, and its runs that are left.
-    open: Vec<(slice::Iter<'p, Step>, &'p [Step], u32)>,
+    /// The steps that are left, those of the innermost repeat last.
+    open: Vec<OpenSteps<'p>>,
+    /// The index of the next call.
+    next: usize,
+}
+
+#[derive(Clone, Debug)]
+struct OpenSteps<'p> {
+    left: slice::Iter<'p, Step>,
+    whole: &'p [Step],
+    /// The index of the first call.
+    first: usize,
+    /// The runs that are left.
+    runs: u32,
 }
 
 impl<'p> Iterator for Calls<'p> {
-    type Item = &'p Call;
+    type Item = (&'p Call, usize);
 
-    fn next(&mut self) -> Option<&'p Call> {
+    fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let (steps, whole, runs) = self.open.last_mut()?;
-            match steps.next() {
-                Some(Step::Call(call)) => return Some(call),
-                Some(Step::Repeat(count, steps)) => self.open.push((steps.iter(), steps, count.get() - 1)),
-                None if *runs > 0 => (*steps, *runs) = (whole.iter(), *runs - 1),
+            let open = self.open.last_mut()?;
+            match open.left.next() {
+                Some(Step::Call(call)) => {
+                    self.next += 1;
+                    return Some((call, self.next - 1));
+                }
+                Some(Step::Repeat(count, whole)) => {
+                    let (first, runs) = (self.next, count.get() - 1);
+                    self.open.push(OpenSteps { left: whole.iter(), whole, first, runs });
+                }
+                None if open.runs > 0 => {
+                    (open.left, open.runs) = (open.whole.iter(), open.runs - 1);
+                    self.next = open.first;
+                }
                 None => drop(self.open.pop()),
             }
         }
@@ -121,6 +142,12 @@ impl RingProgram {
         &self.functions[index.index()]
     }
 
+    /// The index of the function with a name.
+    pub fn function_index(&self, name: &str) -> Option<FunctionIndex> {
+        let at = self.functions.iter().position(|function| function.name == name)?;
+        Some(FunctionIndex(at as u32))
+    }
+
     /// The calls and the repeats, in order.
     pub fn steps(&self) -> &[Step] {
         &self.steps
@@ -128,7 +155,13 @@ impl RingProgram {
 
     /// All calls in order, those in repeats again and again.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
-        Calls { open: vec![(self.steps.iter(), &self.steps, 0)] }
+        self.written_calls().map(|(call, _)| call)
+    }
+
+    /// As [`calls`](Self::calls), each with its index among the calls as written.
+    pub(crate) fn written_calls(&self) -> impl Iterator<Item = (&Call, usize)> {
+        let open = OpenSteps { left: self.steps.iter(), whole: &self.steps, first: 0, runs: 0 };
+        Calls { open: vec![open], next: 0 }
     }
 
     /// The number of lines that a run executes.
@@ -192,6 +225,7 @@ impl RingProgram {
             return Cow::Borrowed(self);
         }
         let mut flat = Self { functions: Vec::new(), steps: Vec::new(), outputs: Vec::new(), ..self.clone() };
+        flat.regions = self.flat_regions();
         for Function { body, .. } in &self.functions {
             flat.default_roots.extend(&body.default_roots);
         }
@@ -232,8 +266,9 @@ impl RingProgram {
                 current[result.index()] = values[limb.index()].expect("results have values");
             }
         }
-        let of_group = |Group { name, limbs }: &Group| Group {
+        let of_group = |Group { name, limbs, moduli }: &Group| Group {
             name: name.clone(),
+            moduli: moduli.clone(),
             limbs: limbs.iter().map(|limb| current[limb.index()]).collect(),
         };
         flat.outputs = self.outputs.iter().map(of_group).collect();

@@ -6,6 +6,7 @@
 //! * [`read()`] reads and validates a text, [`RingProgram::write`] writes it; a [`Builder`] makes
 //!   programs without text.
 //! * A [`Manifest`] names the ring degree, the inputs and the outputs.
+//! * [Regions](region) name the stage and the operation on ciphertexts of ranges of lines.
 //! * A program may [call functions](Step). It means its [expansion](RingProgram::flat).
 //! * [`Operation`] has one variant for each row of [`for_each_operation!`]; [`Shape`] is what all
 //!   operations have.
@@ -52,6 +53,7 @@ mod part;
 mod program;
 mod read;
 pub mod reduction;
+pub mod region;
 pub mod shape;
 mod table;
 mod words;
@@ -74,5 +76,6 @@ pub use parameters::Parameters;
 pub use part::{Name, Part};
 pub use program::{Group, RingProgram};
 pub use read::{Interface, NOTATION, mark, read, read_file};
+pub use region::{Owner, Region, RegionFault, RegionIndex, RegionKind, RegionWriter, Regions};
 pub use shape::Shape;
 pub use table::{OPCODES, REFUSED};

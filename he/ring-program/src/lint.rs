@@ -125,6 +125,7 @@ pub fn lint(program: &RingProgram) -> Vec<Finding> {
     let mut lint = Lint { program: flat, findings: Vec::new(), seen: FxHashSet::default() };
     lint.forms();
     lint.moduli();
+    lint.declared_moduli();
     lint.unread(program);
     lint.findings.sort_by_key(|finding| finding.line);
     lint.findings
@@ -219,6 +220,27 @@ impl Lint<'_> {
                 Demand::Moved => first.and_then(|source| residues[source.index()]),
                 Demand::Residues | Demand::Factors | Demand::Words => operation.modulus(),
             };
+        }
+    }
+
+    /// Finds limbs of inputs that the manifest says to have another modulus than the lines that compute with
+    /// them.
+    fn declared_moduli(&mut self) {
+        let moduli = input_moduli(self.program);
+        for group in self.program.inputs() {
+            let limbs = group.limbs.iter().zip(group.moduli.iter().flatten());
+            let wrong = limbs.filter_map(|(&limb, &declared)| match moduli[limb.index()] {
+                Some(InputModulus::Residues(used)) if Some(used) != declared => Some((limb, declared, used)),
+                Some(InputModulus::Residues(_) | InputModulus::Words(_)) | None => None,
+            });
+            if let Some((limb, declared, used)) = wrong.into_iter().next() {
+                let (id, name) = (self.program.limbs().id(limb), &group.name);
+                let [declared, used] = [declared.map_or(0, ModulusIndex::get), used.get()];
+                let message = format!(
+                    "the limb `{id}` of the input `{name}` is modulo m[{declared}] by the manifest, but lines compute modulo m[{used}]"
+                );
+                self.report(None, Fault::new(Part::Operation, message).code(Code::Residues));
+            }
         }
     }
 

@@ -11,19 +11,33 @@
 //!
 //! The key `parameters`, which may be absent, says what is known of the [parameter set](Parameters).
 //!
+//! What follows may be absent too. `moduli` has the index of the modulus of each limb of an input or an
+//! output in the table of the text, or 0 if the table lacks it; `keys` says what a key does, under the name
+//! with which the names of its inputs begin; `regions` and, for functions, `function_regions` have the stages
+//! and operations of [ranges of lines](crate::region), from the first line to the one behind the last:
+//!
+//! ```text
+//! "moduli": {"inputs": {"ct.0": [3, 1, 2]}, "outputs": {"boot.0": [3]}},
+//! "keys": {"relin": "from s^2 to s, for products"},
+//! "regions": [{"lines": [0, 90], "stage": "eval-mod"}, {"lines": [10, 50], "operation": "product"}],
+//! "function_regions": {"relu": [{"lines": [0, 7], "operation": "sum"}]}
+//! ```
+//!
 //! Niobium's manifest, `fhetch_replay.json`, is recognised by its key `crypto_context`. It names other files,
 //! which are read from its folder.
 
+mod annotations;
 mod niobium;
 
 use crate::{Group, LimbId, Parameters, RingProgram, compression};
+use annotations::{Annotations, LimbModuli, RegionText};
 use diagnostic::document::{Format, Schema};
 use diagnostic::input::{self, Content};
 use diagnostic::{Code, Diagnostic, Diagnostics, Span};
 use ring::Degree;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -59,6 +73,8 @@ pub struct Manifest {
     pub moduli: Option<Vec<u128>>,
     /// What the program is, in one line, if the manifest says.
     pub title: Option<String>,
+    /// The moduli of limbs, the purposes of keys, and regions.
+    annotations: Annotations,
     /// What is missing, for users.
     pub warnings: Vec<String>,
     /// The file, for errors.
@@ -116,6 +132,14 @@ impl Manifest {
             seeded: Option<Vec<NameOrId>>,
             title: Option<String>,
             parameters: Option<Parameters>,
+            #[serde(default)]
+            moduli: LimbModuli,
+            #[serde(default)]
+            keys: BTreeMap<String, String>,
+            #[serde(default)]
+            regions: Vec<RegionText>,
+            #[serde(default)]
+            function_regions: BTreeMap<String, Vec<RegionText>>,
         }
         let own: Own = Self::schema().read_json(file, text)?;
         let inputs = own.inputs.0;
@@ -133,8 +157,12 @@ impl Manifest {
             let found = limbs.find(&inputs).map_err(|error| limbs.locate(error, file, text));
             seeded.extend(errors.keep(found).unwrap_or_default());
         }
+        let Own { moduli, keys, regions, function_regions, .. } = own;
+        let annotations = Annotations { moduli, keys, regions, function_regions };
+        errors.keep(annotations.check([&inputs, &own.outputs.0], file, text));
         errors.or(())?;
         Ok(Self {
+            annotations,
             degree: own.ring_dimension,
             seeded: own.seeded.map(|_| seeded),
             inputs,
@@ -166,10 +194,17 @@ impl Manifest {
             parameters: program.parameters().cloned(),
             moduli: None,
             title: None,
+            annotations: Annotations::of(program),
             warnings: Vec::new(),
             file: "".into(),
             text: "".into(),
         }
+    }
+
+    /// The manifest with what the program's meaning needs: without title, parameters, moduli of limbs,
+    /// purposes of keys and regions.
+    pub fn bare(self) -> Self {
+        Self { title: None, parameters: None, annotations: Annotations::default(), ..self }
     }
 
     /// The project's own form.
@@ -195,10 +230,11 @@ impl Manifest {
             format!(",\n  \"parameters\": {text}")
         });
         format!(
-            "{{\n{title}  \"ring_dimension\": {},\n  \"inputs\": {},\n  \"outputs\": {}{seeded}{parameters}\n}}\n",
+            "{{\n{title}  \"ring_dimension\": {},\n  \"inputs\": {},\n  \"outputs\": {}{seeded}{parameters}{}\n}}\n",
             self.degree,
             groups(&self.inputs),
-            groups(self.outputs.as_deref().unwrap_or_default())
+            groups(self.outputs.as_deref().unwrap_or_default()),
+            self.annotations.to_json()
         )
     }
 

@@ -3,7 +3,7 @@
 use crate::moduli::ModulusTable;
 use crate::{
     ConstantIndex, Constants, Fault, Function, Limb, LimbId, LimbTable, ModulusIndex, Operation, Parameters,
-    Step,
+    Regions, Step,
 };
 use ring::Degree;
 use std::collections::BTreeMap;
@@ -17,12 +17,15 @@ pub struct Group {
     pub name: String,
     /// The limbs.
     pub limbs: Vec<Limb>,
+    /// The modulus of each limb, if the generator or the manifest says it. `None` for a limb that no line
+    /// reads, of a modulus that the table lacks.
+    pub moduli: Option<Vec<Option<ModulusIndex>>>,
 }
 
 /// A program of operations on limbs, or of [calls](Step) of functions that have such operations; valid in all parts.
 ///
 /// Two programs are equal if they have the same degree, moduli, operations, functions, calls, inputs, outputs and seeded limbs.
-/// Source lines and parameters do not matter.
+/// Source lines, parameters, purposes of keys and regions do not matter.
 #[derive(Clone, Debug)]
 pub struct RingProgram {
     pub(crate) degree: Degree,
@@ -39,6 +42,8 @@ pub struct RingProgram {
     pub(crate) outputs: Vec<Group>,
     pub(crate) seeded: Option<Vec<Limb>>,
     pub(crate) parameters: Option<Parameters>,
+    pub(crate) keys: BTreeMap<String, String>,
+    pub(crate) regions: Regions,
     /// The smallest roots of the moduli that have a transform without a root.
     pub(crate) default_roots: BTreeMap<ModulusIndex, u128>,
 }
@@ -94,6 +99,12 @@ impl RingProgram {
         self.parameters.as_ref()
     }
 
+    /// What each key does, in one line such as `from s^2 to s, for products`, as far as the generator or the
+    /// manifest says. A key's inputs have its name, or names that begin with it and a dot.
+    pub fn keys(&self) -> &BTreeMap<String, String> {
+        &self.keys
+    }
+
     /// The root of unity of a transform: the one that the text states, or else the smallest
     /// primitive 2n-th root modulo `modulus`.
     ///
@@ -101,6 +112,24 @@ impl RingProgram {
     /// Panics if `root` is `None` and the program has no such transform modulo `modulus`.
     pub fn root(&self, root: Option<ConstantIndex>, modulus: ModulusIndex) -> u128 {
         root.map_or_else(|| self.default_roots[&modulus], |root| self.constants.value(root))
+    }
+
+    /// Sets the moduli of the limbs of all inputs and of all outputs, in order, as in [`Group::moduli`].
+    ///
+    /// # Panics
+    /// Panics if there is not one for each limb.
+    pub fn set_moduli(
+        &mut self,
+        inputs: Vec<Vec<Option<ModulusIndex>>>,
+        outputs: Vec<Vec<Option<ModulusIndex>>>,
+    ) {
+        for (groups, moduli) in [(&mut self.inputs, inputs), (&mut self.outputs, outputs)] {
+            assert_eq!(groups.len(), moduli.len(), "a list for each name");
+            for (group, moduli) in groups.iter_mut().zip(moduli) {
+                assert_eq!(group.limbs.len(), moduli.len(), "a modulus for each limb");
+                group.moduli = Some(moduli);
+            }
+        }
     }
 
     pub(crate) fn find_default_root(&mut self, modulus: ModulusIndex) -> Result<(), Fault> {

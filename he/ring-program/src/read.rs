@@ -418,13 +418,17 @@ impl<'m> Reader<'m> {
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
-        self.builder.finish(self.outputs).map_err(|error| {
+        let mut program = self.builder.finish(self.outputs).map_err(|error| {
             let diagnostic = Code::Limb.error(error.to_string());
             one(match self.manifest {
                 Some(manifest) => manifest.locate(diagnostic, "outputs", &error.name),
                 None => diagnostic.in_file(self.file),
             })
-        })
+        })?;
+        if let Some(manifest) = self.manifest {
+            manifest.annotate(&mut program)?;
+        }
+        Ok(program)
     }
 
     fn unreadable(mut self, error: &std::io::Error) -> Diagnostics {

@@ -211,8 +211,7 @@ pub fn program_blake3(program: &Program) -> String {
 pub fn ring_blake3(program: &RingProgram) -> String {
     let mut hasher = BufWriter::with_capacity(1 << 16, blake3::Hasher::new());
     let written = program.write("", &mut hasher);
-    let mut names = Manifest::of(program);
-    names.parameters = None;
+    let names = Manifest::of(program).bare();
     let named = written.and_then(|()| hasher.write_all(names.to_json().as_bytes()));
     let hasher = named.and_then(|()| Ok(hasher.into_inner()?)).expect("hashing does not fail");
     hasher.finalize().to_hex().to_string()

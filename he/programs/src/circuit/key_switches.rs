@@ -9,7 +9,7 @@ use crate::polynomial::Polynomial;
 use crate::scale::Scale;
 use crate::switch::{Extended, Key, Switch};
 use num_bigint::BigInt;
-use ring_program::Limb;
+use ring_program::{Limb, RegionKind};
 
 impl Circuit<'_> {
     /// The key, which counts as used once at the level of `base`. It is declared at its first use.
@@ -39,7 +39,7 @@ impl Circuit<'_> {
     pub(crate) fn switch_polynomial(&mut self, input: Polynomial) -> [Vec<Limb>; 2] {
         let base = self.emitter.base().clone();
         let key = self.key(SwitchingKey::Unnamed, &base);
-        let mut results = self.switch(base, input, vec![key], false);
+        let mut results = self.in_operation("key switch", |c| c.switch(base, input, vec![key], false));
         let pair = results.pop().expect("a switch has a result for each key");
         pair.try_into().expect("a switch has two sums")
     }
@@ -78,7 +78,14 @@ impl Circuit<'_> {
         let mut key = self.key(SwitchingKey::Relinearisation, &base);
         let [c0, c1, c2] = &a.components[..] else { unreachable!("a product has three components") };
         key.addends = [Some(c0.clone()), Some(c1.clone())];
-        let mut results = self.switch(base, c2.clone(), vec![key], rescales);
+        // The product itself is computed here, limb by limb.
+        let name = match (matches!(c2, Polynomial::Products(_)), rescales) {
+            (true, false) => "product",
+            (true, true) => "product and rescale",
+            (false, false) => "relinearisation",
+            (false, true) => "relinearisation and rescale",
+        };
+        let mut results = self.in_operation(name, |c| c.switch(base, c2.clone(), vec![key], rescales));
         results.pop().expect("a switch has a result for each key")
     }
 
@@ -94,8 +101,25 @@ impl Circuit<'_> {
             key
         };
         let keys = exponents.iter().map(key).collect();
-        let results = self.switch(base, c1.clone(), keys, false);
+        let name = self.automorphism_name(exponents);
+        let results = self.in_operation(name, |c| c.switch(base, c1.clone(), keys, false));
         results.into_iter().map(|components| Ciphertext::new(components, a.scale.clone())).collect()
+    }
+
+    /// What automorphisms do to slots.
+    pub(super) fn automorphism_name(&self, exponents: &[u32]) -> String {
+        let degree = self.set.degree();
+        let slots = degree.get() as i64 / 2;
+        let rotation = |&g: &u32| {
+            let rotation = SwitchingKey::Galois(g).rotation(degree)? as i64;
+            Some(if 2 * rotation > slots { rotation - slots } else { rotation }.to_string())
+        };
+        match (exponents, exponents.iter().map(rotation).collect::<Option<Vec<_>>>()) {
+            ([_], Some(rotations)) => format!("rotation by {}", rotations[0]),
+            (_, Some(rotations)) => format!("rotations by {}", rotations.join(", ")),
+            (&[g], None) if u64::from(g) == 2 * degree.get() - 1 => "conjugation".to_owned(),
+            (_, None) => "automorphisms".to_owned(),
+        }
     }
 
     /// The exponent 5^rotation mod 2n of the automorphism that rotates slots to the left.
@@ -124,13 +148,15 @@ impl Circuit<'_> {
         step: i64,
         end: i64,
     ) -> Result<Ciphertext, Error> {
-        let mut sum = a.clone();
-        let steps = std::iter::successors(Some(step), |step| Some(2 * step));
-        for step in steps.take_while(|step| step.abs() < end) {
-            let rotated = self.rotate(&sum, step)?;
-            sum = self.add(&sum, &rotated)?;
-        }
-        Ok(sum)
+        self.in_operation("sum of rotations", |c| {
+            let mut sum = a.clone();
+            let steps = std::iter::successors(Some(step), |step| Some(2 * step));
+            for step in steps.take_while(|step| step.abs() < end) {
+                let rotated = c.rotate(&sum, step)?;
+                sum = c.add(&sum, &rotated)?;
+            }
+            Ok(sum)
+        })
     }
 
     /// A ciphertext with conjugated slots.
@@ -145,7 +171,8 @@ impl Circuit<'_> {
         let mut key = self.key(SwitchingKey::DenseToSparse, &base);
         let [c0, c1] = &a.components[..] else { unreachable!("an input has two components") };
         key.addends = [Some(c0.clone()), None];
-        let mut results = self.switch(base, c1.clone(), vec![key], false);
+        let name = "switch to the ephemeral secret";
+        let mut results = self.in_operation(name, |c| c.switch(base, c1.clone(), vec![key], false));
         Ciphertext::new(results.pop().expect("a switch has a result for each key"), a.scale.clone())
     }
 
@@ -155,7 +182,7 @@ impl Circuit<'_> {
         let base = self.emitter.base().clone();
         let [c0, c1] = &a.components[..] else { unreachable!("it is relinearised") };
         let lifted = [(c0, base.q()), (c1, if sparse { base.all() } else { base.q() })]
-            .map(|(component, towers)| self.lifted(component, towers));
+            .map(|(component, towers)| self.in_operation("mod-raise", |c| c.lifted(component, towers)));
         let scale = Scale::integer(base.ring(Tower(0)).q());
         let limbs =
             lifted.each_ref().map(|limbs| base.q().iter().map(|tower| limbs[tower]).collect::<Vec<_>>());
@@ -165,12 +192,15 @@ impl Circuit<'_> {
         }
         let mut key = self.key(SwitchingKey::SparseToDense, &base);
         key.addends = [Some(Polynomial::Limbs(c0)), None];
+        let scope = self.emitter.open(RegionKind::Operation, "switch from the ephemeral secret");
         let mut switch = Switch::of_lifted(&mut self.emitter, base.clone(), &lifted[1], key);
         for digit in base.digits() {
             base.all().into_iter().for_each(|tower| switch.multiply_and_add(digit, tower));
         }
         dc::divide(&mut switch);
-        Ciphertext::new(switch.results().pop().expect("a switch has a result for each key"), scale)
+        let components = switch.results().pop().expect("a switch has a result for each key");
+        self.emitter.close(scope);
+        Ciphertext::new(components, scale)
     }
 
     /// The centred coefficients of a polynomial modulo q_0, as values in some towers.

@@ -17,6 +17,7 @@ use crate::option::Hoisting;
 use crate::polynomial::Polynomial;
 use crate::scale::Scale;
 use crate::switch::{Extended, Switch};
+use ring_program::RegionKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The giant steps of a linear transform: rotations in slots, from 0.
@@ -88,11 +89,10 @@ impl Circuit<'_> {
         if transform.rescales && x.level() == 1 {
             return Err(Error::NothingToDrop { program: self.program });
         }
-        if transform.hoisting.is_extended() {
-            self.transform_extended(&x, transform)
-        } else {
-            self.transform_plain(&x, transform)
-        }
+        self.in_operation("linear transform", |c| match transform.hoisting.is_extended() {
+            true => c.transform_extended(&x, transform),
+            false => c.transform_plain(&x, transform),
+        })
     }
 
     /// Sums stay modulo Q until they are rotated.
@@ -101,9 +101,10 @@ impl Circuit<'_> {
         x: &Ciphertext,
         transform: &LinearTransform<'_>,
     ) -> Result<Ciphertext, Error> {
-        let babies = self.plain_babies(x, transform)?;
+        let babies = self.in_operation("baby steps", |c| c.plain_babies(x, transform))?;
         let mut sum: Option<Ciphertext> = None;
         for GiantStep { step, rotation, terms } in transform.giant_steps() {
+            let scope = self.emitter.open(RegionKind::Operation, format!("giant step {step}"));
             let mut inner = if transform.hoisting.is_nested() { sum.take() } else { None };
             for (baby, slots) in terms {
                 let plaintext = self.diagonal(transform, (step, *baby), (x.level(), false), slots);
@@ -114,6 +115,7 @@ impl Circuit<'_> {
                 None => rotated,
                 Some(sum) => self.add(&sum, &rotated)?,
             });
+            self.emitter.close(scope);
         }
         Ok(sum.expect("a matrix has a diagonal"))
     }
@@ -164,11 +166,12 @@ impl Circuit<'_> {
         transform: &LinearTransform<'_>,
     ) -> Result<Ciphertext, Error> {
         let base = self.emitter.base().at(x.level());
-        let babies = self.babies(x, &transform.babies())?;
+        let babies = self.in_operation("baby steps", |c| c.babies(x, &transform.babies()))?;
         let mut sums: [Option<Extended>; 2] = [None, None];
         // What is divided by P already.
         let mut divided = None;
         for giant_step in transform.giant_steps() {
+            let scope = self.emitter.open(RegionKind::Operation, format!("giant step {}", giant_step.step));
             let [mut inner0, mut inner1] = self.weighted_sums(&babies, &giant_step, x.level(), transform);
             if transform.hoisting.is_nested() {
                 [inner0, inner1] =
@@ -200,7 +203,9 @@ impl Circuit<'_> {
                 [None, None] => [Some(outer0), Some(outer1)],
                 [first, second] => [Some(self.sum_of(first, outer0)), Some(self.sum_of(second, outer1))],
             };
+            self.emitter.close(scope);
         }
+        let scope = self.emitter.open(RegionKind::Operation, "mod-down");
         let sums = sums.map(|sum| sum.expect("a matrix has a diagonal"));
         let sums = sums.map(|sum| self.complete(sum, x.level())).to_vec();
         let mut switch = Switch::of_sums(&mut self.emitter, base.clone(), sums, transform.rescales);
@@ -215,6 +220,7 @@ impl Circuit<'_> {
                 .map(|(tower, limb)| self.emitter.add(limb, divided[&tower], tower));
             components[0] = sum.collect();
         }
+        self.emitter.close(scope);
         let mut scale = x.scale.times(&transform.scale);
         if transform.rescales {
             scale = scale.over(&self.last_modulus(x.level()));

@@ -242,7 +242,7 @@ impl Bootstrapping {
         &self,
         c: &mut Circuit<'_>,
         (x, left): (&Ciphertext, &mut i64),
-        (name, matrix): (String, &Arc<Matrix>),
+        (stage, index, matrix): (&str, usize, &Arc<Matrix>),
         scale: Scale,
         rescales: bool,
     ) -> Result<Ciphertext, Error> {
@@ -254,16 +254,19 @@ impl Bootstrapping {
         };
         let merged = rescales && self.merged && self.hoisting.is_extended() && mod_downs == ModDowns::Once;
         let hoisting = self.hoisting;
+        let name = format!("{stage}.{index}");
         let transform = LinearTransform { name, plan: &plan, scale, mod_downs, hoisting, rescales: merged };
-        let mut product = c.transform(x, &transform)?;
-        if rescales && !merged {
-            product = c.rescale(&product)?;
-        }
-        if matrix.packing == Packing::Join {
-            let other = c.rotated(product.clone(), self.slots as i64)?;
-            product = c.add(&product, &other)?;
-        }
-        Ok(product)
+        c.in_stage(format!("{stage} {}", index + 1), |c| {
+            let mut product = c.transform(x, &transform)?;
+            if rescales && !merged {
+                product = c.rescale(&product)?;
+            }
+            if matrix.packing == Packing::Join {
+                let other = c.rotated(product.clone(), self.slots as i64)?;
+                product = c.add(&product, &other)?;
+            }
+            Ok(product)
+        })
     }
 
     /// The sum of the rotations by multiples of the slots: n/2 over the slots times the coefficients of the message, and zeros
@@ -305,8 +308,8 @@ impl Bootstrapping {
         let late = self.settings.steps == Steps::OpenFhe;
         for (index, matrix) in matrices.iter().enumerate() {
             let rescales = !(late && index + 1 == matrices.len());
-            let (name, scale) = (format!("coeff-to-slot.{index}"), c.last_modulus(x.level()));
-            x = self.transform(c, (&x, &mut left), (name, matrix), scale, rescales)?;
+            let scale = c.last_modulus(x.level());
+            x = self.transform(c, (&x, &mut left), ("coeff-to-slot", index, matrix), scale, rescales)?;
         }
         x = c.rotated(x, left)?;
         let conjugate = c.conjugate(&x);
@@ -330,8 +333,7 @@ impl Bootstrapping {
             let scale = c.last_modulus(x.level()).to_f64() * correction;
             let scale = Scale::integer(scale.powf(1.0 / each as f64).round() as u128);
             let rescales = (index + 1) % each == 0;
-            let name = format!("slot-to-coeff.{index}");
-            x = self.transform(c, (&x, &mut left), (name, matrix), scale, rescales)?;
+            x = self.transform(c, (&x, &mut left), ("slot-to-coeff", index, matrix), scale, rescales)?;
         }
         c.rotated(x, left)
     }

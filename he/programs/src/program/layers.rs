@@ -2,7 +2,7 @@
 
 use super::{Generator, hoisted_rotations};
 use crate::Error;
-use crate::circuit::Circuit;
+use crate::circuit::{Ciphertext, Circuit};
 use crate::definition::{Definition, SwitchingKey};
 use crate::scale::Scale;
 
@@ -30,22 +30,34 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     let exponents = hoisted_rotations::declare_keys(c, rotations)?;
     c.declare_key(SwitchingKey::Relinearisation, "evk");
     for layer in 0..layers {
-        let mut rotated = vec![ciphertext.clone()];
-        rotated.extend(c.automorphisms(&ciphertext, &exponents));
-        // With this scale the sum has the scale 1 after its rescale. Under equal scales of all layers, the exact scale of the
-        // result would have twice the digits after each square.
-        let scale = c.last_modulus(ciphertext.level()).over(&ciphertext.scale);
-        let shifts = std::iter::once(0).chain(rotations.iter().copied());
-        let mut sum = None;
-        for (shift, rotated) in shifts.zip(rotated) {
-            let (name, level) = (format!("pt{layer}.{shift}"), (rotated.level(), false));
-            let weight = c.plaintext(name, level, scale.clone(), Definition::Free);
-            sum = Some(c.multiply_add(sum, &rotated, &weight)?);
-        }
-        let sum = sum.expect("the rotation by 0 is a term");
-        let sum = c.rescale(&sum)?;
-        ciphertext = c.product(&sum, &sum)?;
+        ciphertext = c.in_stage(format!("layer {layer}"), |c| {
+            self::layer(c, &ciphertext, layer, (rotations, &exponents))
+        })?;
     }
     c.output("out", &ciphertext);
     Ok(())
+}
+
+/// The layer with an index.
+fn layer(
+    c: &mut Circuit<'_>,
+    ciphertext: &Ciphertext,
+    layer: usize,
+    (rotations, exponents): (&[i64], &[u32]),
+) -> Result<Ciphertext, Error> {
+    let mut rotated = vec![ciphertext.clone()];
+    rotated.extend(c.automorphisms(ciphertext, exponents));
+    // With this scale the sum has the scale 1 after its rescale. Under equal scales of all layers, the exact
+    // scale of the result would have twice the digits after each square.
+    let scale = c.last_modulus(ciphertext.level()).over(&ciphertext.scale);
+    let shifts = std::iter::once(0).chain(rotations.iter().copied());
+    let mut sum = None;
+    for (shift, rotated) in shifts.zip(rotated) {
+        let (name, level) = (format!("pt{layer}.{shift}"), (rotated.level(), false));
+        let weight = c.plaintext(name, level, scale.clone(), Definition::Free);
+        sum = Some(c.multiply_add(sum, &rotated, &weight)?);
+    }
+    let sum = sum.expect("the rotation by 0 is a term");
+    let sum = c.rescale(&sum)?;
+    c.product(&sum, &sum)
 }

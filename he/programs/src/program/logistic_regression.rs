@@ -104,9 +104,10 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
         if let Some(bootstrapping) =
             bootstrapping.as_ref().filter(|_| iteration > 0 && iteration % between == 0)
         {
-            training.bootstrap(c, bootstrapping, (level, &of_weights))?;
+            let stage = format!("bootstrap {}", iteration / between);
+            c.in_stage(stage, |c| training.bootstrap(c, bootstrapping, (level, &of_weights)))?;
         }
-        training.iterate(c)?;
+        c.in_stage(format!("iteration {}", iteration + 1), |c| training.iterate(c))?;
     }
     c.output("trained", &training.weights);
     Ok(())

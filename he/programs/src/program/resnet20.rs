@@ -67,40 +67,44 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     if layers == 0 || layers > LAYERS {
         return Err(Error::Convolutions { layers, most: LAYERS });
     }
-    let (mut x, first) = network.convolution(c, "first", &image, maps, (CHANNELS[0], 1))?;
+    let (mut x, first) = c.in_stage("first", |c| {
+        let (x, maps) = network.convolution(c, "first", &image, maps, (CHANNELS[0], 1))?;
+        Ok((relu(c, &x)?, maps))
+    })?;
     // The operand of the block, for the sum at its end.
     let mut operand = None;
     maps = first;
-    x = relu(c, &x)?;
     for layer in 1..layers {
         let (stage, block) = ((layer - 1) / (2 * BLOCKS), (layer - 1) / 2 % BLOCKS);
         let name = format!("stage{}.block{}", stage + 1, block + 1);
         let stride = if stage > 0 && block == 0 { 2 } else { 1 };
-        let (mut y, inner) = match operand {
-            None => network.convolution(c, &format!("{name}.a"), &x, maps, (CHANNELS[stage], stride))?,
-            Some(_) => network.convolution(c, &format!("{name}.b"), &x, maps, (CHANNELS[stage], 1))?,
-        };
-        operand = match operand {
-            None => Some((x, maps)),
-            Some((x, of_x)) if of_x == inner => {
-                y = network.add(c, &y, &x)?;
-                None
-            }
-            Some((x, of_x)) => {
-                y = network.add_downsampled(c, &format!("{name}.skip"), [&y, &x], (of_x, inner))?;
-                None
-            }
-        };
-        let y = network.bootstrap(c, &y, inner)?;
-        x = relu(c, &y)?;
-        maps = inner;
+        let layer = if operand.is_none() { format!("{name}.a") } else { format!("{name}.b") };
+        (x, maps, operand) = c.in_stage(layer.clone(), |c| {
+            let stride = if operand.is_none() { stride } else { 1 };
+            let (mut y, inner) = network.convolution(c, &layer, &x, maps, (CHANNELS[stage], stride))?;
+            let operand = match operand {
+                None => Some((x, maps)),
+                Some((x, of_x)) if of_x == inner => {
+                    y = network.add(c, &y, &x)?;
+                    None
+                }
+                Some((x, of_x)) => {
+                    y = network.add_downsampled(c, &format!("{name}.skip"), [&y, &x], (of_x, inner))?;
+                    None
+                }
+            };
+            let y = network.bootstrap(c, &y, inner)?;
+            Ok::<_, Error>((relu(c, &y)?, inner, operand))
+        })?;
     }
     if layers < LAYERS {
         c.output("maps", &x);
         return Ok(());
     }
-    let pooled = network.pool(c, &x, maps)?;
-    let logits = network.classify(c, &pooled)?;
+    let logits = c.in_stage("classification", |c| {
+        let pooled = network.pool(c, &x, maps)?;
+        network.classify(c, &pooled)
+    })?;
     c.output("logits", &logits);
     Ok(())
 }

@@ -2,4 +2,5 @@
 
 mod bootstrap;
 mod golden;
+mod regions;
 mod resnet20;

@@ -90,6 +90,7 @@ pub(super) fn parse(file: &str, text: &str, folder: &Path) -> Result<Manifest, D
         seeded: None,
         parameters: None,
         moduli,
+        annotations: super::Annotations::default(),
         title: None,
         warnings: missing.warnings,
         file: file.into(),

@@ -59,7 +59,7 @@ fn text(bodies: &[RingProgram], calls: &Calls) -> String {
 }
 
 /// One modulus, so that all words are residues.
-fn texts() -> impl Strategy<Value = (Vec<RingProgram>, String)> {
+pub(crate) fn texts() -> impl Strategy<Value = (Vec<RingProgram>, String)> {
     let choice = (any::<u8>(), any::<[u64; 3]>(), any::<u8>(), any::<u128>(), any::<u32>());
     let bodies = prop::collection::vec(prop::collection::vec(choice, 1..8), 1..4);
     let calls = prop::collection::vec(

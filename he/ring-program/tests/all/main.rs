@@ -8,5 +8,6 @@ mod niobium;
 mod operations;
 mod products;
 mod reference;
+mod regions;
 mod round_trip;
 mod traces;
