@@ -10,7 +10,7 @@ use b512_asm::Pipe;
 use codegen::library::BUILT_IN;
 use codegen::{Kernel, PlanChoice, Recipe, Request, compile, generate};
 use golden::Operation;
-use programs::{Options, ParameterSet, find_dataflow, find_program, generate as generate_program};
+use programs::{Options, ParameterSet, find_program, generate as generate_program};
 use rayon::prelude::*;
 use ring::Degree;
 use runtime::{Keys, Runtime};
@@ -313,8 +313,7 @@ fn group_rows(
 fn rows((set, n, machine_name): (&str, Option<u64>, &str)) -> Result<[String; 3], Fault> {
     let machine = machine(machine_name)?;
     let set = ParameterSet::built_in(set, n).ok_or("a built-in set")??;
-    let dataflow = find_dataflow("oct").ok_or("a dataflow")?;
-    let options = Options { dataflow, ..Options::default() };
+    let options = Options::of([("dataflow", "oct")]);
     let program = generate_program(&find_program("hmult").ok_or("a program")?, &set, &options)?;
     let runtime = Runtime::new(&program, &machine, Keys::Streamed)?;
     let report = runtime.report(&runtime.time(false)?);

@@ -217,7 +217,7 @@ impl Definition {
         parts: &mut Parts,
     ) -> Result<(), Diagnostics> {
         let span = item.span.clone();
-        match &**key {
+        match &*parameter::canonical(key) {
             "name" => self.name = self.label(document, key, item)?,
             "title" => self.title = self.label(document, key, item)?,
             "machine" => self.machine = self.read(document, key, item)?,
@@ -302,7 +302,7 @@ impl Definition {
     /// # Errors
     /// Returns an error if the key is an axis of the sweep.
     pub fn set(&mut self, change: &Override) -> Result<(), Diagnostic> {
-        let key = change.key();
+        let key = &*parameter::canonical(change.key());
         if let Some(setting) = self.varied().find(|setting| &*setting.key == key) {
             let message = format!("the override `{key}={}` sets a key that the sweep varies", change.value());
             return Err(self.error(setting.span.clone(), message, "set another key, or change the sweep"));

@@ -4,32 +4,33 @@ use super::Generator;
 use crate::Error;
 use crate::circuit::Circuit;
 use crate::definition::SwitchingKey;
+use crate::option::{Options, ROTATIONS};
 use crate::scale::Scale;
 
 /// The rotations, unless some are given.
-pub(super) const ROTATIONS: [i64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
+pub(super) const EIGHT: [i64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 
 /// Several rotations of one ciphertext.
 pub(super) const HOISTED_ROTATIONS: Generator = Generator {
     name: "hoisted-rotations",
     definition: "rotR.0, rotR.1 is ct.0, ct.1 rotated by R, as hrot does it with the key evkR.b.J, evkR.a.J; digits are raised once",
-    options: &["rotations"],
+    options: &[&ROTATIONS],
     defaults: &[],
     emit,
 };
 
-fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
-    let rotations = c.options.rotations.as_deref().unwrap_or(&ROTATIONS);
-    let ciphertext = c.input("ct", Scale::one());
-    let exponents = declare_keys(c, rotations)?;
+fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
+    let rotations = options.rotations(ROTATIONS.name).unwrap_or(EIGHT.to_vec());
+    let ciphertext = c.input_at("ct", c.level(), Scale::one())?;
+    let exponents = declare_keys(c, &rotations)?;
     for (rotation, rotated) in rotations.iter().zip(c.automorphisms(&ciphertext, &exponents)) {
-        c.output(&format!("rot{rotation}"), &rotated);
+        c.output(&format!("rot{rotation}"), &rotated)?;
     }
     Ok(())
 }
 
 /// Declares the keys `evkR.b.J`, `evkR.a.J` of some rotations R, and returns the exponents of their automorphisms.
-pub(super) fn declare_keys(c: &mut Circuit<'_>, rotations: &[i64]) -> Result<Vec<u32>, Error> {
+pub(super) fn declare_keys(c: &mut Circuit, rotations: &[i64]) -> Result<Vec<u32>, Error> {
     let mut exponents = Vec::new();
     for (index, &rotation) in rotations.iter().enumerate() {
         if rotations[..index].contains(&rotation) {

@@ -1,10 +1,11 @@
 //! The parts of a definition, read from TOML.
 
 use super::{Axis, DataFile, Definition, MAX_LABEL, ScheduleFor, Setting, TOP_KEYS, quoted};
-use crate::parameter::PARAMETERS;
+use crate::parameter::{self, PARAMETERS};
 use diagnostic::document::{Document, Field, Format, Item, Node, Schema};
 use diagnostic::{Code, Diagnostic, Diagnostics, counted};
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -162,7 +163,11 @@ impl Definition {
     /// The value `item` of a field.
     fn setting(&self, key: &Arc<str>, field: &Field<'_>, item: &Item<'_>) -> Result<Setting, Diagnostic> {
         let (key_span, span) = (field.span.clone(), item.span.clone());
-        Ok(Setting { key: Arc::clone(key), key_span, value: self.plain(item)?, span })
+        let key = match parameter::canonical(key) {
+            Cow::Borrowed(_) => Arc::clone(key),
+            Cow::Owned(key) => key.into(),
+        };
+        Ok(Setting { key, key_span, value: self.plain(item)?, span })
     }
 
     fn needs_a_list(&self, item: &Item<'_>, key: &str) -> Diagnostic {
