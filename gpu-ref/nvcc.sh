@@ -3,8 +3,9 @@
 #
 # * every kernel for sm_90, with little optimisation: only errors and warnings matter, and a warning is an
 #   error;
-# * a sample of them for the other supported architectures (`SAMPLE` of reference/examples/kernels.rs says what may
-#   differ between them);
+# * for other supported architectures a sample of them (`SAMPLE` of reference/examples/kernels.rs says what may
+#   differ between them), and the default kernels that cross memory once: chains for sm_80 and sm_100, clusters for
+#   sm_100;
 # * default kernels for sm_90, fully optimised. They must not spill more than a few registers. Without
 #   options, only those that could: see `source::tight`. With `--all`, every default kernel, which takes
 #   several times as long.
@@ -84,12 +85,17 @@ quick='-Xcicc -O1 -Xptxas -O1'
     for architecture in sm_80 sm_89 sm_100; do
         find "$kernels/sample" -name '*.cu' -printf "%p $architecture $quick\n"
     done
+    for architecture in sm_80 sm_100; do
+        find "$kernels/tight" -name '*-chained.cu' -printf "%p $architecture $quick\n"
+    done
+    find "$kernels/tight" -name '*-once.cu' -printf "%p sm_100 $quick\n"
 } | xargs -P "$(nproc)" -L 1 bash -c 'compile "$@"' compile
 
 # A few registers can pay for another resident block; more are a mistake in a recipe. These kernels spill more
-# and are the fastest all the same: reports/gpu/h200-tune.csv has them beside their neighbours without spills.
+# and are the fastest all the same: reports/gpu/h200-tune.csv and h100-chains.csv have them beside others without spills.
 limit=16
 known='32-14-512 product 56
+64-15-512 product 20
 64-16-64 product 48
 128-16-64 forward_0 20
 128-17-64 forward_0 20'
@@ -104,7 +110,7 @@ spills=$(awk -v limit=$limit -v known="$known" '
         sub(/.*\//, "", file)
         size = file
         sub(/^[0-9]+-/, "", size)
-        sub(/\.cu.*/, "", size)
+        sub(/(-chained|-once)?\.cu.*/, "", size)
         allowed = (size " " kernel) in most ? most[size " " kernel] : limit
         if (substr($0, RSTART) + 0 > allowed) printf "%s: %s: %s\n", file, kernel, substr($0, RSTART, RLENGTH)
     }' "$kernels/$part"/*.sm_90)

@@ -21,7 +21,7 @@ use std::path::Path;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Also run the CUDA kernels on a GPU; fails if there is none
+    /// Also run the CUDA kernels on an NVIDIA GPU; needs driver 570 and NVRTC of CUDA 12, or later
     #[arg(long)]
     gpu: bool,
     /// Ring degrees, powers of two from 1024 on
@@ -64,16 +64,15 @@ impl Witness for Cuda<'_> {
     }
 
     fn compute(&self, task: &Task, sets: &[Operands]) -> Results {
-        let compute = |set: &Operands| match (&self.kernels.work, task) {
-            (Work::Operation(_, compute), Task::Operation(request)) => compute(self.device, request, set),
+        match (&self.kernels.work, task) {
+            (Work::Operation(_, compute), Task::Operation(request)) => compute(self.device, request, sets),
             (Work::Composition(_, compute), Task::Composite(composite)) => {
-                compute(self.device, composite, set)
+                sets.iter().map(|set| compute(self.device, composite, set)).collect()
             }
             (Work::Operation(..) | Work::Composition(..), _) => {
                 Err(format!("these kernels do not compute {}", task.operation()).into())
             }
-        };
-        sets.iter().map(compute).collect()
+        }
     }
 }
 
@@ -81,6 +80,7 @@ impl Witness for Cuda<'_> {
 struct Check<'k> {
     task: Task,
     bits: u32,
+    limbs: usize,
     kernels: Vec<&'k Kernels>,
 }
 
@@ -97,10 +97,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let plan = kernel::plan(&args.plan, Path::new(&args.plan))?;
     let simulator = Simulator { machine, plan };
     let known = kernels::all();
-    let checks = checks(args, &known)?;
     let gpu = args.gpu.then(open_gpu).transpose()?;
     let emulated = emulated();
     let devices: Vec<&(String, Device)> = emulated.iter().chain(&gpu).collect();
+    let checks = checks(args, &known, &devices)?;
     let seed = args.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish());
     let verdicts = checks
         .par_iter()
@@ -152,6 +152,7 @@ fn columns(rows: &[Row<'_>], witnesses: &[&str]) -> Vec<Column> {
         column("operation", &|row| rows[row].0.task.operation().into()),
         column("n", &|row| rows[row].0.task.n().to_string()),
         column("bits", &|row| rows[row].0.bits.to_string()),
+        column("moduli", &|row| rows[row].0.limbs.to_string()),
         column("kernels", &|row| rows[row].1.name.clone()),
     ];
     for (number, name) in witnesses.iter().enumerate() {
@@ -172,7 +173,7 @@ fn verdicts(
     seed: u64,
 ) -> Result<Vec<Vec<Verdict>>, lab_run::crosscheck::WitnessError> {
     let n = check.task.n();
-    let asked = |kernels: &Kernels, device: &Device| !device.is_emulated() || n <= kernels.emulated_n;
+    let asked = |kernels: &Kernels, device: &Device| kernels.suits(device, n);
     let pairs =
         || check.kernels.iter().flat_map(|&kernels| devices.iter().map(move |device| (kernels, device)));
     let cuda: Vec<Cuda<'_>> = pairs()
@@ -194,8 +195,13 @@ fn verdicts(
     Ok(rows)
 }
 
-/// The checks that the options select: every operation with kernels, at every size.
-fn checks<'k>(args: &Args, known: &'k [Kernels]) -> Result<Vec<Check<'k>>, Failure> {
+/// The checks that the options select: every operation with kernels, at every size. Kernels for some batches only are left
+/// out at degrees where no batch on the devices uses them.
+fn checks<'k>(
+    args: &Args,
+    known: &'k [Kernels],
+    devices: &[&(String, Device)],
+) -> Result<Vec<Check<'k>>, Failure> {
     let wanted = |kernels: &Kernels| {
         let operation = kernels.work.operation();
         args.kernels.is_empty()
@@ -203,20 +209,25 @@ fn checks<'k>(args: &Args, known: &'k [Kernels]) -> Result<Vec<Check<'k>>, Failu
     };
     let mut checks: Vec<Check<'k>> = Vec::new();
     for kernels in known.iter().filter(|kernels| wanted(kernels)) {
-        for &n in &args.n {
+        let used = |n: &&Degree| {
+            let n = n.get() as u32;
+            kernels.kind.is_none() || devices.iter().any(|(_, device)| kernels.suits(device, n))
+        };
+        for &n in args.n.iter().filter(used) {
             let own = [kernels.longest];
             let sizes = if args.bits.is_empty() { &own[..] } else { &args.bits };
             for &bits in sizes.iter().filter(|&&bits| bits <= kernels.longest) {
                 let same = |check: &&mut Check<'_>| {
                     let task = &check.task;
-                    (task.operation(), u64::from(task.n()), check.bits)
-                        == (kernels.work.operation(), n.get(), bits)
+                    (task.operation(), u64::from(task.n()), check.bits, check.limbs)
+                        == (kernels.work.operation(), n.get(), bits, kernels.limbs)
                 };
                 match checks.iter_mut().find(same) {
                     Some(check) => check.kernels.push(kernels),
                     None => checks.push(Check {
-                        task: task(&kernels.work, n, bits)?,
+                        task: task(&kernels.work, n, bits, kernels.limbs)?,
                         bits,
+                        limbs: kernels.limbs,
                         kernels: vec![kernels],
                     }),
                 }
@@ -240,9 +251,9 @@ impl Work {
 }
 
 /// The task modulo the largest primes of a size.
-fn task(work: &Work, degree: Degree, bits: u32) -> Result<Task, Failure> {
+fn task(work: &Work, degree: Degree, bits: u32, limbs: usize) -> Result<Task, Failure> {
     let task = match work {
-        Work::Operation(operation, _) => Request::with_primes(*operation, degree, bits, 1)
+        Work::Operation(operation, _) => Request::with_primes(*operation, degree, bits, limbs)
             .map(|request| Task::Operation(request.with(Parameters::new(operation.examples())))),
         Work::Composition(composition, _) => {
             Composite::with_primes(*composition, degree, bits).map(Task::Composite)

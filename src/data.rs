@@ -2,8 +2,10 @@
 
 use crate::failure::Failure;
 use crate::files;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use diagnostic::counted;
 use golden::GoldenError;
+use lab_run::Form;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -14,13 +16,12 @@ pub(crate) struct NamedFile {
     pub(crate) path: PathBuf,
 }
 
-pub(crate) fn named_file(text: &str) -> Result<NamedFile, String> {
-    match text.split_once('=') {
-        Some((name, path)) if !name.is_empty() && !path.is_empty() => {
-            Ok(NamedFile { name: name.into(), path: path.into() })
-        }
-        _ => Err("write NAME=FILE, e.g. x=x.bin".into()),
-    }
+/// Parses `NAME=FILE`; the file has any path.
+pub(crate) fn named_file() -> impl TypedValueParser<Value = NamedFile> {
+    OsStringValueParser::new().try_map(|text| {
+        let (name, path) = files::assigned(&text).ok_or("write NAME=FILE, e.g. x=x.bin")?;
+        Ok::<_, &str>(NamedFile { name, path })
+    })
 }
 
 impl NamedFile {
@@ -54,6 +55,11 @@ impl NamedFile {
         }
         Err(Failure::Work(message))
     }
+}
+
+/// Refuses files whose names do not tell the form of their data.
+pub(crate) fn check_forms(files: &[NamedFile]) -> Result<(), Failure> {
+    Ok(files.iter().try_for_each(|file| Form::of(&file.path).map(drop))?)
 }
 
 /// Refuses two files for one name.

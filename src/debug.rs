@@ -8,8 +8,8 @@ use crate::run_failure::failure_of;
 use crate::signals;
 use b512_asm::{Program, Role};
 use debugger::{App, Key, Listing, Session, Target};
-use lab_run::inputs_of;
 use lab_run::program::ProgramFile;
+use lab_run::{admit, inputs_of};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use sim::Machine;
@@ -24,11 +24,14 @@ pub(crate) struct Args {
     program: ProgramArgs,
     /// Coefficients of an input, as for `rpu run`. Other inputs keep the program's initial data, or are drawn
     /// from the seed
-    #[arg(long = "input", value_name = "NAME=FILE", value_parser = named_file)]
+    #[arg(long = "input", value_name = "NAME=FILE", value_parser = named_file())]
     inputs: Vec<NamedFile>,
     /// The words that an output should have at the end; other outputs are compared with the program's claims
-    #[arg(long = "expect", value_name = "NAME=FILE", value_parser = named_file)]
+    #[arg(long = "expect", value_name = "NAME=FILE", value_parser = named_file())]
     expected: Vec<NamedFile>,
+    /// Debug a program that `rpu run` refuses, because of its defects or of an instruction that faults
+    #[arg(long)]
+    lenient: bool,
     /// Seed of random inputs
     #[arg(long, default_value_t = 0, value_parser = whole::<u64>)]
     seed: u64,
@@ -37,6 +40,9 @@ pub(crate) struct Args {
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let (file, machine) = args.program.load()?;
     let title = format!("{} | {}", file.name(), machine.name);
+    if !args.lenient {
+        admit(&file.program, &machine).map_err(|error| failure_of(error, &file, &[]))?;
+    }
     let mut session = session(&file, &machine, &args.inputs, args.seed)?;
     let expected = expected(&file.program, &mut session, &args.expected)?;
     if !expected.is_empty() {

@@ -4,15 +4,31 @@ use crate::failure::Failure;
 use b512_asm::{Program, object};
 use diagnostic::input::{self, Content};
 use diagnostic::printable;
+use lab_run::Form;
 use lab_run::program::Axes;
 use ring_program::RingProgram;
 use ring_program::data::{Words, concat};
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Whether the path is `-`, standard input or output.
 pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// The parts of `NAME=FILE`. A path has any bytes, a name is text.
+pub(crate) fn assigned(text: &OsStr) -> Option<(String, PathBuf)> {
+    #[cfg(unix)]
+    let (name, path) = {
+        use std::os::unix::ffi::OsStrExt;
+        let bytes = text.as_bytes();
+        let equals = bytes.iter().position(|&byte| byte == b'=')?;
+        (std::str::from_utf8(&bytes[..equals]).ok()?, OsStr::from_bytes(&bytes[equals + 1..]))
+    };
+    #[cfg(not(unix))]
+    let (name, path) = text.to_str()?.split_once('=').map(|(name, path)| (name, OsStr::new(path)))?;
+    (!name.is_empty() && !path.is_empty()).then(|| (name.to_owned(), path.into()))
 }
 
 /// Reads a file.
@@ -80,21 +96,22 @@ pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
 
 /// The content of a program's file: an object if the name ends in `.o` or `.elf`, else text.
 pub(crate) fn program_file(path: &Path, program: &Program) -> Result<Vec<u8>, Failure> {
-    if path.extension().is_some_and(|extension| extension == "o" || extension == "elf") {
+    let is_object = |ending: &OsStr| ["o", "elf"].iter().any(|known| ending.eq_ignore_ascii_case(known));
+    if path.extension().is_some_and(is_object) {
         object::write(program).map_err(|error| Failure::wrong(error, None))
     } else {
         Ok(program.to_string().into_bytes())
     }
 }
 
-/// Reads coefficients: 16 little-endian bytes each; a list if the name ends in `.json`, an array if it ends in `.npy`.
+/// Reads coefficients, in the form that the name says.
 pub(crate) fn read_coefficients(path: &Path) -> Result<Vec<u128>, Failure> {
-    Ok(lab_run::program::coefficients(&name(path), &read(path, Content::Data)?)?)
+    Ok(lab_run::program::coefficients(Form::of(path)?, &name(path), &read(path, Content::Data)?)?)
 }
 
-/// Writes coefficients in the same forms.
+/// Writes coefficients in the form that the name says.
 pub(crate) fn write_coefficients(path: &Path, words: &[u128], axes: Axes) -> Result<(), Failure> {
-    write(path, &lab_run::program::coefficient_file(&name(path), words, axes))
+    write(path, &lab_run::program::coefficient_file(Form::of(path)?, words, axes))
 }
 
 /// Writes the limbs of an input or an output of a ring program in the same forms.

@@ -6,8 +6,9 @@ use crate::format::{Format, json};
 use crate::message::Message;
 use crate::program::ProgramArgs;
 use crate::ring_file::RingFileArgs;
+use crate::run_failure::failure_of;
 use diagnostic::{Diagnostic, counted};
-use lab_run::RingFile;
+use lab_run::{RingFile, admit};
 use sim::lint;
 
 #[derive(clap::Args)]
@@ -46,9 +47,13 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 /// The errors and the warnings about a kernel.
 fn of_kernel(args: &Args) -> Result<(Vec<Diagnostic>, Vec<Diagnostic>), Failure> {
     let (file, machine) = args.program.load()?;
-    let fits = machine.check_fits(&file.program);
-    fits.map_err(|error| Failure::wrong(format_args!("{}: {error}", file.name()), None))?;
-    let errors = file.diagnostics(lint::errors(&file.program, &machine));
+    let errors = match admit(&file.program, &machine) {
+        Ok(()) => Vec::new(),
+        Err(error) => match error.in_file(&file) {
+            Some(errors) => errors.iter().cloned().collect(),
+            None => return Err(failure_of(error, &file, &[])),
+        },
+    };
     Ok((errors, file.diagnostics(lint::warnings(&file.program, &machine))))
 }
 

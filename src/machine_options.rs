@@ -3,13 +3,13 @@
 use crate::failure::Failure;
 use diagnostic::Diagnostics;
 use sim::{Machine, MachineBase, Override};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct MachineArgs {
     /// Machine file, or the name of a built-in machine
     #[arg(long, value_name = "M.toml", default_value = "rpu-128x128")]
-    machine: String,
+    machine: PathBuf,
     /// Set a key of the machine, e.g. vdm.banks=64
     #[arg(short = 'p', long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
@@ -23,11 +23,15 @@ impl MachineArgs {
 }
 
 /// A machine file if the name ends in `.toml`, else a built-in machine.
-pub(crate) fn base(name: &str) -> Result<MachineBase, Diagnostics> {
-    if name.ends_with(".toml") { MachineBase::load(PathBuf::from(name)) } else { MachineBase::built_in(name) }
+pub(crate) fn base(name: impl AsRef<Path>) -> Result<MachineBase, Diagnostics> {
+    let name = name.as_ref();
+    match name.extension() {
+        Some(extension) if extension.eq_ignore_ascii_case("toml") => MachineBase::load(name),
+        _ => MachineBase::built_in(&diagnostic::path(name)),
+    }
 }
 
-pub(crate) fn load(name: &str, overrides: &[String]) -> Result<Machine, Failure> {
+pub(crate) fn load(name: impl AsRef<Path>, overrides: &[String]) -> Result<Machine, Failure> {
     let overrides = parse_overrides(overrides)?;
     Ok(base(name)?.machine(&overrides)?)
 }

@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::files;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use lab_sweep::Results;
 use lab_sweep::compose::{ComposeError, Form, Fronts, Request};
 use lab_sweep::outputs::Outputs;
+use lab_sweep::{Results, check_presentation};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -90,6 +90,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         marks: args.marks.clone(),
         limits: args.limits.clone(),
     };
+    folders.iter().filter(|folder| folder.is_dir()).try_for_each(|folder| check_presentation(folder))?;
     let figure = request.figure(&folders)?;
     let plot = |error| Failure::from(ComposeError::Plot(error));
     let content = match extension {
@@ -132,7 +133,11 @@ impl Args {
 
 /// Makes the charts and the page of a folder again. Its results stay as they are.
 fn draw_again(folder: &Path) -> Result<(), Failure> {
+    check_presentation(folder)?;
     let results = Results::merge(&[folder])?;
+    if results.missing() > 0 {
+        note!("warning: {} of {} points have not run", results.missing(), results.points());
+    }
     let names = Outputs::new(&results).draw(folder)?;
     if names.is_empty() {
         return Err(ComposeError::NoResults.into());

@@ -35,7 +35,9 @@ impl ProgramArgs {
 
 /// Whether the file has the name of a program, of a kernel or of rings.
 pub(crate) fn is_program(path: &Path) -> bool {
-    let is_kernel = |extension: &OsStr| ["b512", "o", "elf", "c"].iter().any(|known| extension == *known);
+    let is_kernel = |extension: &OsStr| {
+        ["b512", "o", "elf", "c"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    };
     RingFile::is_meant(path) || path.extension().is_some_and(is_kernel)
 }
 

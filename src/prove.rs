@@ -3,7 +3,9 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::program::ProgramArgs;
-use codegen::rewrite::{ProofError, prove};
+use crate::run_failure::failure_of;
+use codegen::rewrite::prove;
+use lab_run::{admit, check_coverage};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -15,16 +17,9 @@ pub(crate) struct Args {
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let (file, machine) = args.program.load()?;
     let program = &file.program;
-    let fits = machine.check_fits(program);
-    fits.map_err(|error| Failure::wrong(format_args!("{}: {error}", file.name()), None))?;
-    match prove(program) {
-        Ok(()) => {}
-        Err(error @ ProofError::NoClaim) => {
-            let help = "add a line such as `.computes y = a * b + c, n=1024, modulus=..`";
-            return Err(Failure::wrong(format_args!("{}: {error}", file.name()), help));
-        }
-        Err(error) => return Err(Failure::Work(format!("{}: {error}", file.name()))),
-    }
+    let admitted = admit(program, &machine).and_then(|()| check_coverage(program, |_| false));
+    admitted.map_err(|error| failure_of(error, &file, &[]))?;
+    prove(program).map_err(|error| Failure::Work(format!("{}: {error}", file.name())))?;
     let claims = program.claims.iter().map(|claim| format!("proven for all data: {claim}\n"));
     files::print_text(&claims.collect::<String>())
 }

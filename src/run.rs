@@ -3,7 +3,7 @@
 mod dump;
 mod ring;
 
-use crate::data::{self, NamedFile, named_file};
+use crate::data::{self, NamedFile, check_forms, named_file};
 use crate::failure::{self, Failure};
 use crate::files;
 use crate::format::{Format, json};
@@ -12,6 +12,7 @@ use crate::numbers::whole;
 use crate::program;
 use crate::run_failure::failure_of;
 use b512_asm::{Program, Role};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use debugger::Location;
 use lab_run::inputs::drawn;
 use lab_run::program::Axes;
@@ -31,18 +32,18 @@ pub(crate) struct Args {
     machine: MachineArgs,
     #[command(flatten)]
     ring: ring::RingArgs,
-    /// Coefficients of an input; of a ring program, limb after limb. The name of the file selects the form:
+    /// Coefficients of an input; of a ring program, limb after limb. The ending of the file's name selects the form:
     /// .json is a list of numbers, and of texts such as "0x1f"; .npy is a NumPy array of integers, whose last
-    /// axis of two holds the low and the high half of long ones; any other name is 16 little-endian bytes per
+    /// axis of two holds the low and the high half of long ones; .bin, or - for a pipe, is 16 little-endian bytes per
     /// coefficient. Inputs of a kernel without a file keep the program's initial data, or are drawn from the
     /// seed
-    #[arg(long = "input", value_name = "NAME=FILE", value_parser = named_file)]
+    #[arg(long = "input", value_name = "NAME=FILE", value_parser = named_file())]
     inputs: Vec<NamedFile>,
     /// Write the coefficients of an output to a file, in the form that its name says
-    #[arg(long = "output", value_name = "NAME=FILE", value_parser = named_file, conflicts_with = "timing_only")]
+    #[arg(long = "output", value_name = "NAME=FILE", value_parser = named_file(), conflicts_with = "timing_only")]
     outputs: Vec<NamedFile>,
     /// Compare an output with the coefficients in a file
-    #[arg(long = "expect", value_name = "NAME=FILE", value_parser = named_file, conflicts_with = "timing_only")]
+    #[arg(long = "expect", value_name = "NAME=FILE", value_parser = named_file(), conflicts_with = "timing_only")]
     expected: Vec<NamedFile>,
     /// Seed of random inputs, by default 0. If some inputs of a ring program have files, the others need a seed.
     /// The generator is SplitMix64. Its state is seed + i for the i-th input, or seed XOR a hash of the limb's
@@ -67,11 +68,15 @@ pub(crate) struct Args {
     stream: Option<u32>,
     /// Write a pipeline trace: kanata=FILE for Konata, perfetto=FILE for Perfetto, ascii=FILE as
     /// text; FILE may be -
-    #[arg(long = "trace", value_name = "KIND=FILE", value_parser = trace_file, conflicts_with = "functional_only")]
+    #[arg(long = "trace", value_name = "KIND=FILE", value_parser = trace_file(), conflicts_with = "functional_only")]
     traces: Vec<TraceFile>,
     /// Write a page with stall breakdown, pipeline timeline, area and energy: one HTML file
     #[arg(long, value_name = "FILE.html", conflicts_with = "functional_only")]
     page: Option<PathBuf>,
+    /// Write whose the time, the off-chip bytes and the energy of a ring program are, by stage, operation, function and kernel: JSON
+    /// for <https://www.speedscope.app>. FILE may be -
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
     /// First instruction of an ASCII trace, by default 0
     #[arg(long, value_name = "INDEX", value_parser = whole::<usize>)]
     from: Option<usize>,
@@ -114,19 +119,14 @@ fn runs(text: &str) -> Result<u32, String> {
     if (1..=100_000).contains(&runs) { Ok(runs) } else { Err("it must be from 1 to 100000".into()) }
 }
 
-fn trace_file(text: &str) -> Result<TraceFile, String> {
-    let (kind, path) = text.split_once('=').unwrap_or((text, ""));
-    let kind = match kind {
-        "kanata" => TraceKind::Kanata,
-        "perfetto" => TraceKind::Perfetto,
-        "ascii" => TraceKind::Ascii,
-        _ => return Err("expected kanata=FILE, perfetto=FILE or ascii=FILE".into()),
-    };
-    if path.is_empty() {
-        Err("write KIND=FILE, e.g. ascii=-".into())
-    } else {
-        Ok(TraceFile { kind, path: path.into() })
-    }
+fn trace_file() -> impl TypedValueParser<Value = TraceFile> {
+    OsStringValueParser::new().try_map(|text| {
+        const EXPECTED: &str = "expected kanata=FILE, perfetto=FILE or ascii=FILE";
+        let (kind, path) = files::assigned(&text).ok_or(EXPECTED)?;
+        let kinds = [TraceKind::Kanata, TraceKind::Perfetto, TraceKind::Ascii];
+        let kind = kinds.into_iter().find(|known| known.name() == kind).ok_or(EXPECTED)?;
+        Ok::<_, &str>(TraceFile { kind, path })
+    })
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
@@ -224,12 +224,16 @@ impl Args {
         all.extend(
             self.page.iter().map(|path| (format!("--page {}", diagnostic::path(path)), path.as_path())),
         );
+        all.extend(
+            self.profile.iter().map(|path| (format!("--profile {}", diagnostic::path(path)), path.as_path())),
+        );
         all.extend(self.dump.first().map(|names| (format!("--dump {names}"), Path::new("-"))));
         all
     }
 
-    /// Refuses options that other options make useless.
+    /// Refuses options that other options make useless, and files of data without a form.
     fn check_options(&self) -> Result<(), Failure> {
+        [&self.inputs, &self.outputs, &self.expected].into_iter().try_for_each(|files| check_forms(files))?;
         let mut known = BTreeMap::new();
         for (option, path) in self.destinations() {
             let Some(file) = files::identity(path) else { continue };

@@ -3,8 +3,9 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::program::ProgramArgs;
+use crate::run_failure::failure_of;
 use codegen::rewrite::{Rescheduled, reschedule};
-use diagnostic::Diagnostics;
+use lab_run::admit;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -19,15 +20,7 @@ pub(crate) struct Args {
 /// Reorders a program for a machine and renames its registers.
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let (file, machine) = args.program.load()?;
-    let fits = machine.check_fits(&file.program);
-    fits.map_err(|error| Failure::wrong(format_args!("{}: {error}", file.name()), None))?;
-    let mut errors = Diagnostics::default();
-    file.diagnostics(sim::lint::errors(&file.program, &machine))
-        .into_iter()
-        .for_each(|error| errors.push(error));
-    if !errors.is_empty() {
-        return Err(errors.into());
-    }
+    admit(&file.program, &machine).map_err(|error| failure_of(error, &file, &[]))?;
     let rescheduled = reschedule(&file.program, &machine);
     let rescheduled =
         rescheduled.map_err(|error| Failure::wrong(format_args!("{}: {error}", file.name()), None))?;

@@ -10,7 +10,10 @@ use clap::Subcommand;
 use diagnostic::counted;
 use diagnostic::input::Content;
 use lab_sweep::outputs::{OutputError, Outputs};
-use lab_sweep::{Definition, FIG4, JournalError, Part, Plan, Record, Results, Shard, Status, is_sweep, run};
+use lab_sweep::{
+    Definition, FIG4, JournalError, Part, Plan, Record, Results, Shard, Status, check_presentation, is_sweep,
+    run,
+};
 use progress::{Progress, ProgressKind};
 use std::path::{Path, PathBuf};
 
@@ -72,7 +75,7 @@ pub(crate) fn definition(file: Option<&Path>, overrides: &[String]) -> Result<De
         }
         Some(path) => {
             let (name, text) = files::read_text(path, Content::Document)?;
-            Definition::parse(&name, &text)?
+            Definition::parse(&name, &text)?.in_folder(path.parent().unwrap_or(Path::new("")))
         }
     };
     for change in parse_overrides(overrides)? {
@@ -111,6 +114,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         None => sweep(args),
         Some(Command::Merge { folders, out }) => {
             let mut folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
+            folders.iter().try_for_each(|folder| check_presentation(folder))?;
             let out = out.as_deref().unwrap_or(folders[0]);
             if !folders.contains(&out) && is_sweep(out) {
                 // It was merged before.
@@ -176,9 +180,15 @@ pub(crate) fn this_shard(given: Option<Shard>) -> Result<Shard, Failure> {
     }
 }
 
-/// The number of threads: as given, or one for each core.
+/// The most threads that work on a core.
+const THREADS_PER_CORE: usize = 4;
+
+/// The number of threads: as given, up to four for each core, or one for each core.
 pub(crate) fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+    // Results do not depend on their number, and many idle ones slow the others down.
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = threads.map_or(0, |threads| threads.min(THREADS_PER_CORE * cores));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|error| Failure::wrong(error, None))
 }
 

@@ -116,8 +116,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 /// Refuses a machine that a library cannot tell from another.
 fn check_target(machine: &Machine) -> Result<(), Failure> {
     let other = Target::of(machine).machine();
-    let differing =
-        machine.with_access_cycles().changes_from(&other).into_iter().find(|change| change.key != "name");
+    let differing = machine.resolved().changes_from(&other).into_iter().find(|change| change.key != "name");
     match differing {
         None => Ok(()),
         Some(change) => Err(Failure::wrong(

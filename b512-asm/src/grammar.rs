@@ -3,6 +3,7 @@
 //! A statement is one line; only the words of an image span several, between braces. A line that
 //! does not parse becomes a diagnostic, and parsing continues with the next line.
 
+use crate::c_text::directives;
 use crate::code::Code;
 use crate::expression::{Expr, SettingText, expr, setting};
 use crate::isa::Op;
@@ -120,11 +121,10 @@ pub(crate) fn parse<'a>(source: &'a str, diagnostics: &mut Diagnostics) -> Parse
     parse
 }
 
-/// Parses the directives in the comments of a C text: each begins with `//.` and ends with its line.
+/// Parses the directives in the comments of a C text.
 pub(crate) fn parse_comments<'a>(source: &'a str, diagnostics: &mut Diagnostics) -> Parse<'a> {
     let mut parse = Parse::default();
-    let comments = source.lines().filter_map(|line| line.trim_start().strip_prefix("//"));
-    for comment in comments.filter(|comment| comment.starts_with('.')) {
+    for comment in directives(source) {
         let (line, mut after) = code_of_line(comment);
         match directive(line, comment, &mut after, source, diagnostics) {
             Ok(kind) => parse.statements.push(Statement { text: line, kind }),
@@ -266,14 +266,19 @@ fn symbol(role: Role, input: &str) -> Parsed<'_, Kind<'_>> {
     let setting = alt((space.map(Attribute::Space), preceded(ws(tag("at")), address).map(Attribute::At)));
     let setting = expect("`vdm`, `sdm` or `at ADDRESS`", setting);
     let (rest, settings) = many0(preceded(ws(char(',')), setting)).parse(rest)?;
-    let mut kind = (Space::Vdm, None);
+    let (mut memory, mut place) = (None, None);
     for setting in settings {
-        match setting {
-            Attribute::Space(space) => kind.0 = space,
-            Attribute::At(at) => kind.1 = Some(at),
+        let is_second = match setting {
+            Attribute::Space(space) => memory.replace(space).is_some(),
+            Attribute::At(at) => place.replace(at).is_some(),
+        };
+        if is_second {
+            let fault =
+                Fault::new(Code::Duplicate, name, format!("`{name}` has two memories or two addresses"));
+            return fault.help("give each once").fail();
         }
     }
-    Ok((rest, Kind::Symbol { role, name, words, space: kind.0, at: kind.1 }))
+    Ok((rest, Kind::Symbol { role, name, words, space: memory.unwrap_or(Space::Vdm), at: place }))
 }
 
 /// A word address, see [`expression`](crate::expression).

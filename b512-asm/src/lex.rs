@@ -142,9 +142,15 @@ pub(crate) fn number_value(token: &str) -> Result<u128, Fault<'_>> {
     };
     let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         Some(hex) => hex_value(hex),
-        None => digits.parse().ok(),
+        None => decimal_value(digits),
     };
     value.ok_or_else(|| {
+        if digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit()) {
+            let decimal = digits.trim_start_matches('0');
+            let decimal = if decimal.is_empty() { "0" } else { decimal };
+            let fault = Fault::new(Code::Number, token, format!("`{token}` has leading zeros"));
+            return fault.help(format!("C reads them as octal: write `{decimal}` for the decimal number"));
+        }
         let digits = digits.trim_start_matches("0x");
         let fault = Fault::new(Code::Number, token, format!("`{token}` is not a number of up to 128 bits"));
         if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
@@ -159,6 +165,28 @@ pub(crate) fn number_value(token: &str) -> Result<u128, Fault<'_>> {
             fault.help("numbers are decimal, or hexadecimal after `0x`")
         }
     })
+}
+
+/// Digits only, no sign. A number with leading zeros has two readings.
+fn decimal_value(digits: &str) -> Option<u128> {
+    let is_plain =
+        digits.starts_with(|c: char| c.is_ascii_digit()) && (digits.len() == 1 || !digits.starts_with('0'));
+    if is_plain { digits.parse().ok() } else { None }
+}
+
+/// The value of a whole token in C: leading zeros mean octal, and `_` separates nothing.
+pub(crate) fn c_number_value(token: &str) -> Result<u128, Fault<'_>> {
+    let wrong =
+        |help: &str| Fault::new(Code::Number, token, format!("`{token}` is not a number in C")).help(help);
+    if token.contains('_') {
+        return Err(wrong("C has no `_` in numbers"));
+    }
+    match token.strip_prefix('0') {
+        Some(octal) if octal.bytes().all(|b| b.is_ascii_digit()) && !octal.is_empty() => {
+            u128::from_str_radix(octal, 8).map_err(|_| wrong("leading zeros mean octal, up to 128 bits"))
+        }
+        _ => number_value(token),
+    }
 }
 
 /// Tables are most of a source, so their digits are read two words at a time: 64-bit parsing needs
@@ -235,5 +263,21 @@ mod tests {
             assert_eq!(value(bad), None, "{bad}");
         }
         assert_eq!(value("340282366920938463463374607431768211456"), None);
+        for bad in ["+3", "-3", "01", "00", "0_1", "007"] {
+            assert_eq!(value(bad), None, "{bad}");
+        }
+        assert_eq!(number_value("0160").unwrap_err().message, "`0160` has leading zeros");
+    }
+
+    #[test]
+    fn numbers_of_c_are_octal_after_a_zero() {
+        let value = |token| c_number_value(token).ok();
+        for (token, expected) in [("0", 0), ("00", 0), ("0160", 112), ("16", 16), ("0x10", 16), ("0X1f", 31)]
+        {
+            assert_eq!(value(token), Some(expected), "{token}");
+        }
+        for bad in ["08", "0_1", "1_0", "+1", "", "16u", "0b1", &format!("07{}", "7".repeat(43))] {
+            assert_eq!(value(bad), None, "{bad}");
+        }
     }
 }

@@ -24,6 +24,7 @@
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 
 pub mod asm;
+mod c_text;
 pub mod check;
 mod claim;
 pub mod code;

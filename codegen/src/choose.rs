@@ -121,7 +121,7 @@ impl fmt::Display for Origin {
 
 /// Chooses a recipe for a request on a machine.
 ///
-/// [`PlanChoice::Best`] searches if the library has no recipe for the request and the machine;
+/// [`PlanChoice::Best`] searches if the library has no recipe for the request, with its number of rings, and the machine;
 /// [`PlanChoice::Tuned`] always does.
 ///
 /// # Errors
@@ -144,8 +144,8 @@ pub fn choose(request: &Request, machine: &Machine, plan: &PlanChoice) -> Result
     })
 }
 
-/// The library's recipe for the timing of a machine, or else the result of a quick search. In a smaller memory
-/// than the library's machine has, the recipe may have other code, which spills or is slow.
+/// The library's recipe for the timing of a machine and this number of rings, or else the result of a quick search. In smaller
+/// memories than those of the library's machine, the recipe may have other code, which spills or is slow, or not fit.
 fn best(request: &Request, machine: &Machine) -> Result<Choice, Error> {
     let target = Target::of(machine);
     let (held, reference) = (BUILT_IN.find(request, &target), target.machine());
@@ -153,9 +153,15 @@ fn best(request: &Request, machine: &Machine) -> Result<Choice, Error> {
         machine.vdm_words() >= reference.vdm_words()
             || Prepared::new(request, recipe, machine).is_ok_and(|prepared| !prepared.saves_memory())
     };
+    let fits = |recipe| {
+        let sizes = |machine: &Machine| (machine.instruction_capacity(), machine.sdm_words());
+        let (own, others) = (sizes(machine), sizes(&reference));
+        own.0 >= others.0 && own.1 >= others.1 || compile(request, recipe, machine).is_ok()
+    };
     if let Some(recipe) = held.filter(|recipe| recipe.suits(request, machine.instruction_set()))
         && machine.has_the_timing_of(&reference)
         && has_the_memory(recipe)
+        && fits(recipe)
     {
         return Ok(Choice { recipe: recipe.clone(), origin: Origin::Library });
     }

@@ -12,7 +12,10 @@ use thiserror::Error;
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum Error {
     /// A degree that the generator does not cover.
-    #[error("unsupported degree n = {n}: it must be a power of two from {least} to {}", 1 << Plan::MAX_LOG_N)]
+    #[error(
+        "unsupported degree n = {n}: it must be a power of two from {least}, the vector length (`isa.vector_length`), to {}",
+        1 << Plan::MAX_LOG_N
+    )]
     Degree {
         /// The requested degree.
         n: u32,

@@ -48,7 +48,10 @@ impl Merit {
         let cycles = simulate(machine, &kernel.program).cycles.0 as f64;
         let time_us = cycles / Clock::of(machine).ghz() * 1e-3;
         let events = &Events::of(&kernel.program);
-        let energy = RunEnergy::of(machine, &Work { events, time_us, off_chip_bytes: None, key_bytes: 0 });
+        let energy = RunEnergy::of(
+            machine,
+            &Work { events, time_us, off_chip_bytes: None, key_bytes: 0, seeded_bytes: None },
+        );
         Some(self.value(&energy, time_us))
     }
 

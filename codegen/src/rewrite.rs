@@ -14,10 +14,11 @@ use crate::check::{self, ScheduleFault};
 use crate::code::Code;
 use crate::schedule::{Addresses, Graph, ScheduleError, Scheduled, Tuning, schedule};
 use crate::search::settings;
-use b512_asm::{AReg, Instr, MReg, Program, Role, Space, Symbol};
+use b512_asm::reg::REGISTERS;
+use b512_asm::{AReg, Instr, MReg, Operand, Program, Role, Space, Symbol};
 use rayon::prelude::*;
-use sim::Machine;
 use sim::timing::{Cycle, simulate};
+use sim::{Machine, lint};
 use thiserror::Error;
 
 /// The instructions of all schedules together: a long program is tried with fewer settings.
@@ -97,13 +98,56 @@ pub fn reschedule(program: &Program, machine: &Machine) -> Result<Rescheduled, R
     }
     // Of equally fast ones the first.
     tried.sort_by_key(|(cycles, _)| *cycles);
-    let suits = |(cycles, other): &(Cycle, Program)| {
-        let overtakes = || simulate(machine, other).overtaking(machine, other).is_some();
-        *cycles < before && machine.check_fits(other).is_ok() && !overtakes()
-    };
+    let suits = |(cycles, other): &(Cycle, Program)| *cycles < before && replaces(other, program, machine);
     let (after, other) = tried.into_iter().find(suits).unwrap_or_else(|| (before, program.clone()));
     prove(&other)?;
     Ok(Rescheduled { program: other, before, after, bound })
+}
+
+/// Whether every reader takes the new program as it takes the given one, with the same inputs.
+fn replaces(new: &Program, given: &Program, machine: &Machine) -> bool {
+    let is_claimed = |input: &&Symbol| given.claims.iter().any(|claim| claim.inputs.contains(&input.name));
+    let mut inputs = given.symbols.iter().filter(|symbol| symbol.role == Role::Input);
+    // The only modulus bounds the inputs that no claim bounds.
+    (new.only_modulus() == given.only_modulus() || inputs.all(|input| is_claimed(&input)))
+        && new.check().is_ok()
+        && golden::defects(new, true).is_empty()
+        && machine.check_fits(new).is_ok()
+        && lint::errors(new, machine).is_empty()
+}
+
+/// The moduli of a program with new instructions: those that the instructions read, and those that the given program has for
+/// its claims and the range of its inputs. A tower that no instruction reads may be a substitute for a missing modulus.
+fn moduli(program: &Program, code: &Code, instructions: &[Instr]) -> Vec<(MReg, u128)> {
+    let mut is_read = [false; REGISTERS];
+    for instr in instructions {
+        instr.for_each_operand(|_, operand| {
+            if let Operand::MReg(reg) = operand {
+                is_read[reg.index()] = true;
+            }
+        });
+    }
+    let towers = (0..).map(MReg::at).zip(code.towers.iter().map(|tower| tower.modulus));
+    let mut moduli: Vec<(MReg, u128)> = towers.filter(|(reg, _)| is_read[reg.index()]).collect();
+    let mut free = (0..REGISTERS).filter(|&index| !is_read[index]).map(MReg::at);
+    for modulus in launch_moduli(program) {
+        if moduli.iter().all(|&(_, known)| known != modulus)
+            && let Some(reg) = free.next()
+        {
+            moduli.push((reg, modulus));
+        }
+    }
+    moduli.sort_by_key(|(reg, _)| reg.index());
+    moduli
+}
+
+/// The moduli of a program's registers, at launch and later.
+fn launch_moduli(program: &Program) -> impl Iterator<Item = u128> + '_ {
+    let loaded = program.instructions.iter().filter_map(|instr| {
+        let Instr::Mload { offset, .. } = instr else { return None };
+        Some(program.sdm.word(offset.words()))
+    });
+    program.moduli.iter().map(|&(_, modulus)| modulus).chain(loaded)
 }
 
 /// The places of all data: where the given program has them.
@@ -152,7 +196,7 @@ impl Place {
             });
             addresses.push((self.addresses.spills, self.spills));
         }
-        let moduli = (0..).map(MReg::at).zip(&code.towers).map(|(reg, tower)| (reg, tower.modulus));
-        Program { instructions, symbols, addresses, moduli: moduli.collect(), ..program.clone() }
+        let moduli = moduli(program, code, &instructions);
+        Program { instructions, symbols, addresses, moduli, ..program.clone() }
     }
 }

@@ -314,7 +314,8 @@ impl<'a> Search<'a> {
         let Some((cycles, recipe)) = self.ranked.first() else {
             return Err(self.trials.cycles(first).expect_err("no candidate has a program"));
         };
-        let known = BUILT_IN.recipes(self.request).any(|known| known == recipe);
+        let library = BUILT_IN.nearest_task(self.request);
+        let known = library.is_some_and(|(task, _)| task.entries.iter().any(|entry| entry.recipe == *recipe));
         let mut recipe = recipe.clone();
         // Drop `forwarding` if it removed nothing.
         if self.trials.prepared(&recipe)?.removes_nothing() {

@@ -6,7 +6,7 @@ use b512_asm::{intrinsics, object};
 use diagnostic::Diagnostic;
 use diagnostic::input::{self, Content};
 use lab_run::program::ProgramFile;
-use lab_run::program_blake3;
+use lab_run::{admit, program_blake3};
 use pyo3::prelude::*;
 use sim::lint;
 use std::path::PathBuf;
@@ -90,8 +90,13 @@ impl PyProgram {
 
     /// Faults of the program on a machine as errors, then warnings.
     fn lint(&self, machine: &PyMachine) -> PyResult<Vec<Finding>> {
-        machine.machine.check_fits(&self.file.program).map_err(wrong)?;
-        let errors = self.file.diagnostics(lint::errors(&self.file.program, &machine.machine));
+        let errors: Vec<Diagnostic> = match admit(&self.file.program, &machine.machine) {
+            Ok(()) => Vec::new(),
+            Err(error) => match error.in_file(&self.file) {
+                Some(errors) => errors.iter().cloned().collect(),
+                None => return Err(wrong(error)),
+            },
+        };
         let warnings = self.file.diagnostics(lint::warnings(&self.file.program, &machine.machine));
         let warnings = warnings.into_iter().map(Diagnostic::as_warning);
         Ok(errors.into_iter().chain(warnings).map(|finding| Finding::from(&finding)).collect())

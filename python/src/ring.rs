@@ -130,7 +130,7 @@ impl PyRingProgram {
         let Some(keys) = Keys::ALL.into_iter().find(|known| known.name() == keys) else {
             return Err(unknown("origin of keys", keys, Keys::ALL.map(Keys::name)));
         };
-        let merit = optimise.parse();
+        let merit = optimise.parse::<Merit>();
         let merit = merit.map_err(|_| unknown("merit", optimise, Merit::ALL.map(Merit::name)))?;
         if check && idle_outputs(&self.program).len() == self.program.outputs().len() {
             return Err(wrong(
@@ -151,7 +151,7 @@ impl PyRingProgram {
                 (true, false) => RingData::Execute(data),
                 (true, true) => RingData::Check(data, seed),
             };
-            let on = (&*machine, keys, merit);
+            let on = (&*machine, keys, merit.into());
             let run = RingRun::new(&program, &title, on, &data, page.is_some());
             let run = run.map_err(|error| failure(&error))?;
             if let Some(path) = page {

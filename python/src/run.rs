@@ -7,7 +7,7 @@ use crate::program::PyProgram;
 use diagnostic::Diagnostic;
 use diagnostic::input::{self, Content};
 use lab_run::program::{ProgramFile, coefficients};
-use lab_run::{Mode, Options, Outcome, page, run as run_program, table};
+use lab_run::{Form, Mode, Options, Outcome, page, run as run_program, table};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sim::{Machine, Trace};
@@ -111,8 +111,8 @@ pub(crate) fn run(
 /// Reads a file of coefficients.
 #[pyfunction]
 pub(crate) fn read_coefficients(path: PathBuf) -> PyResult<Vec<u128>> {
-    let name = diagnostic::path(&path);
+    let (name, form) = (diagnostic::path(&path), Form::of(&path).map_err(raise)?);
     let bytes = input::read(&path, Content::Data)
         .map_err(|error| raise(Diagnostic::new(format!("cannot read `{name}`: {error}"))))?;
-    coefficients(&name, &bytes).map_err(raise)
+    coefficients(form, &name, &bytes).map_err(raise)
 }

@@ -2,10 +2,11 @@
 //!
 //! The constants of the technology give the area of the paper's machine, at any number of HPLEs and banks.
 //! Any other key changes a component by the ratio of its logic to the paper's ([`gates`]), and macros by
-//! their bytes, words and ports.
+//! their bytes, words and ports. The area of the vector crossbar is the paper's claim, or that of its logic
+//! (`technology.vbar_area`).
 
-use crate::gates::{self, FrontEnd, LanePermuter, Law, Vbar};
-use crate::machine::{Machine, SRAMS};
+use crate::gates::{self, FrontEnd, Generator, LanePermuter, Law, Vbar};
+use crate::machine::{Machine, SRAMS, VbarArea};
 use crate::tech::AreaConstants;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,9 @@ pub struct Area {
     /// The memory of keys that stay on the chip; 0 for a run without.
     #[serde(default)]
     pub keys: f64,
+    /// The generator of seeded keys; 0 for a run without.
+    #[serde(default)]
+    pub generator: f64,
     /// PHY and controller of the off-chip memory; 0 for a run that does not use it.
     #[serde(default)]
     pub hbm_phy: f64,
@@ -44,9 +48,17 @@ pub struct Usage {
     pub off_chip: bool,
     /// The bytes of the keys in a memory of their own on the chip.
     pub key_bytes: u64,
+    /// Whether keys are expanded from seeds.
+    pub seeded: bool,
 }
 
+/// The bytes of a macro of the memory of keys: those of a bank of the paper's VDM, whatever the machine's has.
+const KEY_MACRO_BYTES: f64 = 32_768.0;
+
 impl Area {
+    /// The largest area that one exposure makes: 26 by 33 mm.
+    pub const RETICLE_MM2: f64 = 858.0;
+
     /// The area of a machine.
     pub fn of(machine: &Machine) -> Self {
         Self::with(machine, &machine.technology.area)
@@ -66,7 +78,7 @@ impl Area {
         // The logic of each part, as a ratio to the paper's machine with the same HPLEs and banks.
         let given_law = Law::given(&machine.technology).gates().total();
         let law = Law::of(machine).gates().total() / given_law;
-        let vbar = Vbar::of(machine).gates().total() / Vbar::paper(lanes, banks).gates().total();
+        let vbar = Vbar::of(machine).gates().total();
         let permuter = LanePermuter::of(machine).map_or(0.0, |permuter| permuter.gates().total());
         let sbar =
             (gates::sbar(machine).gates().total() + permuter) / gates::paper_sbar(lanes).gates().total();
@@ -84,33 +96,46 @@ impl Area {
                 * constants.sram_mm2(machine.vrf_sram_bytes(), word_bits)
                 * machine.vrf_second_port(),
             law: hples * constants.law_mm2 * law,
-            vbar: constants.vbar_mm2
-                * constants.vbar_growth_with_hples.powf(more_hples)
-                * constants.vbar_growth_with_banks.powf(more_banks)
-                * vbar,
+            vbar: match machine.technology.vbar_area {
+                VbarArea::Claim => {
+                    constants.vbar_mm2
+                        * constants.vbar_growth_with_hples.powf(more_hples)
+                        * constants.vbar_growth_with_banks.powf(more_banks)
+                        * (vbar / Vbar::paper(lanes, banks).gates().total())
+                }
+                VbarArea::Structure => gate_mm2 * vbar,
+            },
             sbar: constants.sbar_mm2 * sbar_growth.powf(more_hples) * sbar,
             front_end: gate_mm2 * FrontEnd::of(machine).gates().total(),
             keys: 0.0,
+            generator: 0.0,
             hbm_phy: 0.0,
         }
     }
 
-    /// The area of a machine with what a run uses beside it. Keys on the chip lie in macros of a bank of the VDM with
-    /// one port. RPUs that share the off-chip memory share its interface.
+    /// The vector crossbar by its logic, whatever the technology takes its area from.
+    pub fn vbar_by_structure(machine: &Machine) -> f64 {
+        gate_mm2(machine) * Vbar::of(machine).gates().total()
+    }
+
+    /// The area of a machine with what a run uses beside it. Keys on the chip lie in macros of 32 KiB with one port. RPUs that
+    /// share the off-chip memory share its interface.
     pub fn of_run(machine: &Machine, usage: &Usage) -> Self {
         let constants = &machine.technology.area;
-        let macros = (usage.key_bytes as f64 / machine.vdm_bank_bytes()).ceil();
-        let macro_mm2 = constants.sram_mm2(machine.vdm_bank_bytes(), f64::from(machine.isa.word_bits));
+        let macros = (usage.key_bytes as f64 / KEY_MACRO_BYTES).ceil();
+        let macro_mm2 = constants.sram_mm2(KEY_MACRO_BYTES, f64::from(machine.isa.word_bits));
         let interfaces = if usage.off_chip { machine.hbm.stacks() } else { 0.0 };
+        let generator = Generator::of(machine).filter(|_| usage.seeded);
         Self {
             keys: macros * macro_mm2,
+            generator: generator.map_or(0.0, |generator| gate_mm2(machine) * generator.gates().total()),
             hbm_phy: interfaces * machine.hbm.phy_mm2_per_stack,
             ..Self::of(machine)
         }
     }
 
     /// Name, as in the fields, and area of each component, in the order of the fields.
-    pub const fn components(&self) -> [(&'static str, f64); 10] {
+    pub const fn components(&self) -> [(&'static str, f64); 11] {
         [
             ("instruction_memory", self.instruction_memory),
             ("scalar_memory", self.scalar_memory),
@@ -121,6 +146,7 @@ impl Area {
             ("sbar", self.sbar),
             ("front_end", self.front_end),
             ("keys", self.keys),
+            ("generator", self.generator),
             ("hbm_phy", self.hbm_phy),
         ]
     }
@@ -135,10 +161,20 @@ impl Area {
         self.total() - self.hbm_phy
     }
 
+    /// Whether the chip, with the interface of its off-chip memory, is larger than one exposure makes.
+    pub fn is_beyond_reticle(&self) -> bool {
+        self.total() > Self::RETICLE_MM2
+    }
+
     /// The HPLEs with their slices of the register file.
     pub fn hples(&self) -> f64 {
         self.law + self.vrf
     }
+}
+
+/// The area of a NAND2 equivalent, by that of a LAW engine.
+fn gate_mm2(machine: &Machine) -> f64 {
+    machine.technology.area.law_mm2 / Law::given(&machine.technology).gates().total()
 }
 
 impl AreaConstants {

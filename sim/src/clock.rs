@@ -6,7 +6,7 @@
 //! fact that checks them is that they do not limit the paper's machines.
 
 use crate::gates::{Adder, BusyboardPorts, FrontEnd, Law, Multiplier};
-use crate::machine::Machine;
+use crate::machine::{Machine, Stages};
 
 /// A level of carry-save addition: two exclusive ors.
 const FULL_ADDER_FO4: f64 = 3.0;
@@ -43,31 +43,86 @@ pub struct Clock {
     pub sbar: f64,
     /// The front end.
     pub front_end: f64,
+    /// The clock that `clock.ghz` sets.
+    pub set: Option<f64>,
+}
+
+/// The stages of a crossbar that has no need of more: those of the paper's machine, which the time of its 1K transform shows.
+const LEAST_STAGES: u32 = 4;
+/// The most stages that a machine chooses for a crossbar.
+const MOST_STAGES: u32 = 64;
+
+/// The delay of a crossbar, in ps: its multiplexers, and wires that grow with the root of its ports.
+fn crossbar_ps(machine: &Machine, inputs: u32, outputs: u32) -> f64 {
+    let delay = &machine.technology.delay;
+    let levels = f64::from(inputs.max(outputs).max(2)).log2();
+    let wire = delay.wire_ps * (f64::from(inputs + outputs) / 256.0).sqrt();
+    levels * MUX_FO4 * delay.fo4_ps + wire
+}
+
+/// The clock of a stage with this delay between its registers.
+fn stage_ghz(machine: &Machine, ps: f64) -> f64 {
+    let delay = &machine.technology.delay;
+    1000.0 / (ps + delay.register_fo4 * delay.fo4_ps)
+}
+
+impl Machine {
+    /// The delays of the vector crossbar and of the shuffle crossbar, in ps.
+    fn crossbars_ps(&self) -> [f64; 2] {
+        let lanes = self.hple.count;
+        [crossbar_ps(self, lanes, self.vdm.banks), crossbar_ps(self, lanes, lanes)]
+    }
+
+    /// The stages of crossbars that follow from the machine: the least, from [`LEAST_STAGES`] on, with which a crossbar does not
+    /// limit the clock: `clock.ghz`, or that of the slowest other part.
+    pub(crate) fn least_stages(&self) -> Stages {
+        let others = Clock::with_stages(self, Stages { vbar: MOST_STAGES, sbar: MOST_STAGES }).slowest().1;
+        let wanted = if self.clock.ghz > 0.0 { others.min(self.clock.ghz) } else { others };
+        let [vbar, sbar] = self.crossbars_ps().map(|ps| {
+            let keeps = |stages: &u32| stage_ghz(self, ps / f64::from(*stages)) >= wanted;
+            (LEAST_STAGES..MOST_STAGES).find(keeps).unwrap_or(MOST_STAGES)
+        });
+        Stages { vbar, sbar }
+    }
+
+    /// The clock that the machine reaches, and the part that binds it, for messages.
+    pub(crate) fn clock_help(&self) -> String {
+        let (part, ghz) = Clock::of(self).slowest();
+        format!("its slowest part, `{part}`, reaches {ghz:.3} GHz")
+    }
+
+    /// The bytes that the generator of seeded keys makes at some clock, in 1e9 bytes a second.
+    pub fn generator_gb_per_s(&self, ghz: f64) -> f64 {
+        f64::from(self.generator.words_per_cycle * self.isa.word_bits) / 8.0 * ghz
+    }
+
+    /// Whether the parts reach the clock that `clock.ghz` sets.
+    pub(crate) fn reaches_its_clock(&self) -> bool {
+        self.clock.ghz <= Clock::of(self).slowest().1
+    }
 }
 
 impl Clock {
     /// The clocks that the parts of a machine allow.
     pub fn of(machine: &Machine) -> Self {
+        Self::with_stages(machine, Stages { vbar: machine.vbar_stages(), sbar: machine.sbar_stages() })
+    }
+
+    fn with_stages(machine: &Machine, stages: Stages) -> Self {
         let technology = &machine.technology;
-        let delay = &technology.delay;
-        let ghz = |ps: f64| 1000.0 / (ps + delay.register_fo4 * delay.fo4_ps);
-        let logic = |fo4: f64| ghz(fo4 * delay.fo4_ps);
-        let crossbar = |inputs: u32, outputs: u32, stages: u32| {
-            let levels = f64::from(inputs.max(outputs).max(2)).log2();
-            let wire = delay.wire_ps * (f64::from(inputs + outputs) / 256.0).sqrt();
-            ghz((levels * MUX_FO4 * delay.fo4_ps + wire) / f64::from(stages))
-        };
+        let logic = |fo4: f64| stage_ghz(machine, fo4 * technology.delay.fo4_ps);
+        let [vbar, sbar] = machine.crossbars_ps();
         let law = Law::of(machine);
-        let lanes = machine.hple.count;
         Self {
             vdm: technology
                 .sram_ghz(machine.vdm_bank_bytes() * machine.vdm_second_port(), machine.vdm_access_cycles()),
             vrf: technology.sram_ghz(machine.vrf_sram_bytes() * machine.vrf_second_port(), 1),
             multiplier: logic(law.multiplier.stage_fo4()),
             adder: logic(law.adder.fo4() / f64::from(law.adder.stages)),
-            vbar: crossbar(lanes, machine.vdm.banks, machine.vbar.latency_cycles),
-            sbar: crossbar(lanes, lanes, machine.sbar.latency_cycles),
+            vbar: stage_ghz(machine, vbar / f64::from(stages.vbar)),
+            sbar: stage_ghz(machine, sbar / f64::from(stages.sbar)),
             front_end: logic(FrontEnd::of(machine).cycle_fo4(machine.frontend.cycles_per_instruction)),
+            set: (machine.clock.ghz > 0.0).then_some(machine.clock.ghz),
         }
     }
 
@@ -84,9 +139,22 @@ impl Clock {
         ]
     }
 
-    /// The clock of the slowest part, in GHz.
+    /// The slowest part and its clock, in GHz; of equals the first.
+    pub fn slowest(&self) -> (&'static str, f64) {
+        let slower =
+            |one: (&'static str, f64), other: (&'static str, f64)| if other.1 < one.1 { other } else { one };
+        self.parts().into_iter().fold(("", f64::INFINITY), slower)
+    }
+
+    /// The machine's clock, in GHz: the one that is set, or that of the slowest part.
     pub fn ghz(&self) -> f64 {
-        self.parts().into_iter().map(|(_, ghz)| ghz).fold(f64::INFINITY, f64::min)
+        self.set.unwrap_or_else(|| self.slowest().1)
+    }
+
+    /// What binds the clock: the name of the slowest part, or `clock.ghz` if that is set below it.
+    pub fn binds(&self) -> &'static str {
+        let (part, ghz) = self.slowest();
+        if self.set.is_some_and(|set| set < ghz) { "clock.ghz" } else { part }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The energy of a run, by component, from event counts of its instructions.
 
-use crate::gates::{self, FrontEnd, LanePermuter, Law, Vbar};
+use crate::floorplan::Floorplan;
+use crate::gates::{self, FrontEnd, Generator, LanePermuter, Law, Vbar};
 use crate::machine::{EnergyConstants, Machine};
 use b512_asm::{Class, Instr, Isa, Permutation, Pipe, Program};
 use serde::{Deserialize, Serialize};
@@ -154,19 +155,37 @@ impl Energy {
         let sbar = gates::sbar(machine).work() / paper_sbar;
         let permuter = LanePermuter::of(machine).map_or(0.0, |permuter| permuter.work() / paper_sbar);
         let vdm_registers = gates::vdm_access(machine).total() / paper_sbar;
-        Self {
+        // An element passes wires of as many bits as a word.
+        let wires_pj = Floorplan::of(machine).crossbar_pj_per_bit() * f64::from(machine.isa.word_bits);
+        let energy = Self {
             law: uj(events.multiplications, Self::multiplication_pj(machine)) + uj(events.additions, add_pj),
             vrf: uj(events.vrf_accesses, constants.vrf_access_pj * bits * vrf),
             vdm: uj(events.vdm_accesses, constants.vdm_access_pj * bits * vdm)
                 + uj(events.vdm_accesses, constants.sbar_element_pj * vdm_registers),
-            vbar: uj(events.vbar_elements, constants.vbar_element_pj * vbar),
-            sbar: uj(events.sbar_elements, constants.sbar_element_pj * sbar)
-                + uj(events.permuter_elements, constants.sbar_element_pj * permuter),
+            vbar: uj(events.vbar_elements, constants.vbar_element_pj * vbar + wires_pj),
+            sbar: uj(events.sbar_elements, constants.sbar_element_pj * sbar + wires_pj)
+                + uj(events.permuter_elements, constants.sbar_element_pj * permuter + wires_pj),
             front_end: uj(
                 events.instructions,
                 constants.instruction_pj * (MEMORY_SHARE * memory + (1.0 - MEMORY_SHARE) * front_end),
             ),
-        }
+        };
+        energy.times(machine.technology.wires.layout_factor)
+    }
+
+    /// So many times the energy of each component.
+    fn times(self, factor: f64) -> Self {
+        let Self { law, vrf, vdm, vbar, sbar, front_end } = self;
+        let [law, vrf, vdm, vbar, sbar, front_end] =
+            [law, vrf, vdm, vbar, sbar, front_end].map(|energy| factor * energy);
+        Self { law, vrf, vdm, vbar, sbar, front_end }
+    }
+
+    /// A byte of a generator of seeded keys, in pJ: its gates at the energy of those of a multiplication.
+    pub fn generated_byte_pj(machine: &Machine) -> f64 {
+        let technology = &machine.technology;
+        let gate_pj = technology.energy.multiply_pj / Law::given(technology).multiply_work();
+        technology.wires.layout_factor * gate_pj * Generator::work_per_byte()
     }
 
     /// A modular multiplication, in pJ.

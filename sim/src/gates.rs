@@ -219,7 +219,7 @@ impl Vbar {
                 inputs: machine.vdm.banks,
                 outputs: machine.hple.count,
                 bits: machine.isa.word_bits,
-                stages: machine.vbar.latency_cycles,
+                stages: machine.vbar_stages(),
                 interval: machine.vbar.initiation_interval,
             },
             address_bits: machine.vdm_words().next_power_of_two().trailing_zeros(),
@@ -264,7 +264,7 @@ pub fn sbar(machine: &Machine) -> Crossbar {
         inputs: machine.hple.count,
         outputs: machine.hple.count,
         bits: machine.isa.word_bits,
-        stages: machine.sbar.latency_cycles,
+        stages: machine.sbar_stages(),
         interval: machine.sbar.initiation_interval,
     }
 }
@@ -298,7 +298,7 @@ impl LanePermuter {
             lanes: machine.hple.count,
             lane_bits: machine.instruction_set().lane_bits(),
             word_bits: machine.isa.word_bits,
-            stages: machine.sbar.latency_cycles,
+            stages: machine.sbar_stages(),
         })
     }
 
@@ -328,6 +328,52 @@ impl LanePermuter {
 /// The shuffle crossbar of the paper's machine, with this number of lanes.
 pub const fn paper_sbar(lanes: u32) -> Crossbar {
     Crossbar { inputs: lanes, outputs: lanes, bits: 128, stages: 4, interval: 1 }
+}
+
+/// The generator of seeded keys: cores of Keccak-f[1600], which squeeze SHAKE128.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Generator {
+    /// Bytes that it makes in a cycle.
+    pub bytes_per_cycle: f64,
+}
+
+impl Generator {
+    /// Bits of the state.
+    const STATE: f64 = 1600.0;
+    /// Rounds of a permutation, one a cycle, and the bytes that SHAKE128 takes from each.
+    const ROUNDS: f64 = 24.0;
+    const RATE_BYTES: f64 = 168.0;
+
+    /// The generator of a machine, if it has one.
+    pub fn of(machine: &Machine) -> Option<Self> {
+        let bytes = machine.isa.word_bits as f64 / 8.0 * machine.generator.words_per_cycle as f64;
+        (bytes > 0.0).then_some(Self { bytes_per_cycle: bytes })
+    }
+
+    /// The cores.
+    pub fn cores(self) -> f64 {
+        (self.bytes_per_cycle * Self::ROUNDS / Self::RATE_BYTES).ceil()
+    }
+
+    /// The size of a core. Theta takes 11 exclusive ors for each column of five bits, chi an exclusive or and an AND of 1.5
+    /// for each bit; rho and pi are wires. A register holds the state, a second one the bytes on their way out.
+    fn core() -> Gates {
+        let theta = Self::STATE / 5.0 * 11.0 * XOR;
+        let chi = Self::STATE * (XOR + 1.5);
+        let load = Self::STATE * MUX;
+        Gates { logic: theta + chi + load, registers: FLIP_FLOP * (Self::STATE + 8.0 * Self::RATE_BYTES) }
+    }
+
+    /// The size.
+    pub fn gates(self) -> Gates {
+        let Gates { logic, registers } = Self::core();
+        Gates { logic: self.cores() * logic, registers: self.cores() * registers }
+    }
+
+    /// The gates that a byte uses, each counted as often as it is used.
+    pub fn work_per_byte() -> f64 {
+        Self::core().total() * Self::ROUNDS / Self::RATE_BYTES
+    }
 }
 
 /// The busyboard.

@@ -37,14 +37,30 @@ impl Hbm {
         bytes as f64 / self.sustained_gb_per_s()
     }
 
+    /// The stacks that the bandwidth takes.
+    pub(crate) fn stacks_of_bandwidth(&self) -> u32 {
+        (self.gb_per_s / self.stack_gb_per_s).ceil() as u32
+    }
+
+    /// The stacks of the memory.
+    pub fn all_stacks(&self) -> u32 {
+        if self.stacks > 0 { self.stacks } else { self.stacks_of_bandwidth() }
+    }
+
     /// The stacks of the memory over the RPUs that share it: a part of one RPU.
     pub fn stacks(&self) -> f64 {
-        (self.gb_per_s / self.stack_gb_per_s).ceil() / f64::from(self.shared_by)
+        f64::from(self.all_stacks()) / f64::from(self.shared_by)
+    }
+
+    /// The size of all stacks, in MiB.
+    pub fn stacks_mib(&self) -> u64 {
+        u64::from(self.all_stacks()) * u64::from(self.stack_mib)
     }
 
     /// The bytes of one RPU's memory.
     pub fn capacity_bytes(&self) -> u64 {
-        (u64::from(self.size_mib) << 20) / u64::from(self.shared_by)
+        let size_mib = if self.size_mib > 0 { self.size_mib.into() } else { self.stacks_mib() };
+        size_mib.saturating_mul(1 << 20) / u64::from(self.shared_by)
     }
 
     /// Checks that the memory holds `needed` bytes.
@@ -54,7 +70,10 @@ impl Hbm {
     pub fn check_fits(&self, needed: u64) -> Result<(), BeyondHbm> {
         let capacity = self.capacity_bytes();
         let size_mib = needed.saturating_mul(self.shared_by.into()).div_ceil(1 << 20);
-        if needed <= capacity { Ok(()) } else { Err(BeyondHbm { needed, capacity, size_mib }) }
+        let stacks = size_mib.div_ceil(self.stack_mib.into());
+        let key =
+            if size_mib <= self.stacks_mib() { ("hbm.size_mib", size_mib) } else { ("hbm.stacks", stacks) };
+        if needed <= capacity { Ok(()) } else { Err(BeyondHbm { needed, capacity, key }) }
     }
 
     /// The bandwidth that transfers of one RPU sustain, in 1e9 bytes a second.
@@ -67,13 +86,13 @@ impl Hbm {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "the data need {needed} bytes of off-chip memory, but the RPU has {capacity}; \
-     set `hbm.size_mib` to {size_mib} or more"
+     set `{}` to {} or more", key.0, key.1
 )]
 pub struct BeyondHbm {
     /// The bytes that the data need.
     pub needed: u64,
     /// The bytes of the memory that the RPU has.
     pub capacity: u64,
-    /// The least size of the memory that suffices, in MiB.
-    pub size_mib: u64,
+    /// The key that limits it, and the least value that suffices: a number of stacks, or MiB of those that there are.
+    pub key: (&'static str, u64),
 }

@@ -44,6 +44,7 @@ pub mod area;
 pub mod clock;
 #[cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 pub mod energy;
+pub mod floorplan;
 #[cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 pub mod functional;
 pub mod gates;
@@ -63,6 +64,7 @@ pub mod trace;
 pub use area::{Area, Usage};
 pub use clock::Clock;
 pub use energy::{Energy, Events};
+pub use floorplan::Floorplan;
 pub use machine::{Change, FitError, Machine, MachineBase, MachineFile, Override};
 pub use power::{RunEnergy, Work};
 pub use tech::Technology;

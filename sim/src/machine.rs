@@ -8,6 +8,7 @@ mod costs;
 mod dominance;
 mod fit;
 mod keys;
+mod label;
 mod load;
 mod mapping;
 mod reference;
@@ -15,15 +16,17 @@ mod schema;
 #[cfg(feature = "testing")]
 mod strategy;
 pub mod table;
+mod technology;
 
 pub use assignment::{Assignment, AssignmentError};
 pub use costs::costs;
 pub use dominance::Speed;
 pub use fit::{FitError, Resources};
 pub use keys::{
-    Arbitration, AreaConstants, BankMapping, Busyboard, ClockPoint, DelayConstants, EnergyConstants,
-    Frontend, Hbm, Hple, Ideal, Isa, Law, LawOperands, Placement, PowerConstants, SECTIONS, Sbar, Scalar,
-    Sdm, SourceRelease, Technology, Values, Vbar, VbarPaths, Vdm, Vrf, VrfPorts,
+    Arbitration, AreaConstants, BankMapping, Busyboard, ClockKeys, ClockPoint, DelayConstants,
+    EnergyConstants, Frontend, Generator, Hbm, Hple, Ideal, Isa, Law, LawOperands, Placement, PowerConstants,
+    SECTIONS, Sbar, Scalar, Sdm, SourceRelease, Technology, Values, Vbar, VbarArea, VbarPaths, Vdm, Vrf,
+    VrfPorts, WireConstants,
 };
 pub use load::{MachineBase, MachineFile, Override, ValueSource};
 pub use mapping::SRAMS;
@@ -37,6 +40,7 @@ use b512_asm::{Feature, FeatureSet, Op};
 use keys::{RULES, Rule};
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::Deref;
+use std::sync::OnceLock;
 use table::Key;
 use thiserror::Error;
 
@@ -47,12 +51,29 @@ pub(crate) const PRINTED_VDM_MIB: u32 = 4;
 /// over several keys.
 ///
 /// It reads like its [`Values`]. Files, overrides and [`Machine::edit`] make other machines.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Values")]
 pub struct Machine {
     values: Values,
     /// How often the VDM is halved to give the part that programs use.
     vdm_halvings: u32,
+    /// What follows from the values, once it is known.
+    stages: OnceLock<Stages>,
+}
+
+/// The stages of the crossbars.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stages {
+    /// Those of the vector crossbar.
+    pub(crate) vbar: u32,
+    /// Those of the shuffle crossbar.
+    pub(crate) sbar: u32,
+}
+
+impl PartialEq for Machine {
+    fn eq(&self, other: &Self) -> bool {
+        self.values == other.values && self.vdm_halvings == other.vdm_halvings
+    }
 }
 
 impl Deref for Machine {
@@ -73,13 +94,17 @@ impl TryFrom<Values> for Machine {
     type Error = InvalidMachine;
 
     fn try_from(values: Values) -> Result<Self, InvalidMachine> {
-        let machine = Self { values, vdm_halvings: 0 };
+        let machine = Self::of(values, 0);
         machine.check()?;
         Ok(machine)
     }
 }
 
 impl Machine {
+    fn of(values: Values, vdm_halvings: u32) -> Self {
+        Self { values, vdm_halvings, stages: OnceLock::new() }
+    }
+
     /// The paper's (128, 128) design: `configs/machines/rpu-128x128.toml`.
     pub fn rpu_128x128() -> Self {
         MachineFile::built_in("rpu-128x128", &[]).expect("the built-in machine file is tested")
@@ -96,10 +121,10 @@ impl Machine {
         self.words_of(u64::from(self.vdm.size_mib) << 20) >> self.vdm_halvings
     }
 
-    /// The machine if programs use half as much of its VDM. Clock, area and the time of an access stay.
+    /// The machine if programs use half as much of its VDM, for tests of small memories. Clock, area and the time of an access stay.
     #[must_use]
     pub fn with_half_of_the_vdm(&self) -> Self {
-        Self { values: self.values.clone(), vdm_halvings: self.vdm_halvings + 1 }
+        Self::of(self.values.clone(), self.vdm_halvings + 1)
     }
 
     /// Words of the SDM.
@@ -125,16 +150,34 @@ impl Machine {
         }
     }
 
-    /// The same machine with `vdm.access_cycles` written out, where 0 leaves them to the size of a bank.
-    pub fn with_access_cycles(&self) -> Self {
-        let mut machine = self.clone();
-        machine.values.vdm.access_cycles = self.vdm_access_cycles();
-        machine
+    /// Stages of the vector crossbar: `vbar.latency_cycles`, or those that follow from the machine.
+    pub fn vbar_stages(&self) -> u32 {
+        if self.vbar.latency_cycles > 0 { self.vbar.latency_cycles } else { self.stages().vbar }
+    }
+
+    /// Stages of the shuffle crossbar: `sbar.latency_cycles`, or those that follow from the machine.
+    pub fn sbar_stages(&self) -> u32 {
+        if self.sbar.latency_cycles > 0 { self.sbar.latency_cycles } else { self.stages().sbar }
+    }
+
+    fn stages(&self) -> Stages {
+        *self.stages.get_or_init(|| self.least_stages())
+    }
+
+    /// The same machine with all values written out that 0 leaves to the machine and that decide cycles: `vdm.access_cycles` and
+    /// the stages of both crossbars.
+    #[must_use]
+    pub fn resolved(&self) -> Self {
+        let mut values = self.values.clone();
+        values.vdm.access_cycles = self.vdm_access_cycles();
+        values.vbar.latency_cycles = self.vbar_stages();
+        values.sbar.latency_cycles = self.sbar_stages();
+        Self::of(values, self.vdm_halvings)
     }
 
     /// Cycles from the issue of a load to its first write to a register.
     pub fn load_latency(&self) -> u32 {
-        self.vbar.latency_cycles + self.vdm_access_cycles() - 1
+        self.vbar_stages() + self.vdm_access_cycles() - 1
     }
 
     /// Instructions that the instruction memory holds.
@@ -214,7 +257,7 @@ impl Machine {
             }
         }
         self.broken_rules().first().map_or(Ok(()), |rule| {
-            Err(InvalidMachine { message: rule.message.into(), help: rule.help.into() })
+            Err(InvalidMachine { message: rule.message.into(), help: (rule.help)(self) })
         })
     }
 
@@ -242,8 +285,8 @@ impl Machine {
             .collect()
     }
 
-    /// True if every program that fits both machines takes the same cycles on both: the machines differ at
-    /// most in name, technology, launches, HBM and the sizes of memories.
+    /// True if the same programs are generated for both machines, and every program that fits both takes the same cycles on
+    /// both: the machines differ at most in keys without an effect on either, and in the sizes of memories.
     pub fn has_the_timing_of(&self, other: &Self) -> bool {
         self.with_costs_of(other) == other.with_costs_of(other)
     }
@@ -251,25 +294,20 @@ impl Machine {
     /// The values that decide the cycles of a program that fits, each as resolved, and all others as on `base`: equal
     /// for two machines if they have the same timing.
     pub fn with_costs_of(&self, base: &Self) -> Values {
-        Values {
-            name: base.name.clone(),
-            technology: base.technology.clone(),
-            launch: base.launch.clone(),
-            hbm: base.hbm.clone(),
-            sdm: base.sdm.clone(),
-            vdm: Vdm {
-                size_mib: base.vdm.size_mib,
-                access_cycles: self.vdm_access_cycles(),
-                ..self.vdm.clone()
-            },
-            ..self.values.clone()
+        let mut values = self.resolved().values;
+        // Beside the cycles of an access, which are written out, the size of the VDM decides nothing.
+        let decides = |key: &Key| key.decides_timing() && key.path != "vdm.size_mib";
+        for key in schema::keys().filter(|key| !decides(key)) {
+            (key.set)(&mut values, (key.get)(base)).expect("both are values of one key");
         }
+        values
     }
 
     /// The keys whose values neither printed numbers nor the synthesis of the part check, in the order of
     /// the built-in machine file: costs there are extrapolated.
     pub fn extrapolated(&self) -> Vec<&'static str> {
-        let number = |key: &Key| u64::try_from(key.number(&(key.get)(self))?).ok();
+        let resolved = self.resolved();
+        let number = |key: &Key| u64::try_from(key.number(&(key.get)(&resolved))?).ok();
         let is_checked = |key: &&Key| key.cost.as_ref().is_some_and(|cost| cost.checked.is_some());
         let outside = |key: &&Key| number(key).is_some_and(|value| key.extrapolates(value));
         schema::keys().filter(is_checked).filter(outside).map(|key| key.path).collect()

@@ -2,12 +2,15 @@
 //!
 //! * *Kernels*: the events of instructions ([`Energy`]). The paper prints this part.
 //! * *Off chip*: each transferred bit, in the memory and in its interface, and the background power of the stacks.
+//! * *Bus*: each transferred bit on the wires between interface and banks ([`Floorplan`]).
+//! * *Generator*: each byte of a key that is expanded from a seed.
 //! * *Static*: leakage of the chip, and LAW engines that are clocked without a multiplication. The paper's energy has
 //!   neither, so its 49.18 uJ are to be compared with the first part.
 
 use crate::area::{Area, Usage};
 use crate::clock::Clock;
 use crate::energy::{Energy, Events};
+use crate::floorplan::Floorplan;
 use crate::machine::Machine;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +21,12 @@ pub struct RunEnergy {
     pub kernels: f64,
     /// The off-chip memory and its interface; 0 for a run that does not use it.
     pub hbm: f64,
+    /// The wires between the interface of the off-chip memory and the banks.
+    #[serde(default)]
+    pub bus: f64,
+    /// The generator of seeded keys.
+    #[serde(default)]
+    pub generator: f64,
     /// The clocks of LAW engines without a multiplication.
     pub idle_clocks: f64,
     /// The leakage of the chip without the interface of the off-chip memory, of which no leakage is published.
@@ -35,12 +44,18 @@ pub struct Work<'e> {
     pub off_chip_bytes: Option<u64>,
     /// The bytes of the keys in a memory of their own on the chip.
     pub key_bytes: u64,
+    /// The bytes of keys that are expanded from seeds; `None` if no keys are.
+    pub seeded_bytes: Option<u64>,
 }
 
 impl Work<'_> {
     /// What it uses beside the machine.
     pub const fn usage(&self) -> Usage {
-        Usage { off_chip: self.off_chip_bytes.is_some(), key_bytes: self.key_bytes }
+        Usage {
+            off_chip: self.off_chip_bytes.is_some(),
+            key_bytes: self.key_bytes,
+            seeded: self.seeded_bytes.is_some(),
+        }
     }
 }
 
@@ -56,6 +71,8 @@ impl RunEnergy {
         Self {
             kernels: Energy::of(machine, events).total(),
             hbm: off_chip_bytes.map_or(0.0, off_chip),
+            bus: 8e-6 * off_chip_bytes.unwrap_or(0) as f64 * Floorplan::of(machine).bus_pj_per_bit(),
+            generator: 1e-6 * work.seeded_bytes.unwrap_or(0) as f64 * Energy::generated_byte_pj(machine),
             idle_clocks: idle_clocks_uj(machine, events, time_us),
             leakage: leakage_uj(machine, work),
         }
@@ -68,7 +85,7 @@ impl RunEnergy {
 
     /// The sum.
     pub const fn total(&self) -> f64 {
-        self.kernels + self.hbm + self.idle()
+        self.kernels + self.hbm + self.bus + self.generator + self.idle()
     }
 }
 
@@ -81,5 +98,6 @@ fn idle_clocks_uj(machine: &Machine, events: &Events, time_us: f64) -> f64 {
     let cycles = time_us * 1e3 * Clock::of(machine).ghz();
     let slots = f64::from(machine.hple.count) * cycles;
     let idle = (slots - events.multiplications as f64).max(0.0);
-    idle * machine.technology.power.idle_share * Energy::multiplication_pj(machine) * 1e-6
+    let clock_pj = machine.technology.power.idle_share * Energy::multiplication_pj(machine);
+    idle * machine.technology.wires.layout_factor * clock_pj * 1e-6
 }

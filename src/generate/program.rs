@@ -10,6 +10,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use client::Client;
 use diagnostic::input::Content;
 use diagnostic::nearest;
+use programs::option::ROTATIONS;
 use programs::{
     Error, Generated, Generator, OptionKind, OptionSpec, Options, ParameterSet, SETS, all_options,
     all_programs,
@@ -75,7 +76,7 @@ fn flag(option: &'static OptionSpec, programs: &[&str]) -> Arg {
             let values = values().into_iter().map(|(name, help)| PossibleValue::new(name).help(help));
             flag.value_parser(PossibleValuesParser::new(values))
         }
-        OptionKind::Count | OptionKind::Bits | OptionKind::Rotations => flag
+        OptionKind::Count | OptionKind::CountTo(_) | OptionKind::Bits | OptionKind::Rotations => flag
             .allow_hyphen_values(true)
             .value_parser(move |text: &str| option.check(text).map(|()| text.to_owned())),
     }
@@ -112,6 +113,12 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let set = self::set(set, args.n.map(Degree::get))?;
     let options = Options::of(args.options.given.iter().map(|(name, value)| (name, value)));
     let generated = programs::generate_defined(program, &set, &options).map_err(failure)?;
+    let is_taken = program.options.iter().any(|option| option.name == ROTATIONS.name);
+    let given = options.rotations(ROTATIONS.name).filter(|_| is_taken).unwrap_or_default();
+    let (_, repeated) = programs::distinct_rotations(&given, set.degree());
+    for (given, first) in repeated.iter().take(10) {
+        note!("the rotation {given} of {} slots is {first}: it is there once", set.degree().get() / 2);
+    }
     if let Some(folder) = &args.plaintexts {
         write_plaintexts(folder, &generated)?;
     }
@@ -162,7 +169,7 @@ fn list_document() -> serde_json::Value {
             OptionKind::Choice(values) => {
                 Some(values().into_iter().map(|(name, _)| name).collect::<Vec<_>>())
             }
-            OptionKind::Count | OptionKind::Bits | OptionKind::Rotations => None,
+            OptionKind::Count | OptionKind::CountTo(_) | OptionKind::Bits | OptionKind::Rotations => None,
         };
         json!({ "name": option.name, "description": option.doc, "default": option.default, "values": values })
     };
@@ -248,7 +255,7 @@ fn failure(error: Error) -> Failure {
         Error::Convolutions { .. } => "choose fewer --layers, at least 1",
         Error::Layers { .. } => "choose fewer --layers, or a higher --level",
         Error::Tile { .. } => "--tile is for the dataflow oct",
-        Error::Rotation { .. } | Error::DuplicateRotation(_) => "give different rotations, such as 1,2,-3",
+        Error::Rotation { .. } => "give other rotations, such as 1,2,-3",
         Error::NoBootstrap { .. } => {
             "choose a set with a bootstrap, such as lattigo-n16qp1546, or add the table [bootstrap] to its file"
         }

@@ -8,17 +8,19 @@ use crate::files;
 use crate::format::{Format, json};
 use crate::ring_file::RingFileArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use diagnostic::input::Content;
 use diagnostic::{Diagnostic, nearest};
-use lab_run::{RingData, RingFile, RingRun, idle_outputs, ring_page, table};
+use lab_run::json::escaped;
+use lab_run::{Form, RingData, RingFile, RingRun, idle_outputs, parse_mapping, ring_page, speedscope, table};
 use programs::SwitchingKey;
 use ring::Degree;
 use ring_program::data::{Words, concat};
 use ring_program::lint::{Finding, lint};
 use ring_program::{Code, Group, Inputs, RingProgram, compression, mark};
 use runtime::traffic::is_key;
-use runtime::{Keys, Merit, RunError};
+use runtime::{Choice, Keys, Mapping, Merit, RunError};
 use std::io::BufRead;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The options of ring programs.
 #[derive(clap::Args)]
@@ -33,9 +35,13 @@ pub(super) struct RingArgs {
     /// manifest's list `seeded`
     #[arg(long, value_parser = origins())]
     keys: Option<Keys>,
-    /// What the choice of a ring program's kernels minimises; by default cycles
+    /// What the search for the mapping of a ring program minimises; by default cycles
     #[arg(long, value_parser = merits())]
     optimise: Option<Merit>,
+    /// Mapping of a ring program in place of a search: a file that `rpu machine schema mapping` describes, or the JSON document of a
+    /// run
+    #[arg(long, value_name = "FILE", conflicts_with = "optimise")]
+    mapping: Option<PathBuf>,
 }
 
 fn origins() -> impl TypedValueParser<Value = Keys> {
@@ -57,7 +63,8 @@ impl RingArgs {
 
     /// Whether an option is given.
     fn any(&self) -> bool {
-        self.file.any() || self.has_folder() || self.keys.is_some() || self.optimise.is_some()
+        let is_mapped = self.optimise.is_some() || self.mapping.is_some();
+        self.file.any() || self.has_folder() || self.keys.is_some() || is_mapped
     }
 }
 
@@ -66,8 +73,8 @@ pub(super) fn is_meant(args: &Args) -> Result<bool, Failure> {
     if RingFile::is_meant(&args.file) {
         return Ok(true);
     }
-    if args.ring.any() {
-        let options = "`--manifest`, `--n`, `--inputs`, `--keys` and `--optimise`";
+    if args.ring.any() || args.profile.is_some() {
+        let options = "`--manifest`, `--n`, `--inputs`, `--keys`, `--optimise`, `--mapping` and `--profile`";
         return Err(RingFileArgs::misplaced(&args.file, options));
     }
     Ok(false)
@@ -91,8 +98,12 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     };
 
     let record = !args.traces.is_empty() || args.page.is_some();
-    let RingArgs { keys, optimise, .. } = &args.ring;
-    let on = (&machine, keys.unwrap_or_default(), optimise.unwrap_or_default());
+    let RingArgs { keys, optimise, mapping, .. } = &args.ring;
+    let choice = match mapping {
+        Some(path) => Choice::Given(read_mapping(path)?),
+        None => optimise.unwrap_or_default().into(),
+    };
+    let on = (&machine, keys.unwrap_or_default(), choice);
     let clock = clock(title.clone());
     let run = RingRun::new(&program, &title, on, &data, record);
     clock.finish_and_clear();
@@ -121,6 +132,10 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         written.map_err(|error| Failure::Work(error.to_string()))?;
         files::write(path, &content)?;
     }
+    if let (Some(path), Some(profile)) = (&args.profile, &report.profile) {
+        let content = speedscope(&report.program, profile).to_string();
+        files::write(path, escaped(&content).as_bytes())?;
+    }
     if let Some(path) = &args.page {
         files::write(path, ring_page(&report, &runtime, &timeline).as_bytes())?;
     }
@@ -129,6 +144,12 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         Format::Json => json(&report)?,
     };
     args.print_report(&text)
+}
+
+/// Reads a mapping, or that of a run.
+fn read_mapping(path: &Path) -> Result<Mapping, Failure> {
+    let (name, text) = files::read_text(path, Content::Document)?;
+    Ok(parse_mapping(&name, &text)?)
 }
 
 /// Refuses an origin of keys for a program without keys.
@@ -190,7 +211,7 @@ fn inputs<'p>(args: &Args, program: &'p RingProgram) -> Result<Inputs<'p>, Failu
     check_names(&args.inputs)?;
     let mut inputs = Inputs::new(program);
     for NamedFile { name, path } in args.inputs.iter().chain(&files_of_folder(args, program)?) {
-        if is_array(path) {
+        if Form::of(path)? != Form::Binary {
             let words = files::read_coefficients(path)?;
             let limbs = words.chunks(program.degree().len()).map(Words::from);
             inputs.set(name, limbs).map_err(|error| error.in_file(files::name(path)))?;
@@ -217,23 +238,35 @@ fn files_of_folder(args: &Args, program: &RingProgram) -> Result<Vec<NamedFile>,
     }
     let names = program.inputs().iter().map(|group| &group.name);
     let left = names.filter(|name| args.inputs.iter().all(|file| file.name != **name));
-    let file = |name: &String| {
+    let mut files = Vec::new();
+    for name in left {
+        // A name is that of one file of the folder, wherever the name comes from.
+        let mut parts = Path::new(name).components();
+        if !matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name.as_str())
+        {
+            let message = format!("the input `{name}` has no file in a folder: its name is a path");
+            return Err(Failure::wrong(message, "give the file with `--input NAME=FILE`"));
+        }
         let paths = ["npy", "bin", "json"].map(|ending| folder.join(format!("{name}.{ending}")));
-        let path = paths.into_iter().find(|path| path.exists())?;
-        Some(NamedFile { name: name.clone(), path })
-    };
-    Ok(left.filter_map(file).collect())
+        let mut paths = paths.into_iter().filter(|path| path.exists());
+        let Some(path) = paths.next() else { continue };
+        if let Some(other) = paths.next() {
+            let message = format!(
+                "the input `{name}` has two files: {} and {}",
+                files::name(&path),
+                files::name(&other)
+            );
+            return Err(Failure::wrong(message, "leave one of them in the folder"));
+        }
+        files.push(NamedFile { name: name.clone(), path });
+    }
+    Ok(files)
 }
 
 /// The seed of the inputs that have no file, if any may be drawn.
 fn seed(args: &Args) -> Option<u64> {
     let has_files = !args.inputs.is_empty() || args.ring.has_folder();
     args.seed.or((!has_files).then_some(0))
-}
-
-/// Whether a file of data is a JSON list or a NumPy array.
-fn is_array(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "json" || extension == "npy")
 }
 
 /// The limbs of each output with its name.

@@ -3,11 +3,10 @@
 //! A block ` ```sh ` is run by `sh`; a block such as ` ```toml,file=first.toml ` is a file in the same
 //! folder. All blocks of a chapter share a folder and run in order. `BLESS=1` writes the figures.
 
-use crate::common::{names, repository, succeed};
+use crate::common::{names, process, repository, succeed};
 use rayon::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Figures that other tests draw, or `docs/book/pictures.sh`; see `docs/generated.md`.
 const DRAWN_BY_OTHERS: [&str; 5] = ["debug.svg", "sweep.png", "served.png", "timeline.png", "ring.png"];
@@ -41,8 +40,7 @@ fn run(chapter: &str, text: &str, folder: &Path) -> usize {
             fs::write(folder.join(name), content).unwrap();
         }
         for command in content.lines().filter(|_| info == "sh") {
-            let output =
-                Command::new("sh").args(["-c", command]).current_dir(folder).env("PATH", &path).output();
+            let output = process("sh", folder).args(["-c", command]).env("PATH", &path).output();
             let output = output.expect("sh starts");
             let errors = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{chapter}: {command}\n{errors}");
@@ -149,8 +147,8 @@ fn the_specifications_are_chapters() {
     let schedule = [
         ("", "he/runtime/src/schedule.rs"),
         ("\n## Lines to launches\n", "he/runtime/src/lift.rs"),
-        ("\n## The choice of kernels\n", "he/runtime/src/choose.rs"),
-        ("\n## The order of launches\n", "he/runtime/src/order.rs"),
+        ("\n## The order of lines\n", "he/runtime/src/flow/order.rs"),
+        ("\n## The mapping\n", "he/runtime/src/mapping.rs"),
     ];
     specification("The schedule of ring programs", &schedule, "docs/book/src/schedule.md");
 }

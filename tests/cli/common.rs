@@ -1,5 +1,6 @@
 //! Shared helpers of the command-line tests.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -9,14 +10,23 @@ pub(crate) fn repository(path: &str) -> String {
     format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// `rpu` in a folder, without SLURM's environment.
-pub(crate) fn command(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rpu"));
-    for variable in ["SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN"] {
-        command.env_remove(variable);
-    }
+/// What a process under test inherits: programs, temporary files, and the files of a coverage run. What else a user
+/// sets, such as colours, a number of threads or a folder with recipes, changes no test.
+const INHERITED: [&str; 8] =
+    ["PATH", "TMPDIR", "TMP", "TEMP", "SystemRoot", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE", "RPU_BROWSER"];
+
+/// A program in a folder, which is its home too.
+pub(crate) fn process(program: impl AsRef<OsStr>, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    let inherited = INHERITED.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+    command.env_clear().envs(inherited).env("HOME", folder).env("TERM", "xterm-256color");
     command.current_dir(folder);
     command
+}
+
+/// `rpu` in a folder.
+pub(crate) fn command(folder: &Path) -> Command {
+    process(env!("CARGO_BIN_EXE_rpu"), folder)
 }
 
 /// Runs `rpu` in a folder.

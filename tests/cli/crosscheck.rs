@@ -1,6 +1,6 @@
 //! `rpu crosscheck`. Its output is in golden files in `tests/cli/crosscheck`.
 
-use crate::common::repository;
+use crate::common::{self, repository};
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -16,8 +16,10 @@ fn crosscheck(compiler: &Path, args: &[&str]) -> Output {
 }
 
 fn command(compiler: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rpu"));
-    command.env("CXX", compiler).env("CUDA_VISIBLE_DEVICES", "");
+    let mut command = common::command(&std::env::temp_dir());
+    // The user's cache keeps what the compiler made of the kernels.
+    let cache = ["HOME", "XDG_CACHE_HOME"].map(|name| Some((name, std::env::var_os(name)?)));
+    command.envs(cache.into_iter().flatten()).env("CXX", compiler).env("CUDA_VISIBLE_DEVICES", "");
     command.arg("crosscheck").args(args);
     command
 }

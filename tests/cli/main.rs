@@ -5,6 +5,7 @@ mod book;
 mod cluster;
 mod common;
 mod crosscheck;
+mod gate;
 mod generated;
 mod inspect;
 mod library;

@@ -99,11 +99,12 @@ fn the_manifest_lists_the_limbs_that_a_seed_replaces() {
     let folder = folder.path();
     prepare(folder);
     let limb = N * 16;
-    // Names of inputs, ids, and no name that looks like a key's.
+    // Names of inputs and ids: all of a part a, half of a key that names no part.
     for (seeded, [streamed, from_seeds]) in
-        [("[]", [1, 1]), (r#"["evk"]"#, [1, 0]), ("[2]", [2, 1]), (r#"["ab", 3]"#, [3, 0])]
+        [("[]", [3, 3]), (r#"["evk.a.0"]"#, [3, 2]), ("[2]", [3, 2]), (r#"["evk.a.0", 1]"#, [3, 1])]
     {
-        let manifest = MANIFEST.replace("\"outputs\"", &format!("\"seeded\": {seeded}, \"outputs\""));
+        let manifest = MANIFEST.replace("\"ab\"", "\"key\"").replace("\"evk\"", "\"evk.a.0\"");
+        let manifest = manifest.replace("\"outputs\"", &format!("\"seeded\": {seeded}, \"outputs\""));
         fs::write(folder.join("p.json"), manifest).unwrap();
         for (origin, keys) in [("streamed", streamed), ("seeded", from_seeds)] {
             let report = json(folder, &["--timing-only", "--keys", origin]);

@@ -1,6 +1,6 @@
 //! Sweeps through the command line.
 
-use crate::common::{names, rpu, succeed};
+use crate::common::{command, names, rpu, succeed};
 use std::fs;
 use std::path::Path;
 
@@ -353,8 +353,8 @@ fn names_from_files_control_no_terminal_no_chart_and_no_spreadsheet() {
 #[test]
 fn a_task_of_a_job_array_takes_its_part() {
     let folder = folder();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rpu"));
-    command.current_dir(folder.path()).args(["sweep", "small.toml"]);
+    let mut command = command(folder.path());
+    command.args(["sweep", "small.toml"]);
     command
         .env("SLURM_ARRAY_TASK_ID", "2")
         .env("SLURM_ARRAY_TASK_COUNT", "4")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Lattigo encrypts, the simulated RPU bootstraps with Lattigo's keys, Lattigo decrypts: witness.py, in a virtual environment;
-# or says why it cannot. With --required that is an error.
+# or says why it cannot. With --required that is an error. A second argument is log2 of the ring degree, 11 by default.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -30,4 +30,4 @@ print(paths["rpu"], paths["bootstrap"], sep="\n")
 programs=$(cargo test --quiet --workspace --locked --test cli --example bootstrap --no-run --message-format json |
     python3 -c "$programs")
 mapfile -t programs <<< "$programs"
-"$venv/bin/python" -W error witness.py "${programs[@]}"
+"$venv/bin/python" -W error witness.py "${programs[@]}" ${2:+"$2"}

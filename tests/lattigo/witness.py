@@ -1,8 +1,9 @@
 """A foreign witness of the bootstrap: Lattigo makes keys and encrypts, the simulated RPU bootstraps, Lattigo decrypts.
 
-    python witness.py RPU EXAMPLE
+    python witness.py RPU EXAMPLE [LOG_N]
 
-RPU is the binary `rpu`, EXAMPLE the example `bootstrap` of the crate `client`, whose precision on the same set is the measure.
+RPU is the binary `rpu`, EXAMPLE the example `bootstrap` of the crate `client`, whose precision on the same set is the measure. The
+set is the built-in `lattigo-n16qp1546`, at n = 2^LOG_N, by default 2^11; its own degree is 2^16.
 `check.sh` installs what the imports need. The chapter "Keys of other libraries" of the book describes names and forms.
 """
 
@@ -21,27 +22,15 @@ import numpy as np
 from lattigo import ckks, rlwe
 from sympy import isprime, primefactors
 
-LOG_N = 11
+LOG_N = int(sys.argv[3]) if len(sys.argv) > 3 else 11
 N = 1 << LOG_N
+SET = "lattigo-n16qp1546"
 SCALE_BITS = 40
 WEIGHT = 192
-# Bits of the moduli: those after a bootstrap, then the defaults of Lattigo's bootstrapping package from SlotToCoeff on.
-RESIDUAL = [60, 40, 40]
+# Bits of the moduli of Lattigo's N16QP1546H192H32: those that remain after a bootstrap, from SlotToCoeff on, and special ones.
+RESIDUAL = [60] + [40] * 9
 CIRCUIT = [39] * 3 + [60] * 8 + [56] * 4
 SPECIAL = [61] * 5
-BOOTSTRAP = """
-[bootstrap]
-scale_bits = 40
-message_ratio_bits = 8
-coeff_to_slot = 4
-eval_mod = 8
-slot_to_coeff = 3
-range = 16
-degree = 30
-double_angles = 3
-ephemeral_weight = 32
-steps = "lattigo"
-"""
 
 
 def alternating(bits):
@@ -52,6 +41,30 @@ def alternating(bits):
             if isprime(prime := next(direction)):
                 yield prime
                 break
+
+
+def moduli_of(program):
+    """The table of moduli of a program's text, without the sentinel."""
+    return [int(value, 0) for value in re.findall(r"^m\[\d+\] (\S+)$", program, re.MULTILINE)[1:]]
+
+
+def reversed_bits(index):
+    return int(f"{index:0{LOG_N}b}"[::-1], 2)
+
+
+REVERSED = np.array([reversed_bits(index) for index in range(N)])
+
+
+def order(q):
+    """The places of our words among Lattigo's: our root is the smallest, a power of Lattigo's."""
+    psi = root(q)
+    square, power, smallest, e = psi * psi % q, psi, psi, 1
+    for exponent in range(3, 2 * N, 2):
+        power = power * square % q
+        if power < smallest:
+            smallest, e = power, exponent
+    # Word j is the value at psi^(2 brv(j) + 1).
+    return REVERSED[(e * (2 * REVERSED + 1) % (2 * N) - 1) // 2]
 
 
 def root(q):
@@ -133,7 +146,7 @@ def times_i(components, moduli, roots, sign=1):
         i = pow(psi, sign * N // 2, q)
         return times(words, np.repeat(np.array([i, q - i], object), N // 2), q)
 
-    return [[limb(*limbs) for limbs in zip(component, moduli, roots)] for component in components]
+    return [[limb(words, q, roots[q]) for words, q in zip(component, moduli)] for component in components]
 
 
 def added(left, right, moduli):
@@ -150,11 +163,6 @@ def main(rpu, example):
     _, keys = bootstrap.gen_eval_keys(secret)
     keys = Reader(keys.marshal_binary()).bootstrapping_keys()
 
-    residual = parameters.moduli_chain()
-    primes = {bits: (q for q in alternating(bits) if q not in residual) for bits in CIRCUIT + SPECIAL}
-    q, p = residual + [next(primes[bits]) for bits in CIRCUIT], [next(primes[bits]) for bits in SPECIAL]
-    roots = [root(modulus) for modulus in q + p]
-
     def encrypt(slots, level):
         return encryptor.encrypt_new(encoder.encode(slots, level, 1 << SCALE_BITS))
 
@@ -164,27 +172,32 @@ def main(rpu, example):
     # The package has real slots only.
     real, imaginary = ([random.uniform(-1, 1) for _ in range(N // 2)] for _ in range(2))
     (_, left), (_, right) = (ciphertext_parts(encrypt(slots, 0)) for slots in (real, imaginary))
-    message = added(left, times_i(right, q, roots), q)
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         inputs = folder / "inputs"
-        texts = lambda numbers: json.dumps([hex(number) for number in numbers])
-        (folder / "set.toml").write_text(
-            f"n = {N}\nq = {texts(q)}\np = {texts(p)}\nroots = {texts(roots)}\n"
-            f'digits = {len(keys["relin"])}\nhamming_weight = {WEIGHT}\nsecurity = "none"\n{BOOTSTRAP}'
-        )
         run = lambda *command: subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
-        run(rpu, "gen", "program", "bootstrap", "--set", "set.toml", "-o", "boot.fhetch", "--plaintexts", "inputs")
+        generate = ("gen", "program", "bootstrap", "--set", SET, "--n", str(N), "-o", "boot.fhetch")
+        run(rpu, *generate, "--plaintexts", "inputs")
+        residual = parameters.moduli_chain()
+        primes = {bits: (q for q in alternating(bits) if q not in residual) for bits in set(CIRCUIT + SPECIAL)}
+        q, p = residual + [next(primes[bits]) for bits in CIRCUIT], [next(primes[bits]) for bits in SPECIAL]
+        moduli = q + p
+        assert sorted(moduli) == sorted(moduli_of((folder / "boot.fhetch").read_text())), "the set has other moduli"
+        roots = {modulus: root(modulus) for modulus in moduli}
+        orders = {modulus: order(modulus) for modulus in moduli}
+        ours = lambda limbs, moduli: np.array([limb[orders[modulus]] for limb, modulus in zip(limbs, moduli)])
+        theirs = lambda limbs, moduli: [limb[np.argsort(orders[modulus])] for limb, modulus in zip(limbs, moduli)]
+        message = added(left, times_i(right, q, roots), q)
         for component in range(2):
-            np.save(inputs / f"ct.{component}.npy", np.array(message[component]))
+            np.save(inputs / f"ct.{component}.npy", ours(message[component], q))
         for key, digits in keys.items():
-            moduli = (q[:1] + p[:1]) if key == "switch.dense-sparse" else q + p
-            inverses = [pow(1 << 64, -1, modulus) for modulus in moduli]
+            of_key = (q[:1] + p[:1]) if key == "switch.dense-sparse" else q + p
+            inverses = [pow(1 << 64, -1, modulus) for modulus in of_key]
             for digit, pair in enumerate(digits):
                 for part, limbs in zip("ba", pair, strict=True):
-                    limbs = [times(*limb) for limb in zip(limbs, inverses, moduli, strict=True)]
-                    np.save(inputs / f"{key}.{part}.{digit}.npy", np.array(limbs))
+                    limbs = [times(*limb) for limb in zip(limbs, inverses, of_key, strict=True)]
+                    np.save(inputs / f"{key}.{part}.{digit}.npy", ours(limbs, of_key))
         named = json.loads((folder / "boot.json").read_text())["inputs"]
         rotations = lambda names: {name.split(".")[1] for name in names if name.startswith("galois.")}
         assert rotations(named) == rotations(keys), "Lattigo's bootstrap has other rotations"
@@ -192,8 +205,8 @@ def main(rpu, example):
         outputs = [f"boot.{component}" for component in range(2)]
         arguments = [text for name in outputs for text in ("--output", f"{name}={name}.npy")]
         run(rpu, "run", "boot.fhetch", "--inputs", "inputs", *arguments)
-        result = [list(np.load(folder / f"{name}.npy")) for name in outputs]
-        own = run(example, "set.toml")
+        result = [theirs(np.load(folder / f"{name}.npy"), q) for name in outputs]
+        own = run(example, str(N))
 
     metadata, _ = ciphertext_parts(encrypt(real, len(residual) - 1))
     found_real = decrypt(ciphertext_of(metadata, result))
@@ -211,4 +224,4 @@ def main(rpu, example):
 
 
 if __name__ == "__main__":
-    main(*(str(Path(path).resolve(strict=True)) for path in sys.argv[1:]))
+    main(*(str(Path(path).resolve(strict=True)) for path in sys.argv[1:3]))

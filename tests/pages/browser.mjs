@@ -151,7 +151,7 @@ const timeline = async (first, named) => {
 };
 
 const run = () => timeline(1, /^\d+: \w+.*\n[^]*dispatch \d+, issue \d+/);
-const ring = () => timeline(0, /^[\w-]+, (line|bytes) \d+\n[\d.,]+ to [\d.,]+ (ns|µs)/);
+const ring = () => timeline(4, /^[\w-]+, (line|bytes) [\d,]+\n[\d.,]+ to [\d.,]+ (ns|µs)/);
 
 const playground = async () => {
   const cycles = () => page.$eval("#report h2", (node) => node.textContent);

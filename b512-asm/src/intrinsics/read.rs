@@ -3,10 +3,10 @@
 use super::{Argument, CALLS, prefix};
 use super::{Call as Row, ModeKind};
 use crate::asm::{Checks, assemble_calls};
+use crate::c_text::{Place, skip};
 use crate::code::Code;
-use crate::grammar::skip_space;
 use crate::isa::{Instr, Operand, OperandKind};
-use crate::lex::{Fault, Parsed, expect, fault, first_token, number, span_in, token};
+use crate::lex::{Fault, Parsed, c_number_value, expect, fault, first_token, span_in, token};
 use crate::operand::{operand_count, parse_register};
 use crate::parameters::Isa;
 use crate::program::Program;
@@ -17,7 +17,7 @@ use nom::Parser;
 use nom::bytes::complete::tag;
 use nom::character::complete::char;
 use nom::multi::separated_list0;
-use nom::sequence::{delimited, preceded, terminated};
+use nom::sequence::delimited;
 
 /// Reads a kernel and the directives in its comments.
 ///
@@ -60,7 +60,8 @@ pub(crate) struct Function<'a> {
 /// Reads the function.
 fn kernel(source: &str, isa: Isa) -> Function<'_> {
     let mut function = Function::default();
-    let mut rest = match function_head(source) {
+    let head = skip(source, Place::LineStart).map_err(nom::Err::Failure).and_then(function_head);
+    let mut rest = match head {
         Ok((rest, name)) => {
             function.name = name;
             rest
@@ -72,7 +73,14 @@ fn kernel(source: &str, isa: Isa) -> Function<'_> {
     };
     let mut entered = false;
     loop {
-        rest = skip_space(rest);
+        rest = match skip(rest, Place::WithinLine) {
+            Ok(rest) => rest,
+            // What follows may be meant or not.
+            Err(fault) => {
+                function.faults.push(fault);
+                return function;
+            }
+        };
         if rest.is_empty() || rest.starts_with('}') {
             break;
         }
@@ -107,7 +115,11 @@ impl Function<'_> {
 fn spaced<'a, O>(
     parser: impl Parser<&'a str, Output = O, Error = Fault<'a>>,
 ) -> impl Parser<&'a str, Output = O, Error = Fault<'a>> {
-    preceded(|input: &'a str| Ok((skip_space(input), ())), parser)
+    let mut parser = parser;
+    move |input: &'a str| {
+        let rest = skip(input, Place::WithinLine).map_err(nom::Err::Failure)?;
+        parser.parse(rest)
+    }
 }
 
 /// `void NAME() {`
@@ -127,7 +139,7 @@ fn function_end(rest: &str, is_halted: bool) -> Result<(), Fault<'_>> {
         return Err(Fault::new(Code::Halt, brace, "the kernel does not end with `leave`")
             .help("write `leave(OP_DEFAULT);` as its last call"));
     }
-    match skip_space(after) {
+    match skip(after, Place::WithinLine)? {
         "" => Ok(()),
         more => Err(Fault::new(Code::Syntax, first_token(more), "expected the end after the kernel")),
     }
@@ -252,11 +264,10 @@ pub(super) fn suffix(isa: Isa) -> String {
 }
 
 fn constant(text: &str) -> Result<u128, Fault<'_>> {
-    match terminated(number, nom::combinator::eof).parse(text) {
-        Ok((_, value)) => Ok(value),
-        Err(nom::Err::Failure(fault)) => Err(fault),
-        Err(_) => Err(Fault::new(Code::OperandKind, text, format!("expected a number, found `{text}`"))),
+    if !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(Fault::new(Code::OperandKind, text, format!("expected a number, found `{text}`")));
     }
+    c_number_value(text)
 }
 
 /// An offset in bytes.

@@ -34,7 +34,7 @@ pub use code::Code;
 #[doc(hidden)]
 pub use code::explanation;
 pub use number::{number, number_with_separators};
-pub use printable::{one_line, path, printable};
+pub use printable::{is_line, one_line, path, printable};
 #[cfg(feature = "document")]
 pub use reason::reason;
 #[cfg(feature = "render")]

@@ -37,6 +37,11 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Whether a text is a name: one line of printable text. Names come from files, and reports have a line for each.
+pub fn is_line(text: &str) -> bool {
+    !text.contains(|c: char| is_harmful(c) || matches!(c, '\n' | '\t' | '\u{2028}' | '\u{2029}'))
+}
+
 /// A path as messages show it, in one line. What is not UTF-8 in it shows as U+FFFD.
 pub fn path(path: impl AsRef<Path>) -> String {
     one_line(&path.as_ref().to_string_lossy()).into_owned()

@@ -70,12 +70,6 @@ impl Library {
         self.file(request).into_iter().flat_map(|file| &file.task.entries).map(|entry| &entry.recipe)
     }
 
-    /// The task for a request's operation, degree and number of rings, and the speeds of the machines of its
-    /// [programs](Task::programs), in their order.
-    pub(crate) fn task(&self, request: &Request) -> Option<(&Task, &[Speed])> {
-        self.file(request).map(|file| (&*file.task, file.speeds()))
-    }
-
     /// See [`Task::nearest`].
     pub fn nearest<'a>(
         &'a self,
@@ -100,12 +94,18 @@ impl Library {
         recipes.into_iter()
     }
 
-    /// Looks up the recipe for a request on a target. Falls back to the nearest number of rings if the request has several.
+    /// Looks up the recipe for a request on a target, with the request's number of rings.
     pub fn find(&self, request: &Request, target: &Target) -> Option<&Recipe> {
-        let tasks = self.tasks_by_towers(request);
-        let mut entries = tasks.iter().flat_map(|task| &task.entries);
+        let mut entries = self.file(request)?.task.entries.iter();
         let entry = entries.find(|entry| entry.targets.iter().any(|known| known.machine == *target));
         entry.map(|entry| &entry.recipe)
+    }
+
+    /// The task for the number of rings nearest to a request's, its own first, and the speeds of its machines.
+    pub(crate) fn nearest_task(&self, request: &Request) -> Option<(&Task, &[Speed])> {
+        let nearest = self.tasks_by_towers(request).into_iter().next()?;
+        let file = self.files_of(request.operation.name(), request.n());
+        file.filter(|file| file.task.towers == nearest.towers).map(|file| (&*file.task, file.speeds())).next()
     }
 
     /// The tasks of a request's operation and degree, those with the most similar number of rings first. Several rings have

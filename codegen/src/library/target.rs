@@ -37,7 +37,7 @@ impl Target {
     /// The target of a machine.
     pub fn of(machine: &Machine) -> Self {
         // Recipes depend on the cycles of an access to the VDM, which may follow from its size.
-        let machine = machine.with_access_cycles();
+        let machine = machine.resolved();
         Self(PROPERTIES.iter().map(|Property { key, .. }| key.value(&machine)).collect())
     }
 

@@ -50,7 +50,7 @@ impl Cycles {
         let mut costs = Costs::new(machine);
         let mode = |log_stride| Log2::new(log_stride).map_or(AddressMode::Linear, AddressMode::Strided);
         let butterfly = machine.hple.multiplier_latency_cycles + machine.hple.adder_latency_cycles;
-        let latencies = [machine.load_latency(), machine.sbar.latency_cycles, butterfly];
+        let latencies = [machine.load_latency(), machine.sbar_stages(), butterfly];
         Self {
             memory: (0..=shape.vectors() as u8).map(|stride| costs.access(mode(stride))).collect(),
             shuffle: costs.shuffle(),

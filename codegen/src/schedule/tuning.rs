@@ -182,7 +182,7 @@ impl Tuning {
     /// The machine that the scheduler assumes, [under one placement](under_one_placement). A machine whose values have no
     /// room for the margins has none.
     pub(crate) fn scheduled_for(&self, machine: &Machine) -> Machine {
-        let mut machine = under_one_placement(&self.assumed(machine));
+        let mut machine = under_one_placement(&self.assumed(machine)).resolved();
         let margins = |values: &mut Values| {
             values.vbar.latency_cycles += self.margin.load_store;
             values.sbar.latency_cycles += self.margin.shuffle;

@@ -153,7 +153,7 @@ fn excess(slow: &Machine, fast: &Machine) -> Margin {
     let multiplier = slow.hple.multiplier_latency_cycles;
     Margin {
         load_store: slow.load_latency().saturating_sub(fast.load_latency()),
-        shuffle: slow.sbar.latency_cycles.saturating_sub(fast.sbar.latency_cycles),
+        shuffle: slow.sbar_stages().saturating_sub(fast.sbar_stages()),
         compute: multiplier.saturating_sub(fast.hple.multiplier_latency_cycles),
         initiation_interval: slow.hple.initiation_interval.saturating_sub(fast.hple.initiation_interval),
     }

@@ -22,9 +22,9 @@ const FIRST_KINDS: usize = 2;
 /// The time for which a balanced plan keeps its busiest pipe busy at most, in percent of the time of the multipliers.
 const MUCH_LONGER: u64 = 150;
 
-/// The recipes of the library to start from.
+/// The recipes of the library to start from: those for the nearest number of rings.
 pub fn known(request: &Request, machine: &Machine) -> Vec<Recipe> {
-    let Some((task, speeds)) = BUILT_IN.task(request) else { return Vec::new() };
+    let Some((task, speeds)) = BUILT_IN.nearest_task(request) else { return Vec::new() };
     starts(request, machine, task, speeds)
 }
 

@@ -5,6 +5,7 @@ mod automorphism;
 mod batch;
 mod catalogue;
 mod check;
+mod choose;
 mod compile;
 mod elementwise;
 mod formula;

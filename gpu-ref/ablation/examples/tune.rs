@@ -2,7 +2,8 @@
 //! best change.
 //!
 //! Batches are timed cold: batches of 512 MiB in total take turns. The program prints the default recipe and
-//! each improvement; with `--near`, the default recipe and all its neighbours, fastest first.
+//! each improvement; with `--near`, the default recipe and all its neighbours, fastest first; with `--chained`, it and
+//! all that are one kernel of two passes.
 //!
 //! A line is `us,passes,product,shared_roots,alternating,spilled`, in microseconds per transform or product:
 //! a pass is `stages:points_log:lanes_log:blocks`, a product `fused:blocks` or `separate`, and `spilled`
@@ -45,6 +46,9 @@ struct Options {
     /// Prints all neighbours
     #[arg(long)]
     near: bool,
+    /// Prints all recipes of one kernel
+    #[arg(long)]
+    chained: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -137,16 +141,15 @@ fn tune<W: Word>(start: Recipe, options: &Options) -> Outcome<()> {
     print(best.0, &own)?;
     for _ in 0..options.rounds {
         // Compilation takes longer than timing, and can use every core.
-        let plans: Vec<Plan<W>> = neighbours(&best.1, work)
-            .into_par_iter()
-            .filter_map(|recipe| model.plan(&device, recipe, work))
-            .collect();
+        let others = if options.chained { chains(&best.1, work) } else { neighbours(&best.1, work) };
+        let plans: Vec<Plan<W>> =
+            others.into_par_iter().filter_map(|recipe| model.plan(&device, recipe, work)).collect();
         let mut times = Vec::new();
         for plan in &plans {
             times.push((time(plan)?, plan));
         }
         times.sort_by(|a, b| a.0.total_cmp(&b.0));
-        if options.near {
+        if options.near || options.chained {
             return times.into_iter().try_for_each(|(us, plan)| print(us, plan));
         }
         match times.first() {
@@ -207,6 +210,36 @@ fn other_passes(passes: &[Pass]) -> Vec<Vec<Pass>> {
         _ => {}
     }
     all
+}
+
+/// The recipes with [`Feature::Chained`], of 128 and 256 threads and about half of the stages in each pass.
+fn chains(recipe: &Recipe, work: Work) -> Vec<Recipe> {
+    let half = recipe.log_n() / 2;
+    let mut all = Vec::new();
+    for columns in half - 1..=half + 1 {
+        let pass = |stages: u32, points_log: u32, threads_log: u32, blocks| {
+            let lanes_log = (threads_log + points_log).checked_sub(stages)?;
+            Some(Pass { stages, points_log, lanes_log, blocks })
+        };
+        for (threads_log, limits) in [(7, [4, 5, 8]), (8, [2, 3, 4])] {
+            for (first, second) in [(3, 2), (3, 3), (4, 2), (4, 3), (4, 4)] {
+                for blocks in limits {
+                    let rows = recipe.log_n() - columns;
+                    let passes =
+                        [pass(columns, first, threads_log, blocks), pass(rows, second, threads_log, blocks)];
+                    let [Some(first), Some(second)] = passes else { continue };
+                    all.push((vec![first, second], blocks));
+                }
+            }
+        }
+    }
+    let chain = |(passes, blocks): (Vec<Pass>, u32)| {
+        let own = recipe.clone().without(Feature::Alternating).with_passes(passes)?;
+        let own = own.with_product(Product { separate: false, truncated: false, blocks })?;
+        let shared = if work == Work::Product { 0 } else { recipe.shared_roots() };
+        own.with_shared_roots(shared)?.with(Feature::Chained)
+    };
+    all.into_iter().filter_map(|parts| chain(parts).ok()).collect()
 }
 
 /// All valid recipes that differ in one parameter.

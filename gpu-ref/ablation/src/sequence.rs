@@ -127,7 +127,8 @@ impl<'p, W: Word> Sequence<'p, W> {
             }
             Execution::SequentialGraph | Execution::DependencyGraph => {
                 let graph = self.graph(execution)?;
-                graph.launch()?;
+                // SAFETY: the sequence owns the batches, its plans live for 'p, and the order is that of the data.
+                unsafe { graph.launch() }?;
                 // The graph is dropped at the end of this call.
                 self.device.synchronize()
             }
@@ -144,7 +145,8 @@ impl<'p, W: Word> Sequence<'p, W> {
             return sample(&self.device, || self.launch());
         }
         let graph = self.graph(execution)?;
-        sample(&self.device, || graph.launch())
+        // SAFETY: as in `run`.
+        sample(&self.device, || unsafe { graph.launch() })
     }
 
     fn graph(&self, execution: Execution) -> Result<Graph, Error> {

@@ -4,8 +4,8 @@
 // a unit `lag` units after the step before has begun on it, in the order of blocks. A block waits until the blocks whose results it reads
 // have finished. So only a few units are between two steps at a time, and these stay in the L2 cache.
 //
-// Blocks begin in the order of their numbers, as on all devices so far, and CUB's scans rely on it, too. So the blocks that a resident
-// block waits for are resident or have finished.
+// A block takes a ticket, which is its place in the order. So the blocks that it waits for have begun, in whatever order a device begins
+// blocks. The tickets and the progress of units belong to the memory of the data (`Mark`): launches on other data share none of them.
 
 // How far a unit is: the blocks that have finished, or, of the last step, begun. The last of ALL blocks makes it 0 for the next launch.
 template <u32 ALL>
@@ -20,7 +20,10 @@ struct Progress {
         return value;
     }
     INLINE void wait(u32 least) const {
-        while (value() < least) __nanosleep(32);
+        for (u32 tries = 0; value() < least; ++tries) {
+            end_hopeless_wait(tries);
+            __nanosleep(32);
+        }
     }
 #else
     INLINE void add() const { *blocks = (*blocks + 1) % ALL; }
@@ -62,14 +65,15 @@ struct Chain {
     using Twiddle = typename Columns::Twiddle;
     using FieldConstants = typename Columns::FieldConstants;
     using Tile = typename Columns::Tile;
-    static constexpr int THREADS = Columns::THREADS;
+    static constexpr int THREADS = Columns::THREADS, LOG_N = Columns::SIZE_LOG;
     static constexpr u32 COLUMN_TILES = Columns::TILES, ROW_TILES = Rows::TILES;
     // Tiles of rows for each tile of columns.
     static constexpr u32 EACH = ROW_TILES / COLUMN_TILES;
     static_assert(THREADS == Rows::THREADS && COLUMN_TILES * EACH == ROW_TILES);
 
+    // A launch takes its tickets from its first unit's mark.
     struct Units {
-        u32* progress;
+        Mark* marks;
         u32 polynomials, count, lag;
     };
     // What a block of a kernel with COLUMN_STEPS steps over columns and one over rows does. Blocks of all steps alternate.
@@ -77,7 +81,7 @@ struct Chain {
     struct Block {
         static constexpr u32 PERIOD = COLUMN_STEPS + EACH, ALL = COLUMN_TILES * PERIOD;
         u32 unit, period, number;
-        INLINE Block() : unit(blockIdx.x / ALL), period(blockIdx.x % ALL / PERIOD), number(blockIdx.x % PERIOD) {}
+        INLINE explicit Block(u32 ticket) : unit(ticket / ALL), period(ticket % ALL / PERIOD), number(ticket % PERIOD) {}
         INLINE bool rows() const { return number < EACH; }
         INLINE u32 column_step() const { return number - EACH; }
         // Returns false if the block has nothing to do in a step behind that many others.
@@ -93,14 +97,19 @@ struct Chain {
             const u32 limb = unit / units.polynomials;
             return {period * EACH + number, unit - limb * units.polynomials, limb};
         }
-        INLINE Progress<ALL> progress(const Units& units) const { return {units.progress + unit}; }
+        INLINE Progress<ALL> progress(const Units& units, u32 limbs) const {
+            static_assert(LOG_N >= 10);
+            const u32 limb = unit / units.polynomials;
+            const size_t row = (size_t)(unit - limb * units.polynomials) * limbs + limb;
+            return {&units.marks[row << (LOG_N - 10)].finished};
+        }
     };
 
     static __device__ void forward(const Word* in, Word* out, const Twiddle* tables, const FieldConstants* constants, u32 limbs, Units units) {
         wait_for_previous_kernel();
-        Block<1> block;
+        Block<1> block(own_ticket(&units.marks->taken, gridDim.x));
         if (!block.begin(units, block.rows())) return;
-        const auto progress = block.progress(units);
+        const auto progress = block.progress(units, limbs);
         if (!block.rows()) {
             Columns::forward(in, out, tables, constants, limbs, block.column_tile(units), AtOnce());
             progress.finish();
@@ -112,9 +121,9 @@ struct Chain {
 
     static __device__ void inverse(const Word* in, Word* out, const Twiddle* tables, const FieldConstants* constants, u32 limbs, Units units) {
         wait_for_previous_kernel();
-        Block<1> block;
+        Block<1> block(own_ticket(&units.marks->taken, gridDim.x));
         if (!block.begin(units, !block.rows())) return;
-        const auto progress = block.progress(units);
+        const auto progress = block.progress(units, limbs);
         if (block.rows()) {
             Rows::template inverse<false>(in, out, tables, constants, limbs, block.row_tile(units), AtOnce());
             progress.finish();
@@ -128,10 +137,10 @@ struct Chain {
     static __device__ void product(Word* left, Word* right, const Twiddle* forward_tables, const Twiddle* inverse_tables,
                                    const FieldConstants* constants, u32 limbs, Units units) {
         wait_for_previous_kernel();
-        Block<3> block;
+        Block<3> block(own_ticket(&units.marks->taken, gridDim.x));
         const bool last = !block.rows() && block.column_step() == 2;
         if (!block.begin(units, block.rows() ? 1 : last ? 2 : 0)) return;
-        const auto progress = block.progress(units);
+        const auto progress = block.progress(units, limbs);
         if (block.rows()) {
             const AfterBlocks<Block<3>::ALL, 2 * COLUMN_TILES> ready{progress};
             Rows::product(left, right, left, forward_tables, inverse_tables, constants, limbs, block.row_tile(units), ready);
@@ -154,8 +163,8 @@ struct Chain {
     extern "C" __global__ void __launch_bounds__(CHAIN(COLUMNS, ROWS)::THREADS, RESIDENT<CHAIN(COLUMNS, ROWS)::THREADS, BLOCKS>) \
         NAME(const Field::Word* in, Field::Word* out, const Field::Twiddle* __restrict__ tables,                       \
              const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs, u32 polynomials, u32 count,  \
-             u32 lag, u32* progress) {                                                                                 \
-        CHAIN(COLUMNS, ROWS)::BODY(in, out, tables, constants, limbs, {progress, polynomials, count, lag});            \
+             u32 lag, Mark* marks) {                                                                                 \
+        CHAIN(COLUMNS, ROWS)::BODY(in, out, tables, constants, limbs, {marks, polynomials, count, lag});            \
     }                                                                                                                  \
     EXPORT_KERNEL(NAME)
 #define CHAINED_PRODUCT_KERNEL(NAME, BLOCKS, COLUMNS, ROWS)                                                            \
@@ -163,8 +172,8 @@ struct Chain {
         NAME(Field::Word* left, Field::Word* right, const Field::Twiddle* __restrict__ forward_tables,                 \
              const Field::Twiddle* __restrict__ inverse_tables,                                                        \
              const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs, u32 polynomials, u32 count,  \
-             u32 lag, u32* progress) {                                                                                 \
+             u32 lag, Mark* marks) {                                                                                 \
         CHAIN(COLUMNS, ROWS)::product(left, right, forward_tables, inverse_tables, constants, limbs,                   \
-                                      {progress, polynomials, count, lag});                                            \
+                                      {marks, polynomials, count, lag});                                            \
     }                                                                                                                  \
     EXPORT_KERNEL(NAME)

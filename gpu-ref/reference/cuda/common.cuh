@@ -16,6 +16,8 @@ using u128 = unsigned __int128;
 #define SHARED_ARRAY(T, NAME)                          \
     extern __shared__ __align__(16) unsigned char NAME##_bytes[]; \
     T* NAME = reinterpret_cast<T*>(NAME##_bytes)
+// Up to four words of the block's shared memory, beside the array.
+#define SHARED_WORDS(NAME, COUNT) __shared__ u32 NAME[COUNT]
 // Exports a kernel by name to the host, with the number of blocks in its clusters. The CUDA driver needs nothing for that.
 #define EXPORT_KERNEL(NAME)
 #define EXPORT_CLUSTER_KERNEL(NAME, BLOCKS)
@@ -60,6 +62,44 @@ INLINE void fetch(const void* at) { asm volatile("prefetch.global.L2 [%0];" ::"l
 #else
 INLINE void fetch(const void*) {}
 #endif
+// Ends the kernel in an error after so many looks at what a thread waits for: seconds, where microseconds suffice.
+INLINE void end_hopeless_wait(u32 tries) {
+#ifndef EMULATED
+    if (tries == 1u << 24) __trap();
+#endif
+}
+
+// State that launches leave at zero, beside the data: one mark for each 2^10 words.
+struct alignas(8) Mark {
+    u32 finished;  // blocks of a unit, see chained.cuh
+    u32 taken;     // tickets of a launch
+};
+// The next ticket, from 0 on. After `all` the next is 0 again.
+INLINE u32 take_ticket(u32* taken, u32 all) {
+#ifndef EMULATED
+    u32 ticket;
+    asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(ticket) : "l"(taken), "r"(all - 1) : "memory");
+    return ticket;
+#else
+    const u32 ticket = *taken;
+    *taken = ticket == all - 1 ? 0 : ticket + 1;
+    return ticket;
+#endif
+}
+// What the first lane of a warp has, as a number that all have: the compiler keeps it in no register of each.
+#ifndef EMULATED
+INLINE u32 of_first_lane(u32 x) { return __shfl_sync(~0u, x, 0); }
+#else
+INLINE u32 of_first_lane(u32 x) { return x; }
+#endif
+// The ticket of this block.
+INLINE u32 own_ticket(u32* taken, u32 all) {
+    SHARED_WORDS(ticket, 1);
+    if (threadIdx.x == 0) *ticket = take_ticket(taken, all);
+    __syncthreads();
+    return of_first_lane(*ticket);
+}
+
 // As a value, for what waits in a way that its caller chooses.
 struct AfterPreviousKernel {
     INLINE void operator()() const { wait_for_previous_kernel(); }

@@ -9,8 +9,8 @@
 // overwritten before it is read. Every output depends on every input, so no input is overwritten
 // too early. Otherwise: a barrier across the grid between stages.
 //
-// Grid: x = blocks of one polynomial and limb, y = limb, z = polynomial. `sync` holds zeros before
-// and after a launch: PLACES words for each element of the launch, or LOG_N + 1 counters of 32
+// Grid: x = blocks of one polynomial and limb, y = limb, z = polynomial. `sync` belongs to one launch, and holds
+// zeros before and after it: PLACES words for each element of the launch, or LOG_N + 1 counters of 32
 // bits.
 
 #include "common.cuh"
@@ -47,6 +47,7 @@ INLINE void spin_pause() {}
 // If many threads wait for long, their loads delay the stores that they wait for.
 INLINE void back_off(u32 tries) {
     if (tries >= 4) __nanosleep(100);
+    end_hopeless_wait(tries);
 }
 #else
 INLINE void back_off(u32 tries) { spin_pause(); }
@@ -81,7 +82,10 @@ INLINE void grid_barrier(u32* counters, u32 number, u32 blocks) {
     __syncthreads();
     if (threadIdx.x == 0) {
         add_release(counters + number, 1);
-        while (load_acquire(counters + number) < blocks) spin_pause();
+        for (u32 tries = 0; load_acquire(counters + number) < blocks; ++tries) {
+            end_hopeless_wait(tries);
+            spin_pause();
+        }
     }
     __syncthreads();
 }

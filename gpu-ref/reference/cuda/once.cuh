@@ -1,7 +1,8 @@
 // A transform that crosses memory once, for N = 2^15 and 2^16 in 32-bit words: all stages in one kernel.
 //
 // A cluster of one block or, for 2^16, of two, transforms one polynomial after the other. A block has 2^15 words, 32 in each of its 1024
-// threads. The next polynomial is on its way to shared memory meanwhile.
+// threads. The next polynomial is on its way to shared memory meanwhile. Clusters take the polynomials by tickets, so those that have begun
+// share the work of those that have no room.
 //
 // The forward transform. A thread begins with the words
 //     k 2^(LOG_N-5) + rank 2^10 + thread,   0 <= k < 32.
@@ -55,6 +56,7 @@ struct Once {
         Twiddle middle[THREADS / 32][32];
         Twiddle first[2][64];
         uint4 constants[2];
+        uint4 tickets[2];  // x: of the next polynomial, for each parity
         Arrivals arrivals;
     };
     static_assert(LATE * 32 <= 512 && sizeof(Memory) <= 227 * 1024);
@@ -78,12 +80,16 @@ struct Once {
     struct Order {
         const FieldConstants* constants;
         const Twiddle* tables;
-        u32 limbs, polynomials;
+        u32 limbs, polynomials, count;
+        u32* taken;
         // The polynomials of a limb are neighbours, so that they find its roots in the L2 cache.
         INLINE Tile tile(u32 number) const {
             const u32 limb = number / polynomials;
             return {limb, (number - limb * polynomials) * limbs + limb};
         }
+        // A cluster takes AHEAD tickets before it begins, and one for each polynomial.
+        static constexpr u32 AHEAD = PAIR ? 2 : 3;
+        INLINE u32 take() const { return take_ticket(taken, count + AHEAD * (gridDim.x >> CLUSTER_LOG)); }
         INLINE const Twiddle* table(Tile tile) const { return tables + (size_t)tile.limb * TABLE; }
     };
 
@@ -93,14 +99,42 @@ struct Once {
         u32 rank, lane, warp;
     };
 
-    // Before the first polynomial.
-    INLINE static Block begin(Memory* memory) {
+    // Takes the ticket of a parity at once. A pair gives it to the other block, where it is the phase of `arrivals` with that number.
+    INLINE static void take_now(Memory* memory, const Order& order, u32 parity, u32 phase) {
+        uint4* at = &memory->tickets[parity];
+        const u32 rank = PAIR ? block_rank() : 0;
+        if (threadIdx.x == 0 && rank == 0) {
+            const uint4 ticket{order.take(), 0, 0, 0};
+            *at = ticket;
+            if (PAIR) send(at, ticket, &memory->arrivals);
+        } else if (threadIdx.x == 0) {
+            expect_arrivals(&memory->arrivals, sizeof(uint4));
+        }
+        if (rank == 1) wait_for_arrivals(&memory->arrivals, phase);
+        __syncthreads();
+    }
+    // Before the first polynomial, whose ticket is then that of parity 1.
+    INLINE static Block begin(Memory* memory, const Order& order) {
         if (threadIdx.x == 0) start_arrivals(&memory->arrivals);
         cluster_arrive();
         cluster_wait();
         wait_for_previous_kernel();
+        take_now(memory, order, 1, 0);
         return {*memory, PAIR ? block_rank() : 0, threadIdx.x & 31, threadIdx.x >> 5};
     }
+    // The tickets of the next polynomials, while the first is on its way. Those of all blocks come after all of the first.
+    INLINE static void take_next(Memory* memory, const Order& order) {
+        // Phase 0 must have ended in the other block, or this ticket would count in it.
+        cluster_arrive_after_reads();
+        cluster_wait();
+        take_now(memory, order, 0, 1);
+        if (!PAIR) take_now(memory, order, 1, 0);
+    }
+    // One thread of a cluster takes a ticket: of a pair before the blocks exchange data, for the polynomial after the next, and gives it to
+    // both; of a block alone while its registers are empty, for the one after that. It looks at the ticket later, when it has come.
+    // All threads know the ticket as one number, which takes no register of each.
+    INLINE static u32 ticket_of(const Block& block, u32 parity) { return of_first_lane(block.memory.tickets[parity].x); }
+    INLINE static bool takes(const Block& block, bool pair) { return pair == PAIR && block.rank == 0 && threadIdx.x == 0; }
 
     // One stage on COUNT registers whose distance is DISTANCE. `own` has the entries of this thread.
     template <bool FORWARD, int STAGE, int COUNT, int DISTANCE>
@@ -207,9 +241,12 @@ struct Once {
     }
     INLINE static void set(Word* x, uint4 four) { x[0] = four.x, x[1] = four.y, x[2] = four.z, x[3] = four.w; }
 
-    // Sends 16 words to the same thread of the other block.
-    INLINE static void send_half(Block& block, const Word* x, uint4* to) {
-        if (threadIdx.x == 0) expect_arrivals(&block.memory.arrivals, 16 * THREADS * sizeof(Word));
+    // Sends 16 words to the same thread of the other block, and a ticket.
+    INLINE static void send_half(Block& block, const Word* x, uint4* to, u32 ticket, u32 parity) {
+        if (threadIdx.x == 0) {
+            expect_arrivals(&block.memory.arrivals, 16 * THREADS * sizeof(Word) + block.rank * (u32)sizeof(uint4));
+            if (block.rank == 0) send(&block.memory.tickets[parity ^ 1], uint4{ticket, 0, 0, 0}, &block.memory.arrivals);
+        }
 #pragma unroll
         for (int v = 0; v < 4; ++v) {
             send(to + v * THREADS + threadIdx.x, uint4{x[4 * v], x[4 * v + 1], x[4 * v + 2], x[4 * v + 3]}, &block.memory.arrivals);
@@ -265,34 +302,37 @@ struct Once {
         INLINE void copy_late(Block& block, Word* to) const { copy(block, to, EARLY, POINTS); }
     };
 
-    // Copies what the first polynomial needs. The caller waits for the other warps.
+    // Copies what the first polynomial needs, and takes the next tickets. Then all warps have both.
     template <bool FORWARD>
-    INLINE static void copy_all(Block& block, const Order& order, const Word* in, Tile tile, Word* late) {
-        const Source<FORWARD> source(block, in, tile);
-        copy_first(block, order, tile, 0);
-        copy_middle(block, order.table(tile));
-        source.copy_early(block);
-        source.copy_late(block, late);
+    INLINE static void copy_all(Block& block, const Order& order, const Word* in, u32 number, Word* late) {
+        if (number < order.count) {
+            const Tile tile = order.tile(number);
+            const Source<FORWARD> source(block, in, tile);
+            copy_first(block, order, tile, 0);
+            copy_middle(block, order.table(tile));
+            source.copy_early(block);
+            source.copy_late(block, late);
+        }
+        take_next(&block.memory, order);
         wait_for_copies();
+        __syncthreads();
     }
 
-    static __device__ void forward(const Word* in, Word* out, Order order, u32 count) {
+    static __device__ void forward(const Word* in, Word* out, Order order) {
         SHARED_ARRAY(Memory, memory);
-        Block block = begin(memory);
-        const u32 step = gridDim.x >> CLUSTER_LOG;
-        u32 number = blockIdx.x >> CLUSTER_LOG, parity = 0;
+        Block block = begin(memory, order);
+        u32 number = ticket_of(block, 1), parity = 0;
         Tile tile = order.tile(number);
         Word *own = region(block), *late = own + 512;
         // Free until the copies of the next polynomial.
         uint4* received = reinterpret_cast<uint4*>(memory->early);
-        if (number < count) copy_all<true>(block, order, in, tile, late);
-        __syncthreads();
+        copy_all<true>(block, order, in, number, late);
 #pragma unroll 1
-        for (Tile next; number < count; tile = next, parity ^= 1) {
+        for (Tile next; number < order.count; tile = next, parity ^= 1) {
             const Field field = Once::field(block, parity);
             const Twiddle* table = order.table(tile);
             const Twiddle* first = memory->first[parity];
-            number += step;
+            number = ticket_of(block, parity);
             next = order.tile(number);
             Word x[POINTS];
             wait_for_copies();
@@ -302,6 +342,8 @@ struct Once {
                 x[r] = r < EARLY ? memory->early[block.warp][r][block.lane] : late[(r - EARLY) * 32 + block.lane];
             }
             cluster_arrive_after_reads();
+            u32 ticket = 0;
+            if (takes(block, true)) ticket = order.take();
             if constexpr (PAIR) {
                 // The results of stage 0 for this block are x[k], those for the other one x[16 + k].
                 Twiddle root = root_at(first + 1);
@@ -314,10 +356,11 @@ struct Once {
             }
             // All have read the exchange memories of both blocks.
             cluster_wait();
-            if (number < count) copy_first(block, order, next, parity ^ 1);
+            if (number < order.count) copy_first(block, order, next, parity ^ 1);
+            if (takes(block, true)) memory->tickets[parity ^ 1].x = ticket;
             Word* to = first_place(block);
             if constexpr (PAIR) {
-                send_half(block, x + 16, received);
+                send_half(block, x + 16, received, ticket, parity);
                 receive_half(block, x + 16, received, parity);
                 half_round<true>(field, x + 16, first, block.rank);
 #pragma unroll
@@ -335,10 +378,11 @@ struct Once {
 #pragma unroll
                 for (int r = 0; r < POINTS; ++r) to[r << 10] = x[r];
             }
+            if (takes(block, false)) ticket = order.take();
             wait_for_copies();
             __syncthreads();
             const Source<true> source(block, in, next);
-            if (number < count) source.copy_early(block);
+            if (number < order.count) source.copy_early(block);
             middle<false>(block, x);
             middle_round<true>(field, x, memory->middle[block.warp]);
             middle<true>(block, x);
@@ -349,11 +393,12 @@ struct Once {
 #pragma unroll
             for (int v = 0; v < 8; ++v) set(x + 4 * v, *last_place(own, block.lane, v));
             __syncwarp();
-            if (number < count) {
+            if (number < order.count) {
                 copy_middle(block, order.table(next));
                 source.copy_late(block, late);
             }
             last_round<true>(field, x, roots, first);
+            if (takes(block, false)) memory->tickets[parity].x = ticket;
             // Through shared memory, so that a warp stores neighbouring words.
             uint4* rows = reinterpret_cast<uint4*>(out + tile.start() + (block.rank << 15 | block.warp << 10));
             uint4* staged = reinterpret_cast<uint4*>(own);
@@ -378,31 +423,29 @@ struct Once {
         }
     }
 
-    static __device__ void inverse(const Word* in, Word* out, Order order, u32 count) {
+    static __device__ void inverse(const Word* in, Word* out, Order order) {
         SHARED_ARRAY(Memory, memory);
-        Block block = begin(memory);
-        const u32 step = gridDim.x >> CLUSTER_LOG;
-        u32 number = blockIdx.x >> CLUSTER_LOG, parity = 0;
+        Block block = begin(memory, order);
+        u32 number = ticket_of(block, 1), parity = 0;
         Tile tile = order.tile(number);
         uint4* received = reinterpret_cast<uint4*>(memory->exchange);
         // The words that wait for the exchange memory, behind those that the other block sends.
         Word* late = memory->exchange + 16 * THREADS + block.warp * (LATE * 32);
-        if (number < count) copy_all<false>(block, order, in, tile, late);
-        __syncthreads();
+        copy_all<false>(block, order, in, number, late);
 #pragma unroll 1
-        for (Tile next; number < count; tile = next, parity ^= 1) {
+        for (Tile next; number < order.count; tile = next, parity ^= 1) {
             const Field field = Once::field(block, parity);
             const Twiddle* table = order.table(tile);
             const Twiddle* first = memory->first[parity];
-            number += step;
-            next = order.tile(number);
             Word x[POINTS];
             LastRoots roots{table, block.rank << 10 | threadIdx.x};
             roots.template load<4>();
             roots.template load<3>();
             wait_for_copies();
             __syncthreads();
-            if (number < count) copy_first(block, order, next, parity ^ 1);
+            number = ticket_of(block, parity);
+            next = order.tile(number);
+            if (number < order.count) copy_first(block, order, next, parity ^ 1);
             const u32 lane = block.lane;
             {
                 const Word* row = lane < EARLY ? memory->early[block.warp][lane] : late + (lane - EARLY) * 32;
@@ -419,12 +462,15 @@ struct Once {
             middle<false>(block, x);
             middle_round<false>(field, x, memory->middle[block.warp]);
             middle<true>(block, x);
+            u32 ticket = 0;
+            if (takes(block, false)) ticket = order.take();
             wait_for_copies();
             __syncthreads();
-            if (number < count) {
+            if (number < order.count) {
                 copy_middle(block, order.table(next));
                 source.copy_early(block);
             }
+            if (takes(block, false)) memory->tickets[parity].x = ticket;
             const Word* from = first_place(block);
             if constexpr (PAIR) {
 #pragma unroll
@@ -443,14 +489,16 @@ struct Once {
                 for (int r = 0; r < POINTS; ++r) x[r] = from[r << 10];
             }
             cluster_arrive_after_reads();
+            if (takes(block, true)) ticket = order.take();
             if constexpr (PAIR) {
                 half_round<false>(field, x + 16, first, block.rank);
             } else {
                 whole_round<false>(field, x, first);
             }
             cluster_wait();
-            if constexpr (PAIR) send_half(block, x + 16, received);
-            if (number < count) source.copy_late(block, late);
+            if (takes(block, true)) memory->tickets[parity ^ 1].x = ticket;
+            if constexpr (PAIR) send_half(block, x + 16, received, ticket, parity);
+            if (number < order.count) source.copy_late(block, late);
             if constexpr (PAIR) half_round<false>(field, x, first, block.rank);
             const Twiddle scale = order.constants[tile.limb].scale;
             Twiddle root = order.constants[tile.limb].scale_root;
@@ -471,7 +519,8 @@ struct Once {
 #define ONCE_KERNEL(NAME, BODY, LOG_N)                                                                                    \
     extern "C" __global__ void __cluster_dims__(1 << (LOG_N - 15), 1, 1) __launch_bounds__(Once<Field, LOG_N>::THREADS, 1) \
         NAME(const Field::Word* in, Field::Word* out, const Field::Twiddle* __restrict__ tables,                          \
-             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs, u32 polynomials, u32 count) { \
-        Once<Field, LOG_N>::BODY(in, out, {constants, tables, limbs, polynomials}, count);                                \
+             const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs, u32 polynomials, u32 count,  \
+             Mark* marks) {                                                                                               \
+        Once<Field, LOG_N>::BODY(in, out, {constants, tables, limbs, polynomials, count, &marks->taken});                 \
     }                                                                                                                     \
     EXPORT_CLUSTER_KERNEL(NAME, 1 << (LOG_N - 15))

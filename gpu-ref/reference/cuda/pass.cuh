@@ -50,7 +50,7 @@ struct Pass {
     using Twiddle = typename Field::Twiddle;  // in tables
     using FieldConstants = Constants<Word, Twiddle>;
 
-    static constexpr int POINTS = 1 << POINTS_LOG;
+    static constexpr int SIZE_LOG = LOG_N, POINTS = 1 << POINTS_LOG;
     static constexpr int LOG_COLUMNS = LOG_N - FIRST - STAGES;
     static constexpr int LOG_TEAM = STAGES - POINTS_LOG;  // threads of one sub-transform
     static constexpr int THREADS = 1 << (LANES_LOG + LOG_TEAM);

@@ -104,7 +104,13 @@ fn default_kernels(folder: &str, text: impl Fn(&Recipe) -> Option<String>) -> Ou
                     let Some(text) = text(recipe) else { continue };
                     if files.iter().all(|(_, known)| *known != text) {
                         let number = files.len();
-                        files.push((format!("{folder}/{number}-{word_bits}-{log_n}-{transforms}"), text));
+                        let kind = match () {
+                            () if recipe.has(Feature::Once) => "-once",
+                            () if recipe.has(Feature::Chained) => "-chained",
+                            () => "",
+                        };
+                        let name = format!("{folder}/{number}-{word_bits}-{log_n}-{transforms}{kind}");
+                        files.push((name, text));
                     }
                 }
             }

@@ -5,6 +5,10 @@ use crate::{Error, Modulus, Word};
 use std::marker::PhantomData;
 use std::ops::Range;
 
+/// Words that share a mark, and its bytes: no polynomial is shorter, so disjoint ones have different marks.
+const MARKED_WORDS: usize = 1 << 10;
+const MARK_BYTES: usize = 8;
+
 /// Polynomials in device memory, in the layout of [`crate::Plan`].
 ///
 /// A batch works with every plan of the same device. A plan for other moduli gives meaningless
@@ -12,6 +16,9 @@ use std::ops::Range;
 pub struct Batch<W> {
     device: Device,
     buffer: Buffer,
+    /// What launches on the words count, in device memory: see `Mark` in `cuda/common.cuh`. It is zero between
+    /// launches. Whoever may write the words may use their marks, so launches on different words share none.
+    marks: Buffer,
     words: usize,
     word: PhantomData<W>,
 }
@@ -19,8 +26,7 @@ pub struct Batch<W> {
 impl<W> Batch<W> {
     /// Allocates `words` words, all zero.
     pub fn zeroed(device: &Device, words: usize) -> Result<Self, Error> {
-        let buffer = device.allocate(words * size_of::<W>())?;
-        Ok(Self { device: device.clone(), buffer, words, word: PhantomData })
+        Self::of(device, device.allocate(words * size_of::<W>())?, words)
     }
 
     /// Wraps `words` words of device memory that someone else owns, such as an allocation of another
@@ -36,8 +42,17 @@ impl<W> Batch<W> {
     /// ([`Device::on_stream`]), or by synchronisation. An emulated device uses host memory.
     pub unsafe fn from_raw(device: &Device, address: u64, words: usize) -> Result<Self, Error> {
         device.check_address(address, words.saturating_mul(size_of::<W>()), size_of::<W>())?;
-        let buffer = Buffer::Borrowed(address);
-        Ok(Self { device: device.clone(), buffer, words, word: PhantomData })
+        Self::of(device, Buffer::Borrowed(address), words)
+    }
+
+    fn of(device: &Device, buffer: Buffer, words: usize) -> Result<Self, Error> {
+        let marks = device.allocate(MARK_BYTES * words.div_ceil(MARKED_WORDS).max(1))?;
+        Ok(Self { device: device.clone(), buffer, marks, words, word: PhantomData })
+    }
+
+    /// The marks from a word on.
+    pub(crate) fn marks_at(&self, word: usize) -> Argument {
+        Argument::address(self.marks.address() + (word / MARKED_WORDS * MARK_BYTES) as u64)
     }
 
     /// The address of the first word on its device, for other libraries. Work is done when the

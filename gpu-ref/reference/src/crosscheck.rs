@@ -9,7 +9,7 @@ use crate::automorphism;
 use crate::base_conversion;
 use crate::inner_product::{Fusion, InnerProduct};
 use crate::key_switch::{self, Basis, Division};
-use crate::{Device, Direction, Error, Modulus, Plan, Strategy, Word};
+use crate::{Device, Direction, Error, Feature, Modulus, Plan, Recipe, Strategy, Word};
 
 /// A modulus with a root of `x^n + 1`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,41 +60,115 @@ fn widen<W: Word>(words: Vec<W>) -> Vec<u128> {
     words.into_iter().map(W::widen).collect()
 }
 
-/// Transforms of rows modulo one number.
+/// The kernels of a transform or a product.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Kernels {
+    /// Those of [`Plan::new`], of a strategy other than [`Strategy::Best`] in words of some bits.
+    Strategy(Strategy, u32),
+    /// Those of [`Plan::with_recipe`].
+    Recipe(Recipe),
+}
+
+impl Kernels {
+    fn word_bits(&self) -> u32 {
+        match self {
+            &Self::Strategy(_, bits) => bits,
+            Self::Recipe(recipe) => recipe.word_bits(),
+        }
+    }
+
+    fn plan<W: Word>(&self, device: &Device, moduli: &[Modulus<W>]) -> Result<Plan<W>, Error> {
+        match self {
+            &Self::Strategy(strategy, _) => Plan::new(device, strategy, moduli),
+            Self::Recipe(recipe) => Plan::with_recipe(device, recipe.clone(), moduli),
+        }
+    }
+}
+
+/// The kernels of [`Strategy::Best`] that batches of some size use on a device: how they cross memory, and the recipe for
+/// moduli of at most `largest`.
 ///
 /// # Errors
-/// Returns the errors of [`Modulus::new`], [`Plan::new`] and [`Plan::upload`].
+/// Returns the errors of [`Recipe::for_card`].
+pub fn best(
+    device: &Device,
+    word_bits: u32,
+    log_n: u32,
+    largest: u128,
+) -> Result<Vec<(&'static str, Recipe)>, Error> {
+    let mut kinds: Vec<(&'static str, Recipe)> = Vec::new();
+    for transforms in [1, 64, 512] {
+        let recipe = Recipe::for_card(device.card()?, word_bits, log_n, largest, transforms)?;
+        let kind = match transforms {
+            1 => "single",
+            _ if recipe.has(Feature::Once) => "once",
+            _ if recipe.has(Feature::Chained) => "chained",
+            _ => "passes",
+        };
+        if kinds.iter().all(|(known, _)| *known != kind) {
+            kinds.push((kind, recipe));
+        }
+    }
+    Ok(kinds)
+}
+
+/// Polynomials `[polynomial][ring][n]` of one computation, which are computed `copies` times in one batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Copies<'w> {
+    /// The words.
+    pub words: &'w [u128],
+    /// The number of copies, at least one.
+    pub copies: usize,
+}
+
+impl Copies<'_> {
+    fn narrow<W: Word>(self) -> Vec<W> {
+        narrow::<W>(self.words).repeat(self.copies)
+    }
+
+    /// The results of one copy: the first that differs from the one before, or the first.
+    fn one_of<W: Word>(self, results: Vec<W>) -> Vec<u128> {
+        let mut all = results.chunks(self.words.len());
+        let first = all.next().unwrap_or_default();
+        widen(all.find(|copy| *copy != first).unwrap_or(first).to_vec())
+    }
+}
+
+/// Transforms of polynomials modulo each of some numbers.
+///
+/// # Errors
+/// Returns the errors of [`Modulus::new`], of the plan and of [`Plan::upload`].
 pub fn transform(
     device: &Device,
-    (strategy, word_bits): (Strategy, u32),
+    kernels: &Kernels,
     direction: Direction,
     n: usize,
-    ring: Ring,
-    rows: &[u128],
+    rings: &[Ring],
+    polynomials: Copies<'_>,
 ) -> Result<Vec<u128>, Error> {
-    in_words!(word_bits, W => {
-        let plan = Plan::new(device, strategy, &moduli::<W>(n, &[ring])?)?;
-        plan.run(direction, &narrow(rows)).map(widen)
+    in_words!(kernels.word_bits(), W => {
+        let plan = kernels.plan(device, &moduli::<W>(n, rings)?)?;
+        plan.run(direction, &polynomials.narrow()).map(|words| polynomials.one_of(words))
     })
 }
 
-/// Products of rows modulo `x^n + 1`, in natural order.
+/// Products of polynomials modulo `x^n + 1` and each of some numbers, in natural order.
 ///
 /// # Errors
 /// Returns the errors of [`transform`], and [`Error::Length`] if the operands differ in length.
 pub fn product(
     device: &Device,
-    (strategy, word_bits): (Strategy, u32),
+    kernels: &Kernels,
     n: usize,
-    ring: Ring,
-    left: &[u128],
-    right: &[u128],
+    rings: &[Ring],
+    left: Copies<'_>,
+    right: Copies<'_>,
 ) -> Result<Vec<u128>, Error> {
-    in_words!(word_bits, W => {
-        let plan = Plan::new(device, strategy, &moduli::<W>(n, &[ring])?)?;
-        let (mut product, mut right) = (plan.upload(&narrow(left))?, plan.upload(&narrow(right))?);
-        plan.multiply(&mut product, &mut right)?;
-        plan.download(&product).map(widen)
+    in_words!(kernels.word_bits(), W => {
+        let plan = kernels.plan(device, &moduli::<W>(n, rings)?)?;
+        let (mut product, mut others) = (plan.upload(&left.narrow())?, plan.upload(&right.narrow())?);
+        plan.multiply(&mut product, &mut others)?;
+        plan.download(&product).map(|words| left.one_of(words))
     })
 }
 

@@ -13,9 +13,10 @@ pub use cuda::Graph;
 pub use launch::{Argument, Launch, Mode, Shape};
 
 use crate::Error;
+use crate::recipe::Card;
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A compiled module, locked while its first user compiles it.
 type Slot = Arc<Mutex<Option<Module>>>;
@@ -33,11 +34,12 @@ enum Backend {
 }
 
 impl Device {
-    /// Opens CUDA device number `ordinal`, of compute capability 8.0 or later. Kernels are compiled
+    /// Opens CUDA device number `ordinal`, of compute capability 8.0 or later, with a driver of CUDA 12.8 or later and an
+    /// NVRTC of CUDA 12 or later that is not newer than the driver. Kernels are compiled
     /// for its architecture, and cached in `$XDG_CACHE_HOME/gpu-ref` or `~/.cache/gpu-ref`.
     ///
     /// # Errors
-    /// Returns [`Error::NoDevice`] if the CUDA driver, NVRTC or the device is missing.
+    /// Returns [`Error::NoDevice`] if the CUDA driver, NVRTC or the device is missing or too old.
     pub fn open(ordinal: usize) -> Result<Self, Error> {
         Ok(Self::from_backend(Backend::Cuda(cuda::Cuda::open(ordinal)?)))
     }
@@ -56,8 +58,9 @@ impl Device {
     /// caller's own work there. Compiled kernels are shared. Plans and batches belong to one of the
     /// two values; [`crate::Batch::from_raw`] gives the other one access to the same memory.
     ///
-    /// Transforms and products only launch kernels, except for the first product of a plan, which
-    /// compiles them. So they may also be captured into a graph.
+    /// Transforms and products only launch kernels, once [`crate::Plan::prepare`] has compiled them. So they may
+    /// also be captured into a graph, which must not outlive the plan and the batches. Two such graphs may run
+    /// at once if no batch is in both.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] on an emulated device or if the stream belongs to another device or
@@ -179,14 +182,15 @@ impl Device {
     /// Starts a kernel. On a GPU it runs after all earlier launches.
     ///
     /// # Errors
-    /// Returns [`Error::Driver`] if a driver call fails, and [`Error::Overrun`] or [`Error::Stuck`] on an
-    /// emulated device.
+    /// Returns [`Error::Arguments`] unless the arguments have the number and the sizes of the kernel's parameters,
+    /// [`Error::Driver`] if a driver call fails, and [`Error::Overrun`] or [`Error::Stuck`] on an emulated device.
     ///
     /// # Safety
-    /// The arguments must match the kernel's parameters in order. Its pointers must be valid for
-    /// all accesses of this grid until the kernel has ended.
+    /// The arguments must mean what the kernel's parameters do. Its pointers must be valid for all accesses
+    /// of this grid, and nothing else may use what it writes, until the kernel has ended.
     pub unsafe fn launch(&self, launch: &Launch<'_>) -> Result<(), Error> {
-        match (&*self.backend, &launch.kernel.0) {
+        launch.check()?;
+        match (&*self.backend, &launch.kernel.function) {
             // SAFETY: guaranteed by the caller.
             (Backend::Cuda(cuda), Function::Cuda(function)) => unsafe {
                 cuda.launch(function, launch.shape, &launch.arguments)
@@ -199,10 +203,10 @@ impl Device {
         }
     }
 
-    /// A graph of launches in sequence. The graph must not outlive the resources of its launches.
+    /// A graph of launches in sequence.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] on an emulated device.
+    /// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Arguments`] as [`Self::launch`] does.
     pub fn record<'l, 'a: 'l>(
         &self,
         launches: impl IntoIterator<Item = &'l Launch<'a>>,
@@ -211,10 +215,11 @@ impl Device {
     }
 
     /// A graph of ordinary launches. `dependencies` lists for each launch the positions of earlier
-    /// ones to wait for. The graph must not outlive the resources of its launches.
+    /// ones to wait for.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] on an emulated device.
+    /// Returns [`Error::Unsupported`] on an emulated device, and unless there is a list of earlier positions for each
+    /// launch; and [`Error::Arguments`] as [`Self::launch`] does.
     pub fn build(&self, launches: &[Launch<'_>], dependencies: &[Vec<usize>]) -> Result<Graph, Error> {
         self.cuda("building a graph")?.build(launches, dependencies)
     }
@@ -273,24 +278,45 @@ impl Device {
         unsafe { self.cuda("a copy beside other work")?.start_copy(to, from, bytes) }
     }
 
-    /// Number of multiprocessors with [`BLOCK_BYTES`] of shared memory for a block in a cluster, an even number.
-    /// Zero if the device has no clusters, or less memory.
-    pub(crate) fn cluster_blocks(&self) -> Result<u32, Error> {
+    /// What recipes need to know of the device.
+    ///
+    /// # Errors
+    /// Returns [`Error::Driver`] if a driver call fails.
+    pub fn card(&self) -> Result<Card, Error> {
         match &*self.backend {
-            Backend::Cuda(cuda) => cuda.cluster_blocks(),
-            // Fewer than a test has polynomials, so that clusters have several.
-            Backend::Emulated(_) => Ok(2),
+            Backend::Cuda(cuda) => cuda.card(),
+            // So the emulation runs the kernels of that card.
+            Backend::Emulated(_) => Ok(Card::H100),
         }
     }
 
-    /// Maximum number of resident blocks: the limit of a cooperative launch.
-    pub(crate) fn resident_blocks(&self, kernel: &Kernel, shape: Shape) -> Result<usize, Error> {
-        match (&*self.backend, &kernel.0) {
-            (Backend::Cuda(cuda), Function::Cuda(function)) => cuda.resident_blocks(function, shape),
+    /// Maximum number of resident blocks of a kernel, whose launches all have these threads and this shared memory: the limit
+    /// of a cooperative launch.
+    pub(crate) fn resident_blocks(&self, kernel: &Kernel, shape: Shape) -> Result<u32, Error> {
+        let blocks = match (&*self.backend, &kernel.function) {
+            (Backend::Cuda(cuda), Function::Cuda(function)) => match kernel.resident.get() {
+                Some(&blocks) => return Ok(blocks),
+                None => cuda.resident_blocks(function, shape)?,
+            },
             // All fibers of a launch exist at once; this number fits the memory of a small machine.
-            (Backend::Emulated(_), Function::Emulated(_)) => Ok(1 << 8),
-            _ => Err(foreign_buffer()),
-        }
+            (Backend::Emulated(_), Function::Emulated(_)) => 1 << 8,
+            _ => return Err(foreign_buffer()),
+        };
+        Ok(*kernel.resident.get_or_init(|| blocks))
+    }
+
+    /// The same of a kernel with clusters, whose size the grid of the shape has.
+    pub(crate) fn resident_cluster_blocks(&self, kernel: &Kernel, shape: Shape) -> Result<u32, Error> {
+        let blocks = match (&*self.backend, &kernel.function) {
+            (Backend::Cuda(cuda), Function::Cuda(function)) => match kernel.resident.get() {
+                Some(&blocks) => return Ok(blocks),
+                None => shape.grid[0] * cuda.resident_clusters(function, shape)?,
+            },
+            // Fewer than a test has polynomials, so that clusters have several.
+            (Backend::Emulated(_), Function::Emulated(_)) => 2,
+            _ => return Err(foreign_buffer()),
+        };
+        Ok(*kernel.resident.get_or_init(|| blocks))
     }
 }
 
@@ -318,15 +344,29 @@ enum Code {
 impl Module {
     /// Looks up kernel `name`, which may use up to `shared` bytes of dynamic shared memory.
     pub fn kernel(&self, name: &str, shared: u32) -> Result<Kernel, Error> {
-        Ok(Kernel(match &self.0 {
-            Code::Cuda(module) => Function::Cuda(cuda::function(module, name, shared)?),
-            Code::Emulated(library) => Function::Emulated(emulated::Library::entry(library, name)?),
-        }))
+        let (function, parameters) = match &self.0 {
+            Code::Cuda(module) => {
+                let function = cuda::function(module, name, shared)?;
+                let parameters = cuda::parameters(&function);
+                (Function::Cuda(function), parameters)
+            }
+            Code::Emulated(library) => {
+                (Function::Emulated(emulated::Library::entry(library, name)?), library.parameters(name)?)
+            }
+        };
+        Ok(Kernel { function, name: name.to_owned(), parameters, resident: OnceLock::new() })
     }
 }
 
 /// A kernel, ready to launch.
-pub struct Kernel(Function);
+pub struct Kernel {
+    function: Function,
+    name: String,
+    /// Bytes of each parameter.
+    parameters: Vec<usize>,
+    /// Most resident blocks, once known.
+    resident: OnceLock<u32>,
+}
 
 enum Function {
     Cuda(cudarc::driver::CudaFunction),
@@ -336,7 +376,7 @@ enum Function {
 impl Kernel {
     /// The kernel on a CUDA device.
     fn cuda(&self) -> Result<&cudarc::driver::CudaFunction, Error> {
-        match &self.0 {
+        match &self.function {
             Function::Cuda(function) => Ok(function),
             Function::Emulated(_) => Err(foreign_buffer()),
         }

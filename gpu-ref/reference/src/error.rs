@@ -33,6 +33,18 @@ pub enum Error {
         /// The driver's error code.
         code: String,
     },
+    /// A launch does not have the arguments that its kernel takes.
+    #[error(
+        "kernel `{kernel}` takes parameters of {expected:?} bytes, found arguments of {found:?}; an address has 8 bytes, a number 4"
+    )]
+    Arguments {
+        /// The kernel's name.
+        kernel: String,
+        /// The sizes of its parameters.
+        expected: Vec<usize>,
+        /// The sizes of the arguments.
+        found: Vec<usize>,
+    },
     /// Threads of an emulated kernel disagree about a barrier, or never end.
     #[error("deadlock in emulated kernel `{kernel}`: some threads did not reach a barrier")]
     Stuck {

@@ -1,8 +1,10 @@
 //! Plans: recipes compiled for a device, with the tables of their moduli.
 
 mod chained;
+mod choice;
 mod product;
 
+use self::choice::Choice;
 use self::product::ProductKernels;
 use crate::batch::check_residues;
 use crate::device::{Argument, BLOCK_BYTES, Device, Kernel, Launch, Mode, Shape};
@@ -12,7 +14,7 @@ use crate::recipe::{Feature, Pass, Recipe, Strategy};
 use crate::{Batch, Error, Layout, Modulus, Word, source};
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Direction of a transform.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -43,25 +45,28 @@ pub struct Plan<W> {
     moduli: Vec<Modulus<W>>,
     forward: Vec<Kernel>,
     inverse: Vec<Kernel>,
-    /// Most blocks of a launch with [`Feature::Once`], 0 without.
-    cluster_blocks: u32,
     /// Compiled at the first product, because these kernels take longest to compile.
     product: OnceLock<ProductKernels>,
     /// The plan of the products, where they have another recipe.
     of_products: OnceLock<Box<Self>>,
-    /// The roots of each direction, for each modulus.
-    forward_tables: Batch<W>,
-    inverse_tables: Batch<W>,
+    /// The plans of batches for which this one is not the fastest.
+    choice: Option<Choice<W>>,
+    tables: Arc<Tables<W>>,
     constants: Batch<W>,
-    /// For resident kernels: the maximum number of polynomials in one launch, and the
-    /// synchronisation buffer, initially zero.
-    residency: Option<(usize, Batch<W>)>,
-    /// With [`Feature::Chained`], the progress of [`UNITS`] polynomials and limbs, initially zero.
-    progress: Option<Batch<W>>,
+    /// For resident kernels: the maximum number of polynomials in one launch.
+    resident: Option<usize>,
 }
 
-/// Most polynomials and limbs of a launch with [`Feature::Chained`].
-const UNITS: usize = 1 << 16;
+/// The roots of each direction, for each modulus.
+struct Tables<W> {
+    forward: Batch<W>,
+    inverse: Batch<W>,
+    /// The order of a table, and whether it has the entries of [`Feature::Once`].
+    places: Vec<usize>,
+    once: bool,
+    /// Whether all roots allow [`Feature::ShortQuotients`].
+    short_quotients: bool,
+}
 
 /// Threads per block of the kernels of [`Feature::Once`].
 const ONCE_THREADS: u32 = 1024;
@@ -70,8 +75,10 @@ const ONCE_THREADS: u32 = 1024;
 const RESIDENT_THREADS: u32 = 256;
 
 impl<W: Word> Plan<W> {
-    /// Creates a plan with the strategy's own recipe for moduli of this length. All moduli must have
-    /// roots for the same N.
+    /// Creates a plan for moduli of this length with the strategy's own recipe. All moduli must have
+    /// roots for the same N. A plan of [`Strategy::Best`] uses for each batch the recipe that is the fastest on
+    /// this device ([`Recipe::for_card`]): it compiles those for one polynomial at once, others before the first batch
+    /// that needs them or in [`Self::prepare`].
     ///
     /// # Errors
     /// Returns the errors of [`Recipe::for_moduli`] and [`Plan::with_recipe`].
@@ -79,33 +86,37 @@ impl<W: Word> Plan<W> {
         let n = moduli.first().map_or(0, Modulus::n);
         let log_n = n.checked_ilog2().unwrap_or(0);
         let largest = moduli.iter().map(|modulus| modulus.q().widen()).max().unwrap_or(0);
-        Self::with_recipe(device, Recipe::for_moduli(strategy, W::BITS, log_n, largest)?, moduli)
+        if strategy != Strategy::Best {
+            return Self::with_recipe(device, Recipe::for_moduli(strategy, W::BITS, log_n, largest)?, moduli);
+        }
+        let (recipes, choice) = choice::recipes(device.card()?, W::BITS, log_n, largest, moduli.len())?;
+        let own = Self::with_recipe(device, recipes, moduli)?;
+        Ok(Self { choice: Some(choice), ..own })
     }
 
-    /// Creates a plan with the given recipe.
+    /// Creates a plan with the given recipe for all batches.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] for other words, and [`Error::Modulus`] if there are no moduli or if
     /// one is too long for the strategy or has a root for another N.
     pub fn with_recipe(device: &Device, recipe: Recipe, moduli: &[Modulus<W>]) -> Result<Self, Error> {
+        Self::build(device, recipe, moduli, &[])
+    }
+
+    /// [`Self::with_recipe`], with the tables of one of `others` that has the same moduli and arithmetic, if its order is the same.
+    fn build(
+        device: &Device,
+        recipe: Recipe,
+        moduli: &[Modulus<W>],
+        others: &[&Self],
+    ) -> Result<Self, Error> {
         Self::check(&recipe, moduli)?;
-        let cluster_blocks = if recipe.has(Feature::Once) { device.cluster_blocks()? } else { 0 };
-        let lacks_clusters = recipe.has(Feature::Once) && cluster_blocks == 0;
+        let lacks_clusters = recipe.has(Feature::Once) && device.card()?.cluster_blocks == 0;
         let recipe = if lacks_clusters { recipe.without(Feature::Once) } else { recipe };
-        let (n, field) = (1usize << recipe.log_n(), Field::new(&recipe));
-        let places = table_places(&recipe);
-        let table = |exponent: u128| -> Vec<W> {
-            let of_one = |modulus: &Modulus<W>| {
-                let q = modulus.q().widen();
-                field.table::<W>(pow_mod(modulus.root().widen(), exponent, q), q, &places)
-            };
-            moduli.par_iter().flat_map_iter(of_one).collect()
-        };
-        let (forward_table, inverse_table) = (table(1), table(2 * n as u128 - 1));
+        let field = Field::new(&recipe);
         let constants: Vec<W> = moduli.iter().flat_map(|modulus| field.constants(modulus)).collect();
-        let recipe = if recipe.has(Feature::ShortQuotients)
-            && !Field::allows_short_quotients(moduli, &constants, [&forward_table, &inverse_table])
-        {
+        let tables = Self::tables_for(device, &recipe, moduli, &constants, others)?;
+        let recipe = if recipe.has(Feature::ShortQuotients) && !tables.short_quotients {
             recipe.without(Feature::ShortQuotients)
         } else {
             recipe
@@ -113,7 +124,7 @@ impl<W: Word> Plan<W> {
 
         let module = device.compile(field.source().0, &text(device, &recipe, source::transforms))?;
         let numbered = |name: &str| -> Result<Vec<Kernel>, Error> {
-            if cluster_blocks > 0 {
+            if recipe.has(Feature::Once) {
                 return Ok(vec![module.kernel(&format!("{name}_0"), BLOCK_BYTES)?]);
             }
             let passes = recipe.passes().iter().enumerate().take(if recipe.has(Feature::Chained) {
@@ -125,26 +136,52 @@ impl<W: Word> Plan<W> {
         };
 
         let forward = numbered("forward")?;
-        let residency =
-            recipe.resident().then(|| Self::residency(device, &recipe, &forward[0], moduli.len()));
+        let limbs = moduli.len();
+        let resident = recipe.resident().then(|| Self::most_resident(device, &recipe, &forward[0], limbs));
         Ok(Self {
             forward,
-            residency: residency.transpose()?,
+            resident: resident.transpose()?,
             inverse: numbered("inverse")?,
-            cluster_blocks,
             product: OnceLock::new(),
             of_products: OnceLock::new(),
-            progress: recipe
-                .has(Feature::Chained)
-                .then(|| Batch::zeroed(device, (UNITS * 4).div_ceil(size_of::<W>())))
-                .transpose()?,
-            forward_tables: Batch::upload(device, &forward_table)?,
-            inverse_tables: Batch::upload(device, &inverse_table)?,
+            choice: None,
+            tables,
             constants: Batch::upload(device, &constants)?,
             device: device.clone(),
             moduli: moduli.to_vec(),
             recipe,
         })
+    }
+
+    fn tables_for(
+        device: &Device,
+        recipe: &Recipe,
+        moduli: &[Modulus<W>],
+        constants: &[W],
+        others: &[&Self],
+    ) -> Result<Arc<Tables<W>>, Error> {
+        let (n, field) = (1u128 << recipe.log_n(), Field::new(recipe));
+        let (places, once) = (table_places(recipe), recipe.has(Feature::Once));
+        let same = |other: &&&Self| (&other.tables.places, other.tables.once) == (&places, once);
+        if let Some(other) = others.iter().find(same) {
+            return Ok(other.tables.clone());
+        }
+        let table = |exponent: u128| -> Vec<W> {
+            let of_one = |modulus: &Modulus<W>| {
+                let q = modulus.q().widen();
+                field.table::<W>(pow_mod(modulus.root().widen(), exponent, q), q, &places)
+            };
+            moduli.par_iter().flat_map_iter(of_one).collect()
+        };
+        let [forward, inverse] = [table(1), table(2 * n - 1)];
+        Ok(Arc::new(Tables {
+            short_quotients: recipe.has(Feature::ShortQuotients)
+                && Field::allows_short_quotients(moduli, constants, [&forward, &inverse]),
+            forward: Batch::upload(device, &forward)?,
+            inverse: Batch::upload(device, &inverse)?,
+            places,
+            once,
+        }))
     }
 
     /// The checks of [`Plan::with_recipe`].
@@ -164,29 +201,37 @@ impl<W: Word> Plan<W> {
         Ok(())
     }
 
-    /// The maximum number of polynomials in one launch of resident threads, and their synchronisation
-    /// buffer.
-    fn residency(
+    /// The maximum number of polynomials in one launch of resident threads.
+    fn most_resident(
         device: &Device,
         recipe: &Recipe,
         kernel: &Kernel,
         limbs: usize,
-    ) -> Result<(usize, Batch<W>), Error> {
+    ) -> Result<usize, Error> {
         let shape = resident_shape(recipe, limbs, 1);
-        let most = device.resident_blocks(kernel, shape)? / (shape.grid[0] * shape.grid[1]) as usize;
-        if most == 0 {
-            return Err(Error::Unsupported {
+        match (device.resident_blocks(kernel, shape)? / (shape.grid[0] * shape.grid[1])) as usize {
+            0 => Err(Error::Unsupported {
                 what: format!("{} with {limbs} moduli at N = 2^{}", recipe.strategy(), recipe.log_n()),
                 instead: "all threads must be resident on the device; use fewer moduli or a smaller N".into(),
-            });
+            }),
+            most => Ok(most),
         }
-        Ok((most, Batch::zeroed(device, sync_words((most * limbs) << recipe.log_n()))?))
     }
 
     /// The recipe, as the moduli and the device allow it: see [`Feature::ShortQuotients`] and
-    /// [`Feature::Once`].
+    /// [`Feature::Once`]. Of a plan that chooses, that for one polynomial.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
+    }
+
+    /// Compiles the kernels for batches of that many polynomials, if they are missing. Afterwards such transforms and
+    /// products only launch kernels.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Plan::with_recipe`].
+    pub fn prepare(&self, polynomials: usize) -> Result<(), Error> {
+        let plan = self.of_batch(polynomials)?;
+        plan.of_products()?.unwrap_or(plan).product_kernels().map(|_| ())
     }
 
     /// The moduli, in the order of a batch's limbs.
@@ -275,10 +320,11 @@ impl<W: Word> Plan<W> {
         layout: Layout,
     ) -> Result<Vec<Launch<'_>>, Error> {
         self.device.require(batch.device())?;
+        let plan = self.of_batch(layout.count)?;
         let mut launches = Vec::new();
-        for part in self.chunks(layout) {
-            for (kernel, number) in self.steps(direction) {
-                launches.push(self.pass_launch(kernel, direction, number, batch, part));
+        for part in plan.chunks(layout) {
+            for (kernel, number) in plan.steps(direction) {
+                launches.push(plan.pass_launch(kernel, direction, number, batch, part)?);
             }
         }
         Ok(launches)
@@ -292,30 +338,33 @@ impl<W: Word> Plan<W> {
         number: usize,
         batch: &Batch<W>,
         part: Layout,
-    ) -> Launch<'a> {
-        if let Some(progress) = &self.progress {
-            return self.chained_launch(kernel, progress, [batch, batch], &[self.tables(direction)], part);
+    ) -> Result<Launch<'a>, Error> {
+        if self.recipe.has(Feature::Chained) {
+            return Ok(self.chained_launch(kernel, [batch, batch], &[self.tables(direction)], part));
         }
         let region = self.region(batch, part);
         let data = Argument::address(region.start);
         let mut arguments =
             vec![data, data, self.tables(direction).pointer(), self.constants.pointer(), self.rows(part)];
-        let mut writes = vec![region];
-        if let Some((_, sync)) = &self.residency {
-            arguments.push(sync.pointer());
-            writes.push(sync.region(0, sync_words(self.polynomial_words() * part.count)));
+        let mut workspace = None;
+        if self.resident.is_some() {
+            let sync =
+                self.device.allocate(sync_words(self.polynomial_words() * part.count) * size_of::<W>())?;
+            arguments.push(Argument::address(sync.address()));
+            workspace = Some(Arc::new(sync));
         }
-        if self.cluster_blocks > 0 {
+        let mut shape = self.shape(&self.recipe.passes()[number], part.count as u32);
+        if self.recipe.has(Feature::Once) {
             let count = (part.count * self.moduli.len()) as u32;
             arguments.extend([part.count as u32, count].map(Argument::from));
-            // A block has 2^15 words.
+            arguments.push(batch.marks_at(part.first));
+            // Blocks of a cluster, of 2^15 words each.
             let each = 1 << (self.recipe.log_n() - 15);
-            let grid = [self.cluster_blocks.min(each * count), 1, 1];
-            let shape = Shape { grid, threads: ONCE_THREADS, shared: BLOCK_BYTES, mode: self.mode() };
-            return Launch { kernel, shape, arguments, reads: Vec::new(), writes };
+            shape =
+                Shape { grid: [each, 1, 1], threads: ONCE_THREADS, shared: BLOCK_BYTES, mode: self.mode() };
+            shape.grid[0] = self.device.resident_cluster_blocks(kernel, shape)?.clamp(each, each * count);
         }
-        let shape = self.shape(&self.recipe.passes()[number], part.count as u32);
-        Launch { kernel, shape, arguments, reads: Vec::new(), writes }
+        Ok(Launch { kernel, shape, arguments, reads: Vec::new(), writes: vec![region], workspace })
     }
 
     /// The most bytes of local memory that a thread of a direction's kernels needs. The kernels have no
@@ -354,18 +403,18 @@ impl<W: Word> Plan<W> {
     /// The table of roots.
     fn tables(&self, direction: Direction) -> &Batch<W> {
         match direction {
-            Direction::Forward => &self.forward_tables,
-            Direction::Inverse => &self.inverse_tables,
+            Direction::Forward => &self.tables.forward,
+            Direction::Inverse => &self.tables.inverse,
         }
     }
 
     /// The parts of a layout that fit a grid, or are resident together.
     fn chunks(&self, layout: Layout) -> Vec<Layout> {
-        let chunk = match &self.residency {
+        let chunk = match self.resident {
             // Resident kernels find a polynomial behind the one before.
             Some(_) if layout.stride != self.polynomial_words() => 1,
-            Some((most, _)) => *most,
-            None if self.progress.is_some() => UNITS / self.moduli.len(),
+            Some(most) => most,
+            None if self.recipe.has(Feature::Chained) => chained::UNITS / self.moduli.len(),
             None => GRID_LIMIT,
         };
         let part = |start| Layout {

@@ -2,11 +2,13 @@
 //! varied.
 
 mod best;
+mod card;
 mod feature;
 mod pass;
 mod strategy;
 
 pub(crate) use best::CHAIN_BYTES;
+pub use card::Card;
 pub use feature::Feature;
 pub use pass::{Pass, Product};
 pub(crate) use strategy::DOUBLE_BITS;
@@ -89,6 +91,16 @@ impl Recipe {
     /// # Errors
     /// Returns the errors of [`Recipe::new`].
     pub fn for_moduli(strategy: Strategy, word_bits: u32, log_n: u32, largest: u128) -> Result<Self, Error> {
+        Self::with_arithmetic(Card::H100, strategy, word_bits, log_n, largest)
+    }
+
+    fn with_arithmetic(
+        card: Card,
+        strategy: Strategy,
+        word_bits: u32,
+        log_n: u32,
+        largest: u128,
+    ) -> Result<Self, Error> {
         let mut own = Self::new(strategy, word_bits, log_n)?;
         if strategy != Strategy::Best {
             return Ok(own);
@@ -100,7 +112,8 @@ impl Recipe {
             64 => &[DOUBLE_BITS, 60, 61],
             _ => &[124, 125],
         };
-        if let Some(&bits) = lengths.iter().find(|&&bits| bits >= longest) {
+        let suits = |bits: u32| bits >= longest && (card.doubles || bits > DOUBLE_BITS);
+        if let Some(&bits) = lengths.iter().find(|&&bits| suits(bits)) {
             own.modulus_bits = bits;
             own.features.remove(&Feature::ShortQuotients);
         }
@@ -112,32 +125,48 @@ impl Recipe {
         Ok(own)
     }
 
-    /// [`Recipe::for_moduli`] of [`Strategy::Best`] for batches of `transforms` transforms, counting
+    /// [`Recipe::for_card`] for an H100.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Recipe::new`].
+    pub fn for_batches(word_bits: u32, log_n: u32, largest: u128, transforms: usize) -> Result<Self, Error> {
+        Self::for_card(Card::H100, word_bits, log_n, largest, transforms)
+    }
+
+    /// [`Recipe::for_moduli`] of [`Strategy::Best`] for batches of `transforms` transforms on a device, counting
     /// each polynomial and limb: one transform spreads over the
     /// whole device, a few have more blocks each than many, and many cross memory once where that is faster.
     ///
     /// # Errors
     /// Returns the errors of [`Recipe::new`].
-    pub fn for_batches(word_bits: u32, log_n: u32, largest: u128, transforms: usize) -> Result<Self, Error> {
-        let in_passes = Self::for_batches_in_passes(word_bits, log_n, largest, transforms)?;
-        if transforms < best::MANY {
+    pub fn for_card(
+        card: Card,
+        word_bits: u32,
+        log_n: u32,
+        largest: u128,
+        transforms: usize,
+    ) -> Result<Self, Error> {
+        let in_passes = Self::in_passes(card, word_bits, log_n, largest, transforms)?;
+        let chained = |passes, blocks, shared_roots| -> Result<Self, Error> {
+            let own = in_passes.clone().without(Feature::Alternating).with_passes(passes)?;
+            let product = Product { separate: false, truncated: false, blocks };
+            own.with_shared_roots(shared_roots)?.with_product(product)?.with(Feature::Chained)
+        };
+        let is_once = Feature::Once.suits(&in_passes) && best::fills_clusters(card, log_n, transforms);
+        if !is_once && (word_bits == 32 || transforms < best::many(log_n)) {
             return Ok(in_passes);
         }
-        let chained = |passes| -> Result<Self, Error> {
-            let own = in_passes.clone().without(Feature::Alternating).with_passes(passes)?;
-            own.with_shared_roots(in_passes.shared_roots)?
-                .with_product(best::CHAINED_PRODUCT)?
-                .with(Feature::Chained)
-        };
-        let own = if Feature::Once.suits(&in_passes) && transforms >= best::pipelined(log_n) {
+        let own = if is_once {
             in_passes.clone().with(Feature::Once)?
-        } else if let Some(passes) = best::chained(word_bits, in_passes.modulus_bits, log_n) {
-            chained(passes)?
+        } else if let Some(passes) = best::chained(card, word_bits, in_passes.modulus_bits, log_n) {
+            chained(passes, best::CHAINED_PRODUCT_BLOCKS, in_passes.shared_roots)?
         } else {
-            in_passes.clone()
+            return Ok(in_passes);
         };
-        Ok(match best::chained_products(word_bits, in_passes.modulus_bits, log_n) {
-            Some(passes) => Self { of_products: Some(Box::new(chained(passes)?)), ..own },
+        Ok(match best::chained_products(card, word_bits, in_passes.modulus_bits, log_n) {
+            Some((passes, blocks)) => {
+                Self { of_products: Some(Box::new(chained(passes, blocks, 0)?)), ..own }
+            }
             None => own,
         })
     }
@@ -152,7 +181,17 @@ impl Recipe {
         largest: u128,
         transforms: usize,
     ) -> Result<Self, Error> {
-        let mut own = Self::for_moduli(Strategy::Best, word_bits, log_n, largest)?;
+        Self::in_passes(Card::H100, word_bits, log_n, largest, transforms)
+    }
+
+    fn in_passes(
+        card: Card,
+        word_bits: u32,
+        log_n: u32,
+        largest: u128,
+        transforms: usize,
+    ) -> Result<Self, Error> {
+        let mut own = Self::with_arithmetic(card, Strategy::Best, word_bits, log_n, largest)?;
         if transforms == 1 {
             return Ok(own.spread());
         }

@@ -1,6 +1,7 @@
 //! Every strategy's kernels compared with the host model: on the CPU through the emulation, and on
 //! a GPU if there is one.
 
+use gpu_ref::device::{Argument, Launch};
 use gpu_ref::recipe::Pass;
 use gpu_ref::{
     Barrett, Batch, Device, Direction, Error, Feature, Layout, Modulus, Plan, Product, Recipe, Strategy,
@@ -161,6 +162,56 @@ fn crosses_memory_in_a_chain(device: &Device) {
     }
 }
 
+/// Launches of one plan on different batches, without an order between them: what they count belongs to the batches.
+fn launches_share_nothing(device: &Device) {
+    let recipe = Recipe::for_batches(64, 16, (1 << 60) - 1, 512).unwrap();
+    let modulus = Modulus::<u64>::find(60, 1 << 16, 0).unwrap();
+    let plan = Plan::with_recipe(device, recipe, &[modulus]).unwrap();
+    let words: Vec<u64> = (0..8 << 16).map(|i| i * i).collect();
+    let want = plan.run(Direction::Forward, &words).unwrap();
+    for _ in 0..50 {
+        let batches = [(); 2].map(|()| plan.upload(&words).unwrap());
+        let launches = batches.each_ref().map(|x| plan.transform_launches(Direction::Forward, x).unwrap());
+        let launches: Vec<_> = launches.into_iter().flatten().collect();
+        let graph = device.build(&launches, &[vec![], vec![]]).unwrap();
+        // SAFETY: plan and batches outlive the downloads, which wait; each batch belongs to one launch.
+        unsafe { graph.launch() }.unwrap();
+        for batch in &batches {
+            same("one of two launches", &plan.download(batch).unwrap(), &want);
+        }
+    }
+}
+
+/// A plan of `best` uses other kernels for other batches.
+fn plans_choose(device: &Device) {
+    let moduli = [1, 0].map(|skip| Modulus::<u64>::find(60, 1 << 13, skip).unwrap());
+    let plan = Plan::new(device, Strategy::Best, &moduli).unwrap();
+    for polynomials in [1, 70] {
+        plan.prepare(polynomials).unwrap();
+        let words = gpu_testing::random(&moduli, polynomials);
+        let want = gpu_testing::model(&moduli, &words, host::forward);
+        let what = format!("{polynomials} polynomials on {:?}", device.name());
+        same(&what, &plan.run(Direction::Forward, &words).unwrap(), &want);
+        same(&what, &plan.run(Direction::Inverse, &want).unwrap(), &words);
+    }
+}
+
+/// A launch with other arguments than its kernel takes does not start.
+fn arguments_are_checked(device: &Device) {
+    let text =
+        "extern \"C\" __global__ void store(unsigned* to, unsigned x) { *to = x; }\nEXPORT_KERNEL(store)\n";
+    let kernel = device.compile("store", text).unwrap().kernel("store", 0).unwrap();
+    let word = Batch::<u32>::zeroed(device, 1).unwrap();
+    // SAFETY: what starts has an address of a word.
+    let start = |arguments| unsafe { device.launch(&Launch::ordered(&kernel, [1; 3], 1, 0, arguments)) };
+    let (to, x) = (word.pointer(), Argument::from(7));
+    for wrong in [vec![], vec![to], vec![to, to], vec![x, to], vec![to, x, x]] {
+        assert!(matches!(start(wrong), Err(Error::Arguments { .. })));
+    }
+    start(vec![to, x]).unwrap();
+    assert_eq!(word.download().unwrap(), [7]);
+}
+
 /// The default recipes of whole batches.
 fn best_chains(device: &Device) {
     for most in [50, 60] {
@@ -283,10 +334,13 @@ fn main() -> ExitCode {
         crosses_memory_once,
         crosses_memory_in_a_chain,
         full_quotients,
-        layouts
+        layouts,
+        plans_choose
     ];
-    let emulated: [Test; 3] = named![bad_input_is_refused, emulated_lengths, low_latency];
-    let gpu: [Test; 6] = named![
+    let emulated: [Test; 4] =
+        named![bad_input_is_refused, emulated_lengths, low_latency, arguments_are_checked];
+    let gpu: [Test; 7] = named![
+        launches_share_nothing,
         all_lengths,
         more_than_fit_at_once,
         small_lengths,

@@ -225,9 +225,6 @@ pub enum Error {
         /// The number of slots, n/2.
         slots: u64,
     },
-    /// The same rotation twice.
-    #[error("duplicate rotation {0}")]
-    DuplicateRotation(i64),
     /// The program makes one rotation.
     #[error("`{program}` makes one rotation, but {count} are given")]
     OneRotation {

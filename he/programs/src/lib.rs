@@ -51,6 +51,7 @@ mod security;
 mod set;
 mod sign;
 mod sine;
+mod stated;
 mod switch;
 
 pub use bootstrap::{Bootstrap, Steps};
@@ -64,7 +65,7 @@ pub use failure::Failure;
 pub use logistic::{Momentum, Sigmoid};
 pub use matrix::{Diagonal, Periodic, Slots};
 pub use network::Network;
-pub use option::{Hoisting, OptionKind, OptionSpec, Options, Order, Rescale};
+pub use option::{Hoisting, OptionKind, OptionSpec, Options, Order, Rescale, distinct_rotations};
 pub use program::{
     Generator, add_programs, all_options, all_programs, comment, find_program, generate, generate_defined,
     title,
@@ -73,3 +74,4 @@ pub use scale::Scale;
 pub use security::Security;
 pub use set::{ParameterSet, SETS};
 pub use sine::Sine;
+pub use stated::check_stated;

@@ -83,10 +83,13 @@ pub const PLACES: OptionSpec = OptionSpec {
     identifies: true,
 };
 
+/// The most ciphertexts of data: each takes lines of its own.
+const MOST_BLOCKS: usize = 1 << 12;
+
 /// Ciphertexts of data, each of as many rows as it has room for.
 pub const BLOCKS: OptionSpec = OptionSpec {
     name: "blocks",
-    kind: OptionKind::Count,
+    kind: OptionKind::CountTo(MOST_BLOCKS),
     doc: "Ciphertexts of data, each of as many rows as it has room for",
     default: "1",
     identifies: true,

@@ -1,7 +1,9 @@
 //! Options of generators: each has a table of its own, of rows that are here or of its own ones.
 
 use crate::dataflow::{DATAFLOWS, Dataflow, find_dataflow};
+use ring::Degree;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::num::NonZeroUsize;
 
 /// When a product is divided by its last modulus.
@@ -115,7 +117,7 @@ impl Options {
         self.0.get(name).map(String::as_str)
     }
 
-    /// The value of an option of the kind [`OptionKind::Count`] or [`OptionKind::Bits`].
+    /// The value of an option of the kind [`OptionKind::Count`], [`OptionKind::CountTo`] or [`OptionKind::Bits`].
     pub fn count(&self, name: &str) -> Option<usize> {
         self.text(name).and_then(|text| count(text).ok()).map(NonZeroUsize::get)
     }
@@ -204,6 +206,8 @@ pub struct OptionSpec {
 pub enum OptionKind {
     /// A number, at least 1.
     Count,
+    /// A number from 1 to this one.
+    CountTo(usize),
     /// A number of bits, from 1 to 60.
     Bits,
     /// Numbers with commas between them; `1..8` are all from 1 to 8.
@@ -220,6 +224,10 @@ impl OptionSpec {
     pub fn check(&self, text: &str) -> Result<(), String> {
         match self.kind {
             OptionKind::Count => count(text).map(drop),
+            OptionKind::CountTo(most) if count(text)?.get() > most => {
+                Err(format!("`{text}` {} are too many: the most are {most}", self.name))
+            }
+            OptionKind::CountTo(_) => Ok(()),
             OptionKind::Bits => bits(text),
             OptionKind::Rotations => rotations(text).map(drop),
             OptionKind::Choice(names) => {
@@ -425,6 +433,20 @@ fn bits(text: &str) -> Result<(), String> {
 /// The most rotations of one range, so that a mistake does not fill the memory.
 const LONGEST_RANGE: u64 = 1 << 17;
 
+/// Distinct rotations of the slots of a degree, by the first number given for each; and each further number with the one that it
+/// repeats. Of 512 slots, -1 is 511: one Galois element, one key and one result.
+pub fn distinct_rotations(given: &[i64], degree: Degree) -> (Vec<i64>, Vec<(i64, i64)>) {
+    let slots = (degree.get() / 2).max(1) as i64;
+    let (mut distinct, mut repeated, mut known) = (Vec::new(), Vec::new(), BTreeMap::new());
+    for &rotation in given {
+        match known.entry(rotation.rem_euclid(slots)) {
+            Entry::Occupied(first) => repeated.push((rotation, *first.get())),
+            Entry::Vacant(place) => distinct.push(*place.insert(rotation)),
+        }
+    }
+    (distinct, repeated)
+}
+
 /// Parses slots to rotate by: numbers, or the first and the last of a range with `..` between them.
 fn rotations(text: &str) -> Result<Vec<i64>, String> {
     let number = |text: &str| {
@@ -446,4 +468,18 @@ fn rotations(text: &str) -> Result<Vec<i64>, String> {
         rotations.extend(first..=last);
     }
     Ok(rotations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_rotations_are_one() {
+        let degree = Degree::new(1024).unwrap();
+        let (distinct, repeated) = distinct_rotations(&[511, -1, 1, 1, 256, -256, -511, 300], degree);
+        assert_eq!(distinct, [511, 1, 256, 300]);
+        assert_eq!(repeated, [(-1, 511), (1, 1), (-256, 256), (-511, 1)]);
+        assert_eq!(distinct_rotations(&[3, 2], degree), (vec![3, 2], vec![]));
+    }
 }

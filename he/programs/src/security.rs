@@ -8,9 +8,11 @@ use std::fmt;
 pub enum Security {
     /// At least this many bits, the largest of 128, 192 and 256.
     Bits(u32),
-    /// log2 QP is within the bound for 128 bits, but the secret is sparse: the standard has no bound for it.
+    /// log2 QP is within the bound for 128 bits, but no table has the case: the secret is sparse, or the degree is beyond the
+    /// tables, and the bound is assumed.
     Unclassified,
-    /// The set says that it is not secure, or a smaller degree replaces its own.
+    /// The set says that it is not secure, a smaller degree replaces its own, or the secret has fewer nonzero coefficients than
+    /// [`LEAST_WEIGHT`].
     None,
 }
 
@@ -23,6 +25,11 @@ impl fmt::Display for Security {
         }
     }
 }
+
+/// The least weight of a sparse secret that may be secure. Secrets of a lower weight fall to searches of a part of their coefficients:
+/// libraries use 32 for ephemeral secrets, of few moduli, and 192 for others; Cheon, Hhan, Hong and Son ("A hybrid of dual and
+/// meet-in-the-middle attack on sparse and ternary secret LWE", 2019) attack 64.
+pub(crate) const LEAST_WEIGHT: u64 = 64;
 
 /// The degree, and the largest log2 QP for 128, 192 and 256 bits of security with a uniformly ternary secret.
 ///
@@ -38,6 +45,11 @@ const BOUNDS: [(u64, [u32; 3]); 8] = [
     (65_536, [1772, 1228, 956]),
     (131_072, [3544, 2456, 1912]),
 ];
+
+/// Whether a table gives the bounds of a degree; the bounds beyond are assumed.
+pub(crate) fn is_tabulated(degree: Degree) -> bool {
+    degree.get() <= 65_536
+}
 
 /// The classes of [`BOUNDS`].
 const CLASSES: [u32; 3] = [128, 192, 256];

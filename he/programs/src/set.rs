@@ -42,8 +42,8 @@ sets! {
 ///
 /// If another n than the set's own is below the weight, the weight is reduced in proportion. A modulus is a number in quotes. `{ bits, count }` are the largest primes of that size that are 1 mod 2n;
 /// p has the largest of them, so that P exceeds each digit if the sizes are equal. With
-/// `around = true` the primes are those next to 2^bits, above and below, the nearest first. P below a digit is an error, since the
-/// noise of a key switch would drown the message; so is log2 QP beyond the bound for 128 bits of security, unless the set
+/// `around = true` the primes are those next to 2^bits, above and below, in the order of Lattigo's `NextAlternatingPrime`, q before
+/// p. P far below a digit is an error, since the noise of a key switch would drown the message; so is log2 QP beyond the bound for 128 bits of security, unless the set
 /// says that it is not secure.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParameterSet {

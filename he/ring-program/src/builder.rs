@@ -1,6 +1,7 @@
 //! Construction of programs, operation by operation.
 
 use crate::check::{Roots, check};
+use crate::code::Code;
 use crate::fault::Fault;
 use crate::part::Part;
 use crate::program::{Group, RingProgram};
@@ -44,6 +45,8 @@ pub struct Builder {
     functions: FxHashMap<String, FunctionIndex>,
     /// The lines of the steps so far, in the innermost repeat.
     length: u64,
+    /// The lines of all functions.
+    written: u64,
     /// The repeats that are open: their counts, and the steps before with their lines.
     repeats: Vec<(NonZeroU32, Vec<Step>, u64)>,
 }
@@ -86,6 +89,7 @@ impl Builder {
             is_function: false,
             functions: FxHashMap::default(),
             length: 0,
+            written: 0,
             repeats: Vec::new(),
         }
     }
@@ -152,6 +156,7 @@ impl Builder {
             Fault::new(Part::Operation, message).help("write it, or make it a parameter")
         })?;
         let index = FunctionIndex(self.program.functions.len() as u32);
+        self.written += body.operations.len() as u64;
         self.functions.insert(name.clone(), index);
         self.program.functions.push(Function { name, body });
         Ok(index)
@@ -192,6 +197,7 @@ impl Builder {
             return Err(Fault::new(Part::Result(twice), message));
         }
         let lines = self.program.function(call.function).body.length();
+        let lines = lines + (call.arguments.len() + call.results.len()) as u64 / LIMBS_PER_LINE;
         self.program.steps.push(Step::Call(call));
         self.add_length(lines)
     }
@@ -225,12 +231,17 @@ impl Builder {
 
     fn add_length(&mut self, lines: u64) -> Result<(), Fault> {
         self.length = self.length.saturating_add(lines);
-        let most = RingProgram::MAX_LINES;
+        let written = self.written.saturating_mul(RingProgram::LINES_PER_LINE);
+        let most = RingProgram::FREE_LINES.saturating_add(written).min(RingProgram::MAX_LINES);
         if self.length <= most {
             return Ok(());
         }
-        let message = format!("the calls have {} lines in all, but the most are {most}", self.length);
-        Err(Fault::new(Part::Operation, message).help("repeat less"))
+        let message = format!(
+            "the calls have {} lines in all, their arguments included, but the most for functions of {} are {most}",
+            self.length,
+            diagnostic::counted(self.written as usize, "line", "lines")
+        );
+        Err(Fault::new(Part::Operation, message).help("repeat less, or pass fewer limbs"))
     }
 
     /// The program so far.
@@ -310,6 +321,13 @@ impl Builder {
             return checked;
         }
         let checked = checked.and_then(|()| self.check_sources(&operation));
+        let checked = checked.and_then(|()| match self.repeats.is_empty() {
+            true => Ok(()),
+            false => {
+                let fault = Fault::new(Part::Operation, "a line in a repeat").code(Code::Function);
+                Err(fault.help("a repeat has calls: make its lines a function, and call it there"))
+            }
+        });
         self.define(operation.destination());
         checked?;
         self.program.operations.push(operation);
@@ -387,6 +405,9 @@ impl Builder {
         Ok(program)
     }
 }
+
+/// Arguments and results of a call that take the time of a line.
+const LIMBS_PER_LINE: u64 = 16;
 
 /// The most repeats inside each other.
 const MOST_NESTED: usize = 16;

@@ -126,8 +126,15 @@ fn count(operations: &[Operation], times: u64, lines: &mut BTreeMap<&'static str
 }
 
 impl RingProgram {
-    /// The most lines that the calls of a program may have in all.
+    /// The most lines that the calls of a program may have in all, arguments and results included.
     pub const MAX_LINES: u64 = 1 << 25;
+
+    /// The most that any program may have of them; further ones need lines of functions, of which each allows for
+    /// [`Self::LINES_PER_LINE`]. So a small text costs little time and memory.
+    pub const FREE_LINES: u64 = 1 << 20;
+
+    /// See [`Self::FREE_LINES`].
+    pub const LINES_PER_LINE: u64 = 64;
 
     /// The functions, in order. A program with functions has no [operations](Self::operations) of its own.
     pub fn functions(&self) -> &[Function] {

@@ -6,9 +6,10 @@
 
 use crate::code::Code;
 use crate::fault::Fault;
+use crate::need::Needs;
 use crate::part::Part;
 use crate::reduction::{Demand, InputModulus, input_moduli};
-use crate::{Function, Group, Liveness, ModulusIndex, Operation, RingProgram, Shape};
+use crate::{Call, Function, Group, Liveness, ModulusIndex, Operation, RingProgram, Shape};
 use rustc_hash::FxHashSet;
 use std::num::NonZeroU32;
 
@@ -258,6 +259,21 @@ impl Lint<'_> {
         };
         if let Some(message) = message {
             self.report(None, Fault::new(Part::Operation, message).code(Code::Unread));
+        }
+        let calls: Vec<&Call> = whole.calls().collect();
+        let mut of_functions = vec![(0, 0); whole.functions().len()];
+        for (call, need) in calls.iter().zip(Needs::of(whole, &calls).iter()) {
+            let (unneeded, all) = &mut of_functions[call.function.index()];
+            (*unneeded, *all) = (*unneeded + usize::from(need.is_nothing()), *all + 1);
+        }
+        for (function, (unneeded, all)) in whole.functions().iter().zip(of_functions) {
+            if unneeded > 0 {
+                let calls =
+                    if unneeded == all { "any call".into() } else { format!("{unneeded} of {all} calls") };
+                let message = format!("no output depends on {calls} of `{}`", function.name());
+                let fault = Fault::new(Part::Operation, message).code(Code::Unread);
+                self.findings.push(Finding { line: None, fault });
+            }
         }
         // Some calls of a function may need a result that others do not.
         let bodies = whole.functions().iter().map(Function::body);

@@ -1,13 +1,14 @@
 //! Manifests: what a program's text does not say.
 //!
-//! The project's own manifest is one JSON object. Further keys are ignored:
+//! The project's own manifest is one JSON object. Other keys are errors, apart from those of a record of a trace:
 //!
 //! ```text
 //! {"ring_dimension": 1024, "inputs": {"d": [1, 2, 3], "evk": [25, 26]}, "outputs": {"ks0": [90, 91]}}
 //! ```
 //!
 //! The key `seeded`, which may be absent, lists the random limbs of keys that a seed can replace, by the
-//! names of inputs or by ids: `"seeded": ["evk.a.0", 26]`. The key `title` says in one line what the program is.
+//! names of inputs or by ids: `"seeded": ["evk.a.0", 26]`. Of an input `KEY.a.J` all limbs are random, of `KEY.b.J` none, of
+//! another key at most half, and of ciphertexts and plaintexts none. The key `title` says in one line what the program is.
 //!
 //! The key `parameters`, which may be absent, says what is known of the [parameter set](Parameters).
 //!
@@ -29,15 +30,16 @@
 mod annotations;
 mod niobium;
 
+use crate::key_part::{KeyPart, key_part};
 use crate::{Group, LimbId, Parameters, RingProgram, compression};
 use annotations::{Annotations, LimbModuli, RegionText};
 use diagnostic::document::{Format, Schema};
 use diagnostic::input::{self, Content};
 use diagnostic::{Code, Diagnostic, Diagnostics, Span};
 use ring::Degree;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -100,7 +102,12 @@ impl Manifest {
     pub fn parse(file: &str, text: &str, folder: &Path) -> Result<Self, Diagnostics> {
         #[derive(Deserialize)]
         struct Kind {
-            crypto_context: Option<serde::de::IgnoredAny>,
+            crypto_context: Option<IgnoredAny>,
+        }
+        if text.trim().is_empty() {
+            let error = Diagnostic::new("the manifest is empty").with_code(Code::Value.name()).in_file(file);
+            let help = "did a command write its output over it? `rpu gen program` writes the manifest beside the program";
+            return Err(error.with_help(help).into());
         }
         let kind: Kind = Self::schema().read_json(file, text)?;
         let manifest = match kind.crypto_context {
@@ -125,6 +132,7 @@ impl Manifest {
 
     fn parse_own(file: &str, text: &str) -> Result<Self, Diagnostics> {
         #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
         struct Own {
             ring_dimension: u64,
             inputs: Groups,
@@ -140,11 +148,43 @@ impl Manifest {
             regions: Vec<RegionText>,
             #[serde(default)]
             function_regions: BTreeMap<String, Vec<RegionText>>,
+            // A record of a trace is a manifest, too, and says more of it.
+            #[serde(default, rename = "checked")]
+            _checked: IgnoredAny,
+            #[serde(default, rename = "counters")]
+            _counters: IgnoredAny,
+            #[serde(default, rename = "declared_but_partly_unread")]
+            _declared_but_partly_unread: IgnoredAny,
+            #[serde(default, rename = "digest")]
+            _digest: IgnoredAny,
+            #[serde(default, rename = "generated_with")]
+            _generated_with: IgnoredAny,
+            #[serde(default, rename = "input_moduli")]
+            _input_moduli: IgnoredAny,
+            #[serde(default, rename = "instructions")]
+            _instructions: IgnoredAny,
+            #[serde(default, rename = "lines")]
+            _lines: IgnoredAny,
+            #[serde(default, rename = "ops")]
+            _ops: IgnoredAny,
+            #[serde(default, rename = "recorded_data_output_sha256")]
+            _recorded_data_output_sha256: IgnoredAny,
+            #[serde(default, rename = "seeded_inputs")]
+            _seeded_inputs: IgnoredAny,
+            #[serde(default, rename = "seeded_output_sha256")]
+            _seeded_output_sha256: IgnoredAny,
+            #[serde(default, rename = "sha256_of_trace")]
+            _sha256_of_trace: IgnoredAny,
+            #[serde(default, rename = "trace")]
+            _trace: IgnoredAny,
         }
         let own: Own = Self::schema().read_json(file, text)?;
         let inputs = own.inputs.0;
         let (mut errors, mut seeded) = (Diagnostics::default(), Vec::new());
-        for NamedIds { name, ids } in &inputs {
+        let known = Known::of(&inputs);
+        for NamedIds { name, ids } in
+            inputs.iter().filter(|input| has_twice(&input.ids)).take(Diagnostics::LIMIT)
+        {
             let mut seen = HashSet::new();
             let Some(id) = ids.iter().find(|&&id| !seen.insert(id)) else { continue };
             let message = format!("the input `{name}` has the id {} twice", id.0);
@@ -154,8 +194,24 @@ impl Manifest {
             errors.push(error.at(file, text, span).with_help("an input has each of its limbs once"));
         }
         for limbs in own.seeded.iter().flatten() {
-            let found = limbs.find(&inputs).map_err(|error| limbs.locate(error, file, text));
-            seeded.extend(errors.keep(found).unwrap_or_default());
+            if errors.is_full() {
+                break;
+            }
+            let found = limbs.find(&known).map_err(|error| limbs.locate(error, file, text));
+            seeded.extend_from_slice(errors.keep(found).unwrap_or_default());
+        }
+        check_random(&inputs, &seeded, file, text, &mut errors);
+        let parameters = own.parameters.iter();
+        let texts = parameters.flat_map(|own| [("set", &own.set), ("security", &own.security)]);
+        let texts = texts.chain(own.title.iter().map(|title| ("title", title)));
+        let names = inputs.iter().chain(&own.outputs.0).map(|group| ("name", &group.name));
+        let wrong = texts.chain(names).filter(|(_, value)| !diagnostic::is_line(value));
+        for (what, value) in wrong.take(Diagnostics::LIMIT) {
+            let message = format!("the {what} `{}` is not one line of text", diagnostic::one_line(value));
+            let error = Diagnostic::new(message).with_code(Code::Value.name());
+            errors.push(
+                error.at(file, text, key_span(text, 0, value)).with_help("leave out what does not print"),
+            );
         }
         let Own { moduli, keys, regions, function_regions, .. } = own;
         let annotations = Annotations { moduli, keys, regions, function_regions };
@@ -238,12 +294,60 @@ impl Manifest {
         )
     }
 
+    /// The name of its file; empty for the manifest of a program.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
     /// An error in the list `name` under the key `section`.
     pub(crate) fn locate(&self, error: Diagnostic, section: &str, name: &str) -> Diagnostic {
         let section = key_span(&self.text, 0, section);
         let span = section.as_ref().and_then(|section| key_span(&self.text, section.end, name));
         error.at(&*self.file, Arc::clone(&self.text), span.or(section))
     }
+}
+
+/// Reports limbs that are not random by definition. A limb of several inputs is random in each of them.
+fn check_random(inputs: &[NamedIds], seeded: &[LimbId], file: &str, text: &str, errors: &mut Diagnostics) {
+    let seeded: HashSet<LimbId> = seeded.iter().copied().collect();
+    for NamedIds { name, ids } in inputs {
+        let found = ids.iter().filter(|id| seeded.contains(id)).count();
+        let (most, reason) = match key_part(name) {
+            Some(KeyPart::Random) => continue,
+            Some(KeyPart::Masked) => (0, "it is the part of a key that hides a secret"),
+            Some(KeyPart::Both) => (ids.len().div_ceil(2), "half of a key hides a secret"),
+            None => (0, "it is no key"),
+        };
+        if found > most {
+            let message = format!(
+                "a seed cannot replace {found} of {} limbs of the input `{name}`: {reason}",
+                ids.len()
+            );
+            let error = Diagnostic::new(message).with_code(Code::Contradiction.name());
+            let help = "`seeded` lists limbs of the parts a of keys: inputs `KEY.a.J`, or half of one with `key` or `evk` in its name";
+            errors.push(error.at(file, text, key_span(text, 0, "seeded")).with_help(help));
+        }
+    }
+}
+
+/// The limbs of inputs, by name and by id.
+struct Known<'i> {
+    names: HashMap<&'i str, &'i [LimbId]>,
+    ids: HashMap<LimbId, &'i LimbId>,
+}
+
+impl<'i> Known<'i> {
+    fn of(inputs: &'i [NamedIds]) -> Self {
+        Self {
+            names: inputs.iter().map(|input| (input.name.as_str(), input.ids.as_slice())).collect(),
+            ids: inputs.iter().flat_map(|input| &input.ids).map(|id| (*id, id)).collect(),
+        }
+    }
+}
+
+fn has_twice(ids: &[LimbId]) -> bool {
+    let mut seen = HashSet::new();
+    !ids.iter().all(|id| seen.insert(id))
 }
 
 /// A part of the list `seeded`.
@@ -256,15 +360,11 @@ enum NameOrId {
 
 impl NameOrId {
     /// The limbs of inputs that it means.
-    fn find(&self, inputs: &[NamedIds]) -> Result<Vec<LimbId>, Diagnostic> {
+    fn find<'i>(&self, known: &Known<'i>) -> Result<&'i [LimbId], Diagnostic> {
         let (found, what) = match self {
-            Self::Name(name) => {
-                let input = inputs.iter().find(|input| input.name == *name);
-                (input.map(|input| input.ids.clone()), format!("the name `{name}`"))
-            }
-            &Self::Id(id) => {
-                let is_input = inputs.iter().any(|input| input.ids.contains(&LimbId(id)));
-                (is_input.then(|| vec![LimbId(id)]), format!("the id {id}"))
+            Self::Name(name) => (known.names.get(name.as_str()).copied(), format!("the name `{name}`")),
+            Self::Id(id) => {
+                (known.ids.get(&LimbId(*id)).map(|id| std::slice::from_ref(*id)), format!("the id {id}"))
             }
         };
         found.ok_or_else(|| {
@@ -319,9 +419,9 @@ impl<'de> Deserialize<'de> for Groups {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Groups, A::Error> {
-                let mut groups: Vec<NamedIds> = Vec::new();
+                let (mut groups, mut known) = (Vec::new(), HashSet::new());
                 while let Some(name) = map.next_key::<String>()? {
-                    if groups.iter().any(|group| group.name == name) {
+                    if !known.insert(name.clone()) {
                         return Err(serde::de::Error::custom(format!("duplicate name `{name}`")));
                     }
                     let ids: Vec<u64> = map.next_value()?;

@@ -5,6 +5,7 @@ use std::fmt;
 
 /// The parameter set of a generated program.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Parameters {
     /// The name of the set.
     pub set: String,

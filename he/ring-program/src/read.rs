@@ -129,10 +129,16 @@ struct Reader<'m> {
     outputs: Option<Vec<(String, Vec<Limb>)>>,
     stage: Stage,
     line: u32,
+    /// The limbs in the lists of functions and calls so far.
+    listed: u64,
     errors: Diagnostics,
 }
 
 impl<'m> Reader<'m> {
+    /// The most limbs in the lists of all functions and calls, and those for which each line of the text allows.
+    const MOST_LISTED: u64 = 1 << 21;
+    const LISTED_PER_LINE: u64 = 64;
+
     /// The longest line in bytes, with its end.
     const MAX_LINE: u64 = 1 << 16;
 
@@ -168,6 +174,7 @@ impl<'m> Reader<'m> {
             outputs,
             stage: Stage::Start,
             line: 0,
+            listed: 0,
             errors,
         })
     }

@@ -4,11 +4,23 @@ use crate::time::{Interval, Time};
 use sim::machine::Hbm;
 use std::collections::BTreeMap;
 
-/// The channel. Transfers are planned one after the other, the most urgent first. Each takes the earliest times
-/// that those before it have left: others may cut it.
+/// The direction of a transfer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Direction {
+    /// From the off-chip memory. The channel reads unless it writes.
+    Read,
+    /// To the off-chip memory: the channel turns before it, and back after it.
+    Write,
+}
+
+/// The channel, or the generator of seeded keys. Transfers are planned one after the other, the most urgent first. Each takes
+/// the earliest times that those before it have left: others may cut it.
 #[derive(Debug)]
-pub(crate) struct Channel<'m> {
-    hbm: &'m Hbm,
+pub(crate) struct Channel {
+    gb_per_s: f64,
+    latency: Time,
+    /// The time of both turns of a write.
+    turns: Time,
     /// The ends of idle intervals before `free`, by their beginnings.
     idle: BTreeMap<Time, Time>,
     /// The channel is idle from here on.
@@ -16,9 +28,17 @@ pub(crate) struct Channel<'m> {
     busy: Time,
 }
 
-impl<'m> Channel<'m> {
-    pub(crate) fn new(hbm: &'m Hbm) -> Self {
-        Self { hbm, idle: BTreeMap::new(), free: Time::ZERO, busy: Time::ZERO }
+impl Channel {
+    /// The channel to the off-chip memory.
+    pub(crate) fn new(hbm: &Hbm) -> Self {
+        let (latency, turns) = (Time::from_ns(hbm.latency_ns), Time::from_ns(2.0 * hbm.turn_ns));
+        Self { latency, turns, ..Self::at(hbm.sustained_gb_per_s()) }
+    }
+
+    /// A channel of this bandwidth, without latency and turns.
+    pub(crate) fn at(gb_per_s: f64) -> Self {
+        let idle = BTreeMap::new();
+        Self { gb_per_s, latency: Time::ZERO, turns: Time::ZERO, idle, free: Time::ZERO, busy: Time::ZERO }
     }
 
     /// The time in which the channel was busy.
@@ -28,11 +48,12 @@ impl<'m> Channel<'m> {
 
     /// Transfers bytes that are ready at `ready`. Returns the time from the first word on the channel to the arrival of
     /// the last.
-    pub(crate) fn transfer(&mut self, bytes: u64, ready: Time) -> Interval {
+    pub(crate) fn transfer(&mut self, bytes: u64, ready: Time, direction: Direction) -> Interval {
         if bytes == 0 {
             return Interval { begin: ready, end: ready };
         }
-        let mut left = length(self.hbm, bytes);
+        let turns = if direction == Direction::Write { self.turns } else { Time::ZERO };
+        let mut left = Time::from_ns(bytes as f64 / self.gb_per_s) + turns;
         self.busy += left;
         let mut first = None;
         // The interval around `ready`, or the first one after it.
@@ -57,7 +78,7 @@ impl<'m> Channel<'m> {
             (first, end) = (first.or(Some(from)), from + left);
             self.free = end;
         }
-        Interval { begin: first.unwrap_or(ready), end: end + Time::from_ns(self.hbm.latency_ns) }
+        Interval { begin: first.unwrap_or(ready), end: end + self.latency }
     }
 
     /// Keeps an idle interval.
@@ -68,13 +89,10 @@ impl<'m> Channel<'m> {
     }
 }
 
-fn length(hbm: &Hbm, bytes: u64) -> Time {
-    Time::from_ns(hbm.occupancy_ns(bytes))
-}
-
-/// The time of a transfer from its first word on the channel to the arrival of the last, if nothing cuts it.
+/// The time of a save from its first word on the channel to the arrival of the last, if nothing cuts it.
 pub(crate) fn least(hbm: &Hbm, bytes: u64) -> Time {
-    if bytes == 0 { Time::ZERO } else { length(hbm, bytes) + Time::from_ns(hbm.latency_ns) }
+    let length = || Time::from_ns(hbm.occupancy_ns(bytes)) + Time::from_ns(2.0 * hbm.turn_ns);
+    if bytes == 0 { Time::ZERO } else { length() + Time::from_ns(hbm.latency_ns) }
 }
 
 #[cfg(test)]
@@ -84,7 +102,8 @@ mod tests {
 
     /// A channel that carries one byte in a nanosecond.
     fn hbm(latency_ns: f64) -> Hbm {
-        Hbm { gb_per_s: 1.0, efficiency: 1.0, shared_by: 1, latency_ns, ..sim::Machine::rpu_128x128().hbm }
+        let hbm = sim::Machine::rpu_128x128().hbm.clone();
+        Hbm { gb_per_s: 1.0, efficiency: 1.0, shared_by: 1, latency_ns, turn_ns: 1.5, ..hbm }
     }
 
     #[test]
@@ -92,7 +111,7 @@ mod tests {
         let hbm = hbm(5.0);
         let mut channel = Channel::new(&hbm);
         let mut transfer = |bytes, ready: u64| {
-            let Interval { begin, end } = channel.transfer(bytes, Time(1000 * ready));
+            let Interval { begin, end } = channel.transfer(bytes, Time(1000 * ready), Direction::Read);
             (begin.0 / 1000, end.0 / 1000)
         };
         assert_eq!(transfer(10, 100), (100, 115));
@@ -102,6 +121,9 @@ mod tests {
         assert_eq!(transfer(0, 300), (300, 300), "nothing takes no time");
         assert_eq!(transfer(100, 140), (140, 252));
         assert_eq!(channel.busy(), Time(237_000));
+        // A write takes two turns more.
+        let write = channel.transfer(10, Time(1_000_000), Direction::Write);
+        assert_eq!((write.begin, write.end), (Time(1_000_000), Time(1_018_000)));
     }
 
     proptest! {
@@ -117,7 +139,7 @@ mod tests {
                     begin: Time(1000 * free[0] as u64),
                     end: Time(1000 * (free[free.len() - 1] as u64 + 1)),
                 };
-                prop_assert_eq!(channel.transfer(bytes, Time(1000 * ready as u64)), expected);
+                prop_assert_eq!(channel.transfer(bytes, Time(1000 * ready as u64), Direction::Read), expected);
             }
         }
     }

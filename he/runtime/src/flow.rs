@@ -3,6 +3,9 @@
 //! A copy is another name of a value, and zero is a value of its own, so neither is work. Neither is
 //! a sum with zero. Lines whose results nothing reads are left out.
 
+mod order;
+
+use crate::mapping::Order;
 use crate::operation::RingOperation;
 use crate::permute::Permutation;
 use codegen::elementwise::{Operand, StepOp};
@@ -105,19 +108,25 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// The dataflow of a program without calls.
-    pub fn of(program: &RingProgram) -> Self {
-        Self::with_aliases(program, &[])
+    /// The dataflow of a program without calls, its lines in an order.
+    pub fn of(program: &RingProgram, order: Order) -> Self {
+        let outputs: Vec<&[Limb]> = program.outputs().iter().map(|group| &*group.limbs).collect();
+        Self::with_aliases(program, &[], &outputs, order)
     }
 
     /// The dataflow of a program without calls of which some inputs have the words of others: `aliases` has an earlier limb for the
-    /// limb, by index, and may be shorter.
-    pub(crate) fn with_aliases(program: &RingProgram, aliases: &[Option<Limb>]) -> Self {
+    /// limb, by index, and may be shorter. `outputs` are in place of the program's.
+    pub(crate) fn with_aliases(
+        program: &RingProgram,
+        aliases: &[Option<Limb>],
+        outputs: &[&[Limb]],
+        order: Order,
+    ) -> Self {
         let mut flow = Renaming::new(program, aliases);
         for index in 0..program.operations().len() {
             flow.add(index);
         }
-        flow.finish()
+        flow.finish(outputs, order)
     }
 
     /// The number of reads of each value, where an output counts as one read.
@@ -303,12 +312,12 @@ impl<'p> Renaming<'p> {
         self.node(index, Task::Permute { permutation: Permutation::Shift { offset }, a, negative }, Some(m))
     }
 
-    fn finish(self) -> Flow {
+    fn finish(self, outputs: &[&[Limb]], order: Order) -> Flow {
         let Self { program, current, residues, mut nodes, inputs } = self;
         let value =
             |limb: &Limb| current[limb.index()].expect("a valid program has the values of its outputs");
         let outputs: Vec<Vec<ValueId>> =
-            program.outputs().iter().map(|group| group.limbs.iter().map(value).collect()).collect();
+            outputs.iter().map(|limbs| limbs.iter().map(value).collect()).collect();
         let mut live = vec![false; residues.len()];
         outputs.iter().flatten().for_each(|value| live[value.index()] = true);
         for node in nodes.iter().rev() {
@@ -325,8 +334,12 @@ impl<'p> Renaming<'p> {
         nodes.retain(|node| live[node.result.index()]);
         let (renamed, unused) = (program.operations().len() as u64 - before, before - worked(&nodes));
         let inputs = inputs.into_iter().filter(|(_, value)| live[value.index()]).collect();
+        let nodes = by_part(nodes, residues.len());
         Flow {
-            nodes: by_part(nodes, residues.len()),
+            nodes: match order {
+                Order::Program => nodes,
+                Order::Modulus => order::by_modulus(nodes, &residues),
+            },
             inputs,
             outputs,
             values: residues.len(),

@@ -2,13 +2,14 @@
 //!
 //! Timing does not depend on data, moduli or scalars. The kernel of a transform or of an automorphism has other tables
 //! for each modulus and root, the same in launches of any number of rings if the recipe suits them. Automorphisms with different
-//! exponents have one recipe, but a kernel each, since their tables and exchanges differ. [`choose`](crate::choose)
-//! takes the recipes. An elementwise kernel works on a slice of each limb: one launch runs it on slice after slice, with other addresses. Operands
+//! exponents have one recipe, but a kernel each, since their tables and exchanges differ. A [mapping](crate::mapping)
+//! names the recipes. An elementwise kernel works on a slice of each limb: one launch runs it on slice after slice, with other addresses. Operands
 //! of many limbs thus need not be in the VDM as a whole.
 
 use crate::facts::{Facts, Resource, bank_cycles};
 use crate::known::Known;
 use crate::lift::{Launches, ShapeId};
+use crate::mapping::Form;
 use crate::operation::{Batch, Kind, RingOperation, RingParameters};
 use b512_asm::{MReg, Program, Role, Setting, Space};
 use codegen::elementwise::{Elementwise, LONGEST_BLOCK, StepOp, StepOrder};
@@ -191,7 +192,7 @@ fn overwrites_operand(kernel: &Kernel) -> bool {
 }
 
 /// The recipe of each kind. Kinds with the same recipe have the same tables.
-pub(crate) type Recipes = FxHashMap<Kind, Arc<Recipe>>;
+pub(crate) type RecipeTable = FxHashMap<Kind, Arc<Recipe>>;
 
 /// The size of the factors' tables.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -301,7 +302,7 @@ impl Kernels {
         program: &RingProgram,
         launches: &Launches,
         machine: &Machine,
-        (recipes, tables): (&Recipes, Tables),
+        (recipes, tables): (&RecipeTable, Tables),
         known: Option<(&Launches, &Self)>,
     ) -> Result<Self, Error> {
         let degree = program.degree();
@@ -346,7 +347,7 @@ impl Kernels {
         program: &RingProgram,
         launches: &Launches,
         machine: &Machine,
-        (recipes, tables): (&Recipes, Tables),
+        (recipes, tables): (&RecipeTable, Tables),
     ) -> Option<Self> {
         let made = Arc::clone(&self.made);
         let operations = operations(program, launches, machine, (recipes, tables), &made).ok()?;
@@ -361,25 +362,18 @@ impl Kernels {
         })
     }
 
-    /// Whether an operation has a smaller table than by other kernels of the program.
-    pub(crate) fn has_smaller_tables(&self, others: &Self) -> bool {
-        let words = |kernels: &Self, batch| kernels.operation(batch).table_words;
-        self.operations.keys().any(|&batch| words(self, batch) < words(others, batch))
-    }
-
-    /// These kernels with other elementwise kernels where those are not the same: in the order of the program, with short slices.
-    pub(crate) fn others(&self) -> [Option<Self>; 2] {
-        self.others.each_ref().map(|other| {
-            (!other.is_empty()).then(|| Self {
-                degree: self.degree,
-                tables: self.tables,
-                elementwise: other.clone(),
-                others: [Vec::new(), Vec::new()],
-                operations: Arc::clone(&self.operations),
-                made: Arc::clone(&self.made),
-                origin: self.origin,
-            })
-        })
+    /// These kernels with the elementwise kernels of a form.
+    pub fn in_form(mut self, form: Form) -> Self {
+        let [in_order, with_short_slices] = std::mem::take(&mut self.others);
+        let other = match form {
+            Form::Fastest => Vec::new(),
+            Form::InOrder => in_order,
+            Form::ShortSlices => with_short_slices,
+        };
+        if !other.is_empty() {
+            self.elementwise = other;
+        }
+        self
     }
 
     /// The size of the tables.
@@ -448,7 +442,7 @@ fn operations(
     program: &RingProgram,
     launches: &Launches,
     machine: &Machine,
-    (recipes, tables): (&Recipes, Tables),
+    (recipes, tables): (&RecipeTable, Tables),
     made: &Made,
 ) -> Result<Operations, Error> {
     let degree = program.degree();

@@ -1,31 +1,38 @@
 //! Ring programs on the RPU.
 //!
-//! A [ring program](ring_program) has one operation on one residue polynomial, a limb, per line.
-//! This crate runs it on the RPU in these steps:
+//! A [ring program](ring_program) has one operation on one residue polynomial, a limb, per line. This crate compiles it for an RPU,
+//! times it, and runs it:
 //!
-//! * [`Flow`] is the program's dataflow: values in place of limbs that are written again and again;
+//! ```text
+//! lines ──> flow ──> launches ──> kernels ──> schedule ──> report
+//!             │         │            │
+//!           order     batch    recipes, form       the parts of a mapping
+//! ```
+//!
+//! * [`Flow`] is the program's dataflow: values in place of limbs that are written again and again, in an order of lines;
 //! * [`lift()`] makes [`Launches`] of kernels from it, most of them for many lines; [`lift_program()`] does so once for each function of
 //!   a program with calls;
 //! * [`Kernels`] generates each kernel once, and times it once, for a machine;
-//! * [`Execution`] runs all launches on data, on the functional engine;
+//! * a [`Mapping`] is all that is chosen on this way; a search finds one, or the user gives one;
 //! * [`Plan`] times all launches and all transfers to and from the off-chip memory: a [`Timeline`];
+//! * [`Execution`] runs all launches on data, on the functional engine;
 //! * [`Report`] is the result.
 //!
 //! The crate does no terminal input or output.
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 
 mod channel;
-pub mod choose;
 pub mod execute;
 mod facts;
 pub mod flow;
 pub mod kernels;
 mod known;
 pub mod lift;
+pub mod mapping;
 pub mod operation;
-mod order;
 pub mod permute;
 mod place;
+mod profile;
 mod reduced;
 pub mod report;
 mod run;
@@ -37,16 +44,17 @@ mod time;
 mod trace;
 pub mod traffic;
 
-pub use choose::Choose;
 pub use codegen::Merit;
 pub use execute::Execution;
 pub use facts::bank_cycles;
 pub use flow::Flow;
 pub use kernels::Kernels;
 pub use lift::{Launches, Limits, lift, lift_program};
+pub use mapping::Mapping;
+pub use profile::{Entry, Owner, Part, Profile};
 pub use reduced::NotReduced;
 pub use report::{Report, limit, resource_label};
-pub use run::{Lifted, RunError, Runtime};
+pub use run::{Choice, Lifted, RunError, Runtime};
 pub use schedule::{Plan, Timeline};
-pub use trace::TRACKS;
+pub use trace::{Load, TRACKS};
 pub use traffic::Keys;

@@ -1,41 +1,25 @@
 //! Lifting: lines of a program become launches of kernels.
 //!
-//! Copies, zeros and lines without effect on an output are no work. The words of a value are *reduced* modulo the modulus of
-//! the line that made them, or of the line whose operand an input must be, and modulo all larger ones; zero is, modulo all. A
-//! sum with zero and a difference from which zero is taken are no work if the other operand is reduced. Zero less a reduced
-//! value, and a negation, are products with a scalar. If the second factor of a product is not reduced, the factors change
-//! places; if the new second one is not either, it is multiplied by 1 first. A product with a monomial is one with a scalar,
-//! and a movement of the words of both. An automorphism on values of words that are not known to be reduced is a movement
-//! too. So a line has up to two parts, each of which counts as a line below.
+//! Copies, zeros and lines without effect on an output are no work. Words are *reduced* modulo the modulus of the line that made
+//! them, and modulo larger ones. A sum with zero is no work if the other operand is reduced. Negations are products with a scalar. If
+//! neither factor of a product is reduced, one is multiplied by 1 first. A product with a monomial is one with a scalar and a movement;
+//! an automorphism of values that are not known to be reduced is a movement.
 //!
-//! A value has a *read* for each operand that it is, and one for each output. Lines that share no
-//! result, directly or by others, are of different *parts* of the program. The parts run one after the other, in the order of
-//! their first lines. A *sum* is a tree of elementwise lines, each of which alone reads those before.
+//! Lines become launches in their order. A *sum* is a tree of elementwise lines, each of which alone reads those before.
 //!
-//! A launch depends on earlier launches only. Lines become launches one after the other:
+//! * An elementwise line joins a *group*, one launch: that with the newest line of its sum, else that which made the latest of its
+//!   operands, else the newest; if it has room and is not older than an operand. Else it begins a group.
+//! * Long limbs join a group only if it has the newest line of their sum, or one of their operands, or no line that reads another. If it
+//!   has not grown for more lines than the *reach*, only lines of its sums join, with operands that it has.
+//! * A product that only one sum in its group reads becomes a part of it, a multiply-add; products with scalars do so for limbs of
+//!   at least 4 vectors.
+//! * A transform or an automorphism joins the launch of the same operation that grew last, if it has room and nothing has read its
+//!   results, or they are older than the operand.
+//! * Functions are lifted once for all calls that need the same results. A call of which no output needs a result has no launch. Lines of
+//!   different calls share no launch.
 //!
-//! * An elementwise line joins a *group*, one launch: that with the newest line of its sum, or else the launch that made the
-//!   latest of its operands, or else the newest group. The first of these that is not older than any of its operands and that
-//!   has room takes it; else it begins a group. Intermediate limbs of a group stay in registers.
-//! * A group has room within the limits below. Its operands are the limbs that it reads and does not make, those of its own
-//!   that have reads outside or ahead, and those that the line adds. Long limbs join it only if it has the newest line of
-//!   their sum, or one of their operands, or no line that reads another. If it has not grown for more lines than the *reach*,
-//!   only a line of its sum joins, with operands that it has.
-//! * A product that only one addition or subtraction in its group reads, modulo the same number, becomes a part of it: one
-//!   instruction computes both. Of two products, the second does, and of a subtraction only the second can. Products with
-//!   scalars do so for limbs of at least 4 vectors. A launch writes the results with reads outside of it, in the order of the
-//!   lines.
-//! * A transform or an automorphism joins the launch of the same operation that grew last, if this has other operands, up to
-//!   the limit. Limbs of a launch may have one ring, and then share its table. If its operand is younger than this launch, the
-//!   launch moves behind all others, unless another has read its results.
-//! * A movement of words is a launch of its own.
-//!
-//! The lines of a function are lifted as a program of their own, whose inputs are the parameters and whose outputs the results;
-//! parameters with one value are one. Each call has all launches of its function. So lines of different calls share no launch.
-//!
-//! Limbs of fewer than 16 vectors are *short*. Their lines come in windows: in a window, elementwise lines come first, then
-//! the operations and movements that need them, then the elementwise lines that need those, and so on, each in the order of
-//! the program. So limbs with the same work share launches. A limit in vectors counts one limb for each line.
+//! Limbs of fewer than 16 vectors are *short*. Their lines come in windows, in which elementwise lines come first, then the operations
+//! that need them, and so on, so that limbs with the same work share launches. A limit in vectors counts one limb for each line.
 //!
 //! | limit | short limbs | long limbs |
 //! |---|---|---|
@@ -85,7 +69,7 @@ pub enum Work {
 }
 
 /// A launch of a kernel. Ranges are of the lists in [`Launches`].
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
     /// The work.
     pub work: Work,
@@ -93,6 +77,8 @@ pub struct Launch {
     pub first: u32,
     /// The number of lines that it executes.
     pub lines: u32,
+    /// The call that it belongs to, counting those of repeats again and again; 0 without calls.
+    pub(crate) call: u32,
     values: Range<u32>,
     sources: u32,
     moduli: Range<u32>,
@@ -111,7 +97,7 @@ pub struct Executed {
 }
 
 /// The launches of a program, in an order in which they can run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Launches {
     /// The launches.
     pub launches: Vec<Launch>,
@@ -184,6 +170,7 @@ impl Launches {
             work,
             first,
             lines,
+            call: 0,
             values: starts[0]..end(self.values.len()),
             sources: count,
             moduli: starts[1]..end(self.moduli.len()),
@@ -217,7 +204,6 @@ pub fn lift(flow: &Flow, limits: Limits) -> Launches {
         is_read: Vec::new(),
         newest: None,
         batches: FxHashMap::default(),
-        begun: FxHashMap::default(),
         maker: vec![None; flow.values],
         unread: flow.reads(),
         reads: flow.reads(),
@@ -283,8 +269,6 @@ struct Lifting {
     newest: Option<u32>,
     /// The newest launch of each operation.
     batches: FxHashMap<RingOperation, u32>,
-    /// The number of launches of each operation.
-    begun: FxHashMap<RingOperation, u32>,
     /// The draft that makes each value, and the step in it.
     maker: Vec<Option<(u32, u16)>>,
     /// The reads of each value outside of its group so far, or ahead.
@@ -350,10 +334,8 @@ impl Lifting {
     ) {
         self.read(a, u32::MAX);
         let newest = self.batches.get(&operation).copied();
-        let begun = self.begun.entry(operation).or_insert(0);
-        let rings = self.limits.rings_of(*begun);
         let newest = newest.filter(|&newest| match &self.drafts[newest as usize] {
-            Open::Single(draft) => draft.sources.len() < rings && !draft.sources.contains(&a),
+            Open::Single(draft) => draft.sources.len() < self.limits.rings && !draft.sources.contains(&a),
             Open::Group(_) | Open::Moved => false,
         });
         let maker = self.maker[a.index()].map(|(draft, _)| draft);
@@ -362,11 +344,7 @@ impl Lifting {
         let draft = match place {
             Some(place) if maker.is_some_and(|maker| maker > place) => self.move_to_the_end(place),
             Some(place) => place,
-            None => {
-                *begun += 1;
-                let work = Work::Operation(operation);
-                self.push(Open::Single(Draft::empty(work, node.operation)))
-            }
+            None => self.push(Open::Single(Draft::empty(Work::Operation(operation), node.operation))),
         };
         self.batches.insert(operation, draft);
         let Open::Single(batch) = &mut self.drafts[draft as usize] else { unreachable!("a batch was found") };

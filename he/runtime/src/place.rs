@@ -40,6 +40,8 @@ pub(crate) struct Save {
     pub(crate) bytes: u64,
     /// The time from which its words are complete.
     pub(crate) ready: Time,
+    /// The launch in which it arose.
+    pub(crate) launch: u32,
     /// Its end; none if it is not planned yet.
     pub(crate) end: Option<Time>,
 }
@@ -110,6 +112,8 @@ pub(crate) struct Full;
 pub(crate) struct Memory {
     pub(crate) items: Vec<Item>,
     isa: Isa,
+    /// The launch in progress.
+    pub(crate) launch: u32,
     saves: Vec<Save>,
     /// The residents that no launch in progress uses.
     evictable: BTreeSet<Victim>,
@@ -131,6 +135,7 @@ impl Memory {
         Self {
             items,
             isa,
+            launch: 0,
             saves: Vec::new(),
             evictable: BTreeSet::new(),
             evictable_words: 0,
@@ -173,7 +178,7 @@ impl Memory {
 
     /// A save that waits.
     pub(crate) fn add_save(&mut self, kind: Kind, bytes: u64, ready: Time) -> SaveId {
-        self.saves.push(Save { kind, bytes, ready, end: None });
+        self.saves.push(Save { kind, bytes, ready, launch: self.launch, end: None });
         SaveId(self.saves.len() as u32 - 1)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::facts::Resource;
 use crate::lift::Launches;
+use crate::mapping::Mapping;
 use crate::schedule::Timeline;
 use crate::traffic::{Keys, Kind};
 use b512_asm::Pipe;
@@ -23,8 +24,12 @@ pub struct Report {
     pub keys: Keys,
     /// The bytes of the keys that a memory holds: the limbs that the program reads, once each, without what comes from a seed.
     pub key_bytes: u64,
-    /// What the choice of its kernels minimises.
-    pub optimise: Merit,
+    /// What its mapping minimises; none if the mapping was given.
+    pub optimise: Option<Merit>,
+    /// How it was mapped to the machine.
+    pub mapping: Mapping,
+    /// The number of schedules that the search for the mapping tried.
+    pub schedules_tried: usize,
     /// The parameter set, if the program's generator or manifest says it.
     pub parameters: Option<Parameters>,
     /// The time on the machine.
@@ -77,6 +82,10 @@ pub struct Cost {
 pub struct Hbm {
     /// The bytes of all transfers by kind.
     pub bytes_by_kind: BTreeMap<String, u64>,
+    /// The least bytes of all transfers on any machine without keys of its own: each limb of an input that the program reads,
+    /// and each limb of an output, once.
+    #[serde(default)]
+    pub compulsory_bytes: u64,
     /// The bytes that the memory must have.
     pub needed_bytes: u64,
     /// The share of the time in which the channel is busy.
@@ -100,7 +109,8 @@ impl Report {
         launches: &Launches,
         (renamed, unused): (u64, u64),
         timeline: &Timeline,
-        (work, key_bytes, (keys, optimise)): (&Work<'_>, u64, (Keys, Merit)),
+        (work, key_bytes, keys): (&Work<'_>, u64, Keys),
+        (mapping, optimise, schedules_tried): (Mapping, Option<Merit>, usize),
     ) -> Self {
         let share = |part: f64| if timeline.total_ns > 0.0 { part / timeline.total_ns } else { 0.0 };
         let mut binds: BTreeMap<String, f64> = BTreeMap::new();
@@ -122,6 +132,8 @@ impl Report {
             keys,
             key_bytes,
             optimise,
+            mapping,
+            schedules_tried,
             parameters: program.parameters().cloned(),
             time_us: work.time_us,
             operations: program.length(),
@@ -137,6 +149,7 @@ impl Report {
                     .iter()
                     .map(|&kind| (kind.name().to_owned(), timeline.traffic[kind]))
                     .collect(),
+                compulsory_bytes: timeline.hbm.compulsory_bytes(),
                 needed_bytes: timeline.hbm.bytes(),
                 busy: share(timeline.channel_ns),
             },

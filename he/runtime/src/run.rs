@@ -1,15 +1,16 @@
 //! A program on a machine.
 
-use crate::choose::{self, Candidates, Choose};
 use crate::execute::{Execution, LaunchError};
 use crate::flow::Flow;
-use crate::kernels::Kernels;
+use crate::kernels::{Kernels, Timed};
+use crate::known::Known;
 use crate::lift::{Launch, Launches, Limits, Work, lift_program};
-use crate::order;
+use crate::mapping::{Batch, Candidates, Effort, Mapping, Order, Search, descend};
 use crate::report::Report;
 use crate::schedule::{HbmUse, Home, Plan, Time, Timeline, TooLarge};
+use crate::stream::TOO_LONG;
 use crate::traffic::{Keys, Sources};
-use codegen::Merit;
+use codegen::{Merit, PlanChoice};
 use ring_program::data::Words;
 use ring_program::reduction::may_read_unreduced;
 use ring_program::{ExecuteError, Group, Inputs, RingProgram};
@@ -18,31 +19,23 @@ use sim::{Events, Machine, RunEnergy};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// A program, lifted for a machine: what neither its off-chip memory nor the origin of keys changes.
+/// A program, lifted for a machine: what neither its off-chip memory nor the origin of keys changes. Launches of other mappings
+/// than the first are made when they are asked for.
 #[derive(Debug)]
 pub struct Lifted<'p> {
     program: &'p RingProgram,
-    /// With each of the limits to choose among, for the whole VDM, then for its parts: at least one.
-    liftings: Vec<Lifting>,
+    /// Where recipes come from.
+    plan: PlanChoice,
+    /// By the parts of a mapping that decide on launches: that of [`Mapping::START`] first.
+    liftings: Known<(Order, Batch), Result<Arc<Lifting>, RunError>>,
 }
 
-/// The launches of a program within some limits, with kernels for a part of the VDM.
+/// The launches of a program, and their kernels to choose among.
 #[derive(Debug)]
 struct Lifting {
-    limits: Limits,
-    /// How often the VDM is halved. The rest is unused.
-    halvings: usize,
-    flow: Arc<Flow>,
-    /// The launches in each order to choose among: that of lifting first.
-    orders: Arc<Vec<Launches>>,
+    flow: Flow,
+    launches: Launches,
     candidates: Candidates,
-}
-
-impl Lifting {
-    /// The launches in the order of lifting.
-    fn launches(&self) -> &Launches {
-        &self.orders[0]
-    }
 }
 
 impl<'p> Lifted<'p> {
@@ -51,205 +44,203 @@ impl<'p> Lifted<'p> {
     /// # Errors
     /// Returns an error if a kernel does not fit the machine.
     pub fn new(program: &'p RingProgram, machine: &Machine) -> Result<Self, RunError> {
-        Self::with_recipes(program, machine, &choose::best)
+        Self::with_plan(program, machine, PlanChoice::Best)
     }
 
-    /// As [`new`](Self::new), with given recipes in place of those of the library or of a search.
+    /// As [`new`](Self::new), with the library's recipes for the most similar machines in place of a search.
     ///
     /// # Errors
     /// Returns an error if a kernel does not fit the machine.
-    pub fn with_recipes(
-        program: &'p RingProgram,
-        machine: &Machine,
-        choose: &Choose<'_>,
-    ) -> Result<Self, RunError> {
-        let limits = |machine: &Machine| {
-            let limits = Limits::for_degree(program.degree().get(), machine);
-            std::iter::once(limits).chain(limits.finer()).collect()
-        };
-        Self::within(program, machine, limits, choose)
+    pub fn without_search(program: &'p RingProgram, machine: &Machine) -> Result<Self, RunError> {
+        Self::with_plan(program, machine, PlanChoice::Known)
     }
 
-    /// With the `limits` for each part of the VDM, those of the whole VDM first.
-    fn within(
-        program: &'p RingProgram,
-        machine: &Machine,
-        limits: impl Fn(&Machine) -> Vec<Limits>,
-        choose: &Choose<'_>,
-    ) -> Result<Self, RunError> {
-        let mut liftings: Vec<Lifting> = Vec::new();
-        for (halvings, part) in parts(machine).enumerate() {
-            let before = liftings.len();
-            // Parts have the recipes of the whole VDM, and no searches of their own.
-            let choose = if halvings == 0 { choose } else { &choose::known };
-            for limits in limits(&part) {
-                // Launches do not depend on the part of the VDM, and few kernels do.
-                let known = liftings.iter().rev().find(|known| known.limits == limits);
-                let (flow, orders) = match known {
-                    Some(known) => (Arc::clone(&known.flow), Arc::clone(&known.orders)),
-                    None => {
-                        let (flow, launches) = lift_program(program, limits);
-                        (Arc::new(flow), Arc::new(order::all(launches)))
-                    }
-                };
-                let candidates = match known.or(liftings.first()) {
-                    None => Candidates::with_recipes(program, &orders[0], &part, choose)
-                        .map_err(RunError::Kernel)?,
-                    Some(known) => {
-                        let of = (program, &orders[0], &part);
-                        let candidates = known.candidates.with_launches(of, known.launches(), choose);
-                        let Ok(candidates) = candidates else { continue };
-                        candidates
-                    }
-                };
-                liftings.push(Lifting { limits, halvings, flow, orders, candidates });
-                if liftings[0].orders.len() == 1 {
-                    return Ok(Self { program, liftings });
-                }
-            }
-            if liftings.len() == before {
-                break;
-            }
-        }
-        Ok(Self { program, liftings })
+    fn with_plan(program: &'p RingProgram, machine: &Machine, plan: PlanChoice) -> Result<Self, RunError> {
+        let lifted = Self { program, plan, liftings: Known::new() };
+        lifted.lifting(Mapping::START, machine)?;
+        Ok(lifted)
+    }
+
+    fn lifting(&self, mapping: Mapping, machine: &Machine) -> Result<Arc<Lifting>, RunError> {
+        self.liftings.get((mapping.order, mapping.batch), |&(order, batch)| {
+            let limits = Limits::for_degree(self.program.degree().get(), machine).for_batch(batch);
+            let (flow, launches) = lift_program(self.program, order, limits);
+            let of = (self.program, &launches, machine);
+            // Most kernels are those of other launches.
+            let full = Mapping { order, batch: Batch::Full, ..Mapping::START };
+            let other = match (order, batch) {
+                (Order::Modulus, Batch::Full) => None,
+                (Order::Program, Batch::Full) => Some(Mapping::START),
+                (_, Batch::Half | Batch::Quarter | Batch::Eighth) => Some(full),
+            };
+            let other = other.map(|other| self.lifting(other, machine)).transpose()?;
+            let known = other.as_ref().map(|other| (&other.launches, &other.candidates));
+            let candidates =
+                Candidates::beside(of, &self.plan, known, batch != Batch::Full).map_err(RunError::Kernel)?;
+            Ok(Arc::new(Lifting { flow, launches, candidates }))
+        })
+    }
+
+    /// The program by a mapping. None if a kernel does not fit the machine.
+    fn compiled(&self, mapping: Mapping, machine: &Machine) -> Result<Option<Compiled>, RunError> {
+        let lifting = self.lifting(mapping, machine)?;
+        let Lifting { launches, candidates, .. } = &*lifting;
+        let kernels = candidates.kernels(self.program, launches, machine, mapping.recipes);
+        let kernels = kernels.map_err(RunError::Kernel)?;
+        Ok(kernels.map(|kernels| Compiled { lifting, kernels: kernels.in_form(mapping.elementwise) }))
     }
 }
 
-/// One of the ways in which a program can run.
+/// A program by a mapping.
 #[derive(Debug)]
-struct Variant {
-    /// The index in [`Lifted::liftings`].
-    lifting: usize,
-    /// The index in [`Lifting::orders`].
-    order: usize,
+struct Compiled {
+    lifting: Arc<Lifting>,
     kernels: Kernels,
 }
 
-impl Lifted<'_> {
-    /// The variants to choose among, of equals the first.
-    fn variants(&self, parts: &[Machine], merit: Merit) -> Result<Vec<Variant>, RunError> {
-        let mut variants = Vec::new();
-        for (lifting, Lifting { halvings, orders, candidates, .. }) in self.liftings.iter().enumerate() {
-            let kernels = candidates.variants(self.program, &orders[0], &parts[*halvings], merit);
-            let kernels = kernels.map_err(RunError::Kernel)?;
-            variants.extend((0..orders.len()).flat_map(|order| {
-                let variant = move |kernels: &Kernels| Variant { lifting, order, kernels: kernels.clone() };
-                kernels.iter().map(variant)
-            }));
-        }
-        Ok(variants)
-    }
-
+impl Compiled {
     fn plan<'a>(
         &'a self,
-        variant: &'a Variant,
-        parts: &'a [Machine],
+        (program, machine): (&'a RingProgram, &'a Machine),
         (keys, record): (Keys, bool),
     ) -> Plan<'a> {
-        let Variant { lifting, order, kernels } = variant;
-        let Lifting { halvings, flow, orders, .. } = &self.liftings[*lifting];
-        let (launches, machine) = (&orders[*order], &parts[*halvings]);
-        Plan { program: self.program, flow, launches, kernels, machine, keys, record }
+        let Lifting { flow, launches, .. } = &*self.lifting;
+        Plan { program, flow, launches, kernels: &self.kernels, machine, keys, record, accounts: record }
+    }
+
+    /// The value of the program, and its timeline; none if the value is not less than the given one.
+    fn value(
+        &self,
+        of: (&RingProgram, &Machine),
+        (keys, merit): (Keys, Merit),
+        least: f64,
+    ) -> Option<(f64, Timeline)> {
+        let plan = self.plan(of, (keys, false));
+        let Plan { program, flow, launches, kernels, machine, .. } = plan;
+        let end = match merit {
+            Merit::Cycles => Time::from_ns(1e3 * least),
+            Merit::Energy | Merit::EnergyDelay => Time::MAX,
+        };
+        let timeline = plan.timeline_before(end).ok().flatten()?;
+        let events = events(launches, kernels);
+        let work = timeline.work(&events, keys.on_chip(key_bytes(program, flow, machine, keys)));
+        let value = merit.value(&RunEnergy::of(machine, &work), work.time_us);
+        Some((value, timeline))
     }
 }
 
-/// The machine with its whole VDM, then with a half of it, and so on.
-fn parts(machine: &Machine) -> impl Iterator<Item = Machine> {
-    let halved = |part: &Machine| (part.vdm_words() > 1).then(|| part.with_half_of_the_vdm());
-    std::iter::successors(Some(machine.clone()), halved)
+/// How a program is mapped to a machine.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Choice {
+    /// By a search for the least value.
+    Search(Merit, Effort),
+    /// As given.
+    Given(Mapping),
 }
 
-/// A program, lifted to kernels of a machine.
+impl From<Merit> for Choice {
+    fn from(merit: Merit) -> Self {
+        Self::Search(merit, Effort::default())
+    }
+}
+
+/// A program, mapped to a machine.
 #[derive(Debug)]
 pub struct Runtime<'p> {
-    lifted: Arc<Lifted<'p>>,
+    pub(crate) program: &'p RingProgram,
     machine: &'p Machine,
-    parts: Vec<Machine>,
     keys: Keys,
-    merit: Merit,
-    variant: Variant,
-    /// Its timeline without a record, if the choice of the kernels needed it.
+    /// What a search minimised.
+    merit: Option<Merit>,
+    mapping: Mapping,
+    schedules: usize,
+    compiled: Compiled,
+    /// Its timeline without a record, if a search found the mapping.
     timeline: Option<Timeline>,
 }
 
 impl<'p> Runtime<'p> {
-    /// Lifts a program, and generates the kernels with which it is fastest if its keys have this origin.
+    /// Maps a program to a machine so that it is fastest if its keys have this origin.
     ///
     /// # Errors
     /// Returns an error if a kernel does not fit the machine.
     pub fn new(program: &'p RingProgram, machine: &'p Machine, keys: Keys) -> Result<Self, RunError> {
-        Self::optimised(program, machine, (keys, Merit::Cycles))
+        Self::mapped(program, machine, (keys, Merit::Cycles.into()))
     }
 
-    /// As [`new`](Self::new), with the kernels of the least value.
+    /// As [`new`](Self::new), by a choice.
     ///
     /// # Errors
     /// Returns an error if a kernel does not fit the machine.
-    pub fn optimised(
+    pub fn mapped(
         program: &'p RingProgram,
         machine: &'p Machine,
-        choice: (Keys, Merit),
+        choice: (Keys, Choice),
     ) -> Result<Self, RunError> {
-        Self::of(Arc::new(Lifted::new(program, machine)?), machine, choice)
+        Self::of(&Lifted::new(program, machine)?, machine, choice)
     }
 
-    /// As [`optimised`](Self::optimised), with groups of at most this size.
-    ///
-    /// # Errors
-    /// Returns an error if a kernel does not fit the machine.
-    pub fn with_limits(
-        program: &'p RingProgram,
-        machine: &'p Machine,
-        (keys, merit): (Keys, Merit),
-        limits: Limits,
-    ) -> Result<Self, RunError> {
-        let lifted = Lifted::within(program, machine, |_| vec![limits], &choose::best)?;
-        Self::of(Arc::new(lifted), machine, (keys, merit))
-    }
-
-    /// As [`optimised`](Self::optimised), for a machine that differs in its off-chip memory only from that for which the program was lifted.
+    /// As [`mapped`](Self::mapped), for a machine that differs in its off-chip memory only from that for which the program was
+    /// lifted.
     ///
     /// # Errors
     /// Returns an error if a kernel does not fit the machine.
     pub fn of(
-        lifted: Arc<Lifted<'p>>,
+        lifted: &Lifted<'p>,
         machine: &'p Machine,
-        (keys, merit): (Keys, Merit),
+        (keys, choice): (Keys, Choice),
     ) -> Result<Self, RunError> {
-        let halvings = lifted.liftings.last().map_or(0, |lifting| lifting.halvings);
-        let parts: Vec<Machine> = parts(machine).take(1 + halvings).collect();
-        let variants = lifted.variants(&parts, merit)?;
-        let (variant, timeline) = choose::least(variants, |variant, best| {
-            let plan = lifted.plan(variant, &parts, (keys, false));
-            let Plan { program, flow, launches, kernels, .. } = plan;
-            // A slower one has no value.
-            let end = match merit {
-                Merit::Cycles => Time::from_ns(1e3 * best),
-                Merit::Energy | Merit::EnergyDelay => Time::MAX,
-            };
-            plan.timeline_before(end).ok().flatten().map_or((f64::INFINITY, None), |timeline| {
-                let events = events(launches, kernels);
-                let work = timeline.work(&events, keys.on_chip(key_bytes(program, flow, machine, keys)));
-                (merit.value(&RunEnergy::of(machine, &work), work.time_us), Some(timeline))
-            })
-        });
-        Ok(Self { lifted, machine, parts, keys, merit, variant, timeline })
-    }
-
-    fn lifting(&self) -> &Lifting {
-        &self.lifted.liftings[self.variant.lifting]
+        let program = lifted.program;
+        let of = |mapping, (merit, schedules), compiled, timeline| Self {
+            program,
+            machine,
+            keys,
+            merit,
+            mapping,
+            schedules,
+            compiled,
+            timeline,
+        };
+        let (merit, effort) = match choice {
+            Choice::Search(merit, effort) => (merit, effort),
+            Choice::Given(mapping) => {
+                let compiled = lifted.compiled(mapping, machine)?.ok_or(RunError::Mapping)?;
+                return Ok(of(mapping, (None, 1), compiled, None));
+            }
+        };
+        let is_same = |one: Mapping, other: Mapping| {
+            let launches = [one, other].map(|mapping| lifted.lifting(mapping, machine).ok());
+            matches!(launches, [Some(one), Some(other)] if one.launches == other.launches)
+        };
+        let search = descend(merit, effort, is_same, |mapping, least| {
+            let Some(compiled) = lifted.compiled(mapping, machine)? else { return Ok(None) };
+            let valued = compiled.value((program, machine), (keys, merit), least);
+            Ok(valued.map(|(value, timeline)| (value, (compiled, timeline))))
+        })?;
+        Ok(match search {
+            Some(Search { mapping, found: (compiled, timeline), tried }) => {
+                of(mapping, (Some(merit), tried), compiled, Some(timeline))
+            }
+            // No launch of it fits the VDM; its timing says so.
+            None => {
+                let compiled = lifted.compiled(Mapping::START, machine)?.ok_or(RunError::Mapping)?;
+                of(Mapping::START, (Some(merit), 1), compiled, None)
+            }
+        })
     }
 
     pub(crate) fn plan(&self, record: bool) -> Plan<'_> {
-        self.lifted.plan(&self.variant, &self.parts, (self.keys, record))
+        self.compiled.plan((self.program, self.machine), (self.keys, record))
     }
 
-    /// The plans of all variants, each with the index of its order.
-    #[cfg(test)]
-    pub(crate) fn plans<R>(&self, mut each: impl FnMut(usize, &Plan<'_>) -> R) -> Vec<R> {
-        let variants = self.lifted.variants(&self.parts, self.merit).expect("they are known");
-        let plan = |variant| self.lifted.plan(variant, &self.parts, (self.keys, false));
-        variants.iter().map(|variant| each(variant.order, &plan(variant))).collect()
+    /// The mapping.
+    pub fn mapping(&self) -> Mapping {
+        self.mapping
+    }
+
+    /// The number of schedules that were tried for it.
+    pub fn schedules(&self) -> usize {
+        self.schedules
     }
 
     /// The machine.
@@ -257,15 +248,18 @@ impl<'p> Runtime<'p> {
         self.machine
     }
 
-    /// The name of a launch's kernel; none for a movement of words.
-    pub(crate) fn kernel_name(&self, launch: &Launch) -> Option<&'static str> {
+    /// The kernel of a launch; none for a movement of words.
+    pub(crate) fn kernel(&self, launch: &Launch) -> Option<&Timed> {
         match launch.work {
-            Work::Elementwise(shape) => Some(self.variant.kernels.elementwise(shape).name),
-            Work::Operation(_) => {
-                self.launches().batch(launch).map(|batch| self.variant.kernels.operation(batch).name)
-            }
+            Work::Elementwise(shape) => Some(self.kernels().elementwise(shape)),
+            Work::Operation(_) => self.launches().batch(launch).map(|batch| self.kernels().operation(batch)),
             Work::Permute(_) => None,
         }
+    }
+
+    /// The bytes of the keys in a memory of their own.
+    pub(crate) fn key_bytes_on_chip(&self) -> u64 {
+        self.keys.on_chip(key_bytes(self.program, &self.compiled.lifting.flow, self.machine, self.keys))
     }
 
     /// The first line of a launch in the text.
@@ -273,20 +267,14 @@ impl<'p> Runtime<'p> {
         self.line_of(launch.first).map(|line| u64::from(line.get()))
     }
 
-    /// The launches in the order of lifting.
-    #[cfg(test)]
-    pub(crate) fn launches_as_lifted(&self) -> &Launches {
-        self.lifting().launches()
-    }
-
     /// The launches.
     pub fn launches(&self) -> &Launches {
-        &self.lifting().orders[self.variant.order]
+        &self.compiled.lifting.launches
     }
 
     /// The kernels.
     pub fn kernels(&self) -> &Kernels {
-        &self.variant.kernels
+        &self.compiled.kernels
     }
 
     /// Times the program. `record` asks for all launches and transfers.
@@ -296,6 +284,17 @@ impl<'p> Runtime<'p> {
     pub fn time(&self, record: bool) -> Result<Timeline, RunError> {
         let known = self.timeline.clone().filter(|_| !record);
         let timeline = known.map_or_else(|| self.plan(record).timeline(), Ok).map_err(RunError::TooLarge)?;
+        self.fitting(timeline)
+    }
+
+    /// Refuses a timeline whose data do not fit the off-chip memory.
+    pub(crate) fn fitting(&self, timeline: Timeline) -> Result<Timeline, RunError> {
+        if timeline.is_too_long {
+            return Err(RunError::TooLong);
+        }
+        if timeline.expanded_bytes.is_some() && self.machine.generator.words_per_cycle == 0 {
+            return Err(RunError::NoGenerator);
+        }
         let hbm = &self.machine.hbm;
         match hbm.check_fits(timeline.hbm.bytes()) {
             Ok(()) => Ok(timeline),
@@ -310,10 +309,10 @@ impl<'p> Runtime<'p> {
         let name = |groups: &[Group], index: u32| groups[index as usize].name.clone();
         match hbm.beyond(capacity) {
             Some(Home::Input(index)) => {
-                format!("the input `{}` ends", name(self.lifted.program.inputs(), index))
+                format!("the input `{}` ends", name(self.program.inputs(), index))
             }
             Some(Home::Output(index)) => {
-                format!("the output `{}` ends", name(self.lifted.program.outputs(), index))
+                format!("the output `{}` ends", name(self.program.outputs(), index))
             }
             Some(Home::Tables) => "the tables of factors end".to_owned(),
             Some(Home::Programs) => "the programs of the kernels end".to_owned(),
@@ -330,28 +329,30 @@ impl<'p> Runtime<'p> {
     }
 
     fn line_of(&self, operation: u32) -> Option<NonZeroU32> {
-        let (program, operation) = self.lifted.program.place(operation as usize);
+        let (program, operation) = self.program.place(operation as usize);
         program.line(operation)
     }
 
     fn opcode(&self, operation: u32) -> &'static str {
-        let (program, operation) = self.lifted.program.place(operation as usize);
+        let (program, operation) = self.program.place(operation as usize);
         program.operations()[operation].opcode()
     }
 
     /// The events of all kernels.
     pub fn events(&self) -> Events {
-        events(self.launches(), &self.variant.kernels)
+        events(self.launches(), &self.compiled.kernels)
     }
 
     /// The report of a timeline.
     pub fn report(&self, timeline: &Timeline) -> Report {
-        let (program, flow, launches) = (self.lifted.program, &self.lifting().flow, self.launches());
+        let (program, flow, launches) = (self.program, &self.compiled.lifting.flow, self.launches());
         let key_bytes = key_bytes(program, flow, self.machine, self.keys);
-        let (events, choice) = (self.events(), (self.keys, self.merit));
+        let events = self.events();
         let work = timeline.work(&events, self.keys.on_chip(key_bytes));
         let without_launch = (flow.renamed, flow.unused);
-        Report::new(program, self.machine, launches, without_launch, timeline, (&work, key_bytes, choice))
+        let work = (&work, key_bytes, self.keys);
+        let mapped = (self.mapping, self.merit, self.schedules);
+        Report::new(program, self.machine, launches, without_launch, timeline, work, mapped)
     }
 
     /// Runs the program on data. The result has the words of each output, in the order of
@@ -389,7 +390,7 @@ impl<'p> Runtime<'p> {
     /// # Errors
     /// Returns the executor's error.
     pub fn check_reduced(&self, inputs: &Inputs<'_>) -> Result<(), RunError> {
-        if !may_read_unreduced(self.lifted.program) {
+        if !may_read_unreduced(self.program) {
             return Ok(());
         }
         self.execute(inputs)?;
@@ -403,7 +404,7 @@ impl<'p> Runtime<'p> {
     /// # Errors
     /// Returns the first difference, or the error of a launch.
     pub fn check_on_edges(&self, seed: u64) -> Result<(), RunError> {
-        let mut inputs = Inputs::new(self.lifted.program);
+        let mut inputs = Inputs::new(self.program);
         inputs.fill_with_edges(seed);
         let checked = match self.execute(&inputs) {
             Ok(outputs) => self.check(&inputs, &outputs),
@@ -423,12 +424,12 @@ impl<'p> Runtime<'p> {
     /// Returns the first difference, or the executor's error.
     pub fn check(&self, inputs: &Inputs<'_>, outputs: &[Vec<Words>]) -> Result<(), RunError> {
         let expected = ring_program::execute(inputs).map_err(RunError::Reference)?;
-        for ((group, expected), found) in self.lifted.program.outputs().iter().zip(&expected).zip(outputs) {
+        for ((group, expected), found) in self.program.outputs().iter().zip(&expected).zip(outputs) {
             for ((&limb, expected), found) in group.limbs.iter().zip(expected).zip(found) {
                 if let Some(index) = expected.iter().zip(found.iter()).position(|(a, b)| a != b) {
                     return Err(RunError::Differs {
                         output: group.name.clone(),
-                        id: self.lifted.program.limbs().id(limb),
+                        id: self.program.limbs().id(limb),
                         index,
                         found: found.at(index),
                         expected: expected.at(index),
@@ -471,6 +472,9 @@ pub enum RunError {
     /// A launch does not fit the VDM.
     #[error(transparent)]
     TooLarge(TooLarge),
+    /// A kernel of the recipes of a mapping does not fit the machine.
+    #[error("a kernel of the mapping's recipes does not fit the machine; set `recipes` to `fastest`")]
+    Mapping,
     /// The off-chip memory is too small for the data.
     #[error("{place} beyond the off-chip memory: {error}")]
     BeyondHbm {
@@ -479,6 +483,15 @@ pub enum RunError {
         /// What is needed.
         error: BeyondHbm,
     },
+    /// The time is beyond what is counted.
+    #[error("{TOO_LONG}")]
+    TooLong,
+    /// Seeded keys, and nothing that expands them.
+    #[error(
+        "the keys are seeded, but the machine has no generator of keys; set `generator.words_per_cycle` to 1 or more, or use \
+         `streamed` keys"
+    )]
+    NoGenerator,
     /// An input has no words.
     #[error("the input `{name}` is missing")]
     MissingInput {
@@ -524,7 +537,10 @@ impl RunError {
             Self::Launch { line, .. } | Self::Reference(ExecuteError::NotReduced { line, .. }) => *line,
             Self::Kernel(_)
             | Self::TooLarge(_)
+            | Self::Mapping
             | Self::BeyondHbm { .. }
+            | Self::TooLong
+            | Self::NoGenerator
             | Self::MissingInput { .. }
             | Self::Reference(_)
             | Self::Differs { .. } => None,
@@ -559,7 +575,7 @@ mod tests {
         assert_eq!(runtime(&product).check_on_edges(0), Ok(()));
         // The product takes words beyond its modulus.
         let mut wrong = runtime(&copy);
-        Arc::get_mut(&mut wrong.lifted).expect("one owner").program = &product;
+        wrong.program = &product;
         let mut inputs = Inputs::new(&product);
         inputs.fill(0);
         assert_eq!(wrong.check(&inputs, &wrong.execute(&inputs).unwrap()), Ok(()));

@@ -1,145 +1,125 @@
 //! The schedule of ring programs: when each launch and each transfer takes place.
 //!
-//! This text is the specification. The runtime implements it, and slow models in the tests, written from this
-//! text, do too: one from lines to launches, one from launches to times. They agree on every launch, every transfer and every word.
+//! A ring program is compiled like any other: its lines get an order, become launches of kernels, and are scheduled with the
+//! memory that the machine has.
 //!
-//! The schedule is planned before the run, one launch after the other, in an order that is given below. Times are
-//! whole picoseconds from the beginning of the program. A duration is rounded up: the bytes of a transfer over `hbm.gb_per_s *
-//! hbm.efficiency / hbm.shared_by`, a latency, the cycles of a run over the clock, the cycles of a launch over the clock.
+//! ```text
+//!            order by modulus       list scheduling       Belady, double buffering
+//!   lines ──────────────────> flow ───────────────> launches ──────────────────────> times
+//!                                        │                        │
+//!                                     kernels              VDM  <──────> off-chip memory
+//! ```
+//!
+//! * **Order.** Between base conversions, lines of different moduli are independent. So the program runs modulus by modulus,
+//!   depth first, and keeps few limbs alive.
+//! * **Launches.** Elementwise lines with common operands become one kernel, which keeps intermediate limbs in registers.
+//! * **Memory.** All uses are known in advance. When the VDM is full, the limb with the farthest next use leaves: Belady's rule. A limb
+//!   is written back only if it will be read again and the off-chip memory lacks it.
+//! * **Streams.** An elementwise kernel works on slices. A limb that is not worth a place in the VDM streams through two slices, one in
+//!   use and one in transfer: double buffering.
+//! * **Time.** Launches run one after the other. Transfers run ahead of them, as far as space is free.
+//!
+//! What is chosen on this way is the *mapping*, the last section. All else follows from program and machine by the rules below.
+//! Two models of time follow them: the runtime's, and a slow one in its tests. They agree on every launch, transfer and picosecond.
+//! Times are whole picoseconds from the beginning. A duration is rounded up: the bytes of a transfer over `hbm.gb_per_s *
+//! hbm.efficiency / hbm.shared_by`, both turns of a write, a latency, the cycles of a run or a launch over the clock.
 //!
 //! # Items
 //!
-//! An *item* is a limb of n words (an input, zero, or the result of a line), or the table of an operation in a ring: an
-//! operation with its exponent, a modulus and a root of unity have one table, whatever the number of rings of a launch,
-//! unless the kernels for some numbers need a recipe of their own.
-//! It has 1/r, rounded up, of the words of the table of a kernel for r rings; the most if these differ. Items have numbers: zero,
-//! then inputs in the order of the manifest and results in the order of the lines; then tables in the order of the launches
-//! that need them first.
-//!
-//! The off-chip memory has inputs, zero and tables from the beginning. It gets outputs and what the VDM has no space for. A
-//! *launch* names a kernel, its *operands* (the limbs that it reads, then its tables, each once) and its *results*. The
-//! *next use* of an item is the next launch that reads it, counting the one that is being planned. Keys on the chip are no
-//! operands.
+//! An *item* is a limb of n words (an input, zero, the result of a line), or the table of an operation for a modulus, a root
+//! and a recipe: the words of the table of a kernel for r rings over r, rounded up; the most if these differ. Items have numbers:
+//! zero, inputs in the order of the manifest, results in the order of the lines, tables in the order of the launches that
+//! need them. The off-chip memory has inputs, zero and tables from the beginning. A *launch* names a kernel, its *operands* (limbs,
+//! then tables, each once) and its *results*. The *next use* of an item is the next launch that reads it, the one in planning
+//! included. Keys on the chip are no operands.
 //!
 //! # The channel
 //!
-//! One channel carries all transfers, one word after the other. Transfers are planned in the order of this text. A
-//! transfer that is ready at time t takes the first idle times from t on, as many as it needs: those planned before it
-//! are more urgent, and cut it. It begins with its first word and ends `hbm.latency_ns` after its last one. A transfer of no
-//! bytes begins and ends when it is ready.
+//! One channel carries all transfers. They are planned in the order of this text; one that is ready at time t takes the first
+//! idle times from t on, so those planned before are more urgent and cut it. It ends `hbm.latency_ns` after its last word. A
+//! transfer of no bytes ends when it is ready. A save or the store of a slice takes two turns of `hbm.turn_ns` more than its bytes. The
+//! *generator* makes the bytes of seeded keys that the channel does not transfer, `generator.words_per_cycle` at the clock, in the first
+//! times from t on in which it is idle. A load has arrived when both parts have.
 //!
-//! Loads are planned with the launch that needs them. A *save* is planned when something waits for it: a launch
-//! takes its space, or its words are loaded again, or gathered. The saves that nothing waits for are planned at the end, in the
-//! order in which they arose. So what a launch waits for goes first, and saves take the times that are left; but each begins
-//! as soon as its words are complete if the channel is idle.
+//! Loads are planned with the launch that needs them. Write-back is lazy: a *save* is planned when a launch takes its space, or when
+//! its words are loaded or gathered; the others at the end, in the order in which they arose.
 //!
 //! # Space
 //!
-//! The VDM has `vdm.size_mib`. Space is counted in words, without addresses. A piece of free space has the time from which it is
-//! free; in the beginning there is one piece, free at 0. To *take* space of w words:
+//! Space is counted in words. A piece of free space has the time from which it is free. To *take* w words:
 //!
-//! 1. While fewer than w words are free, evict the item with the farthest next use of those that no operand of this
-//!    launch is; of equals, one that is saved or whose save waits; of equals, the one with the larger number. An item that the
-//!    off-chip memory lacks thereby gets a save of the kind `spills`, ready when the item is complete.
-//! 2. Take pieces, the earliest first; of equals, the smallest; of equals, those without a save, then that with the
-//!    oldest save. A piece that waits for a save that is not planned stands at the earliest end of this save: its ready time,
-//!    its length and the latency, but not before the piece is free otherwise. When it is the first, the save is planned; the piece
-//!    then goes to the place of the true time. The last piece is divided.
+//! 1. While fewer are free, evict the item with the farthest next use that is no operand of this launch; of equals, one that is saved or
+//!    whose save waits; of equals, the one with the larger number. If the off-chip memory lacks it, it gets a save of the kind `spills`,
+//!    ready when the item is complete.
+//! 2. Take the earliest pieces; of equals, the smallest; of equals, those without a save, then that with the oldest one. A piece whose
+//!    save is not planned stands at the save's earliest end: ready time, length with both turns, and latency, but not before the piece is free
+//!    otherwise. When it comes first, the save is planned, and the piece goes to the place of the true time. The last piece is divided.
 //! 3. The space is free from the time of the latest piece on.
 //!
-//! The space of an item that leaves is free when the item is complete, its last launch has ended, and its save, if it has one, has
-//! ended.
-//!
-//! An item that nothing reads again leaves at the end of its last launch. An output gets a save of the kind `outputs` when
-//! it is complete; it may stay for later uses.
+//! The space of an item that leaves is free when the item is complete, and its last launch and its save have ended. An item that nothing
+//! reads again leaves at the end of its last launch. An output gets a save of the kind `outputs` when it is complete, and may stay.
 //!
 //! # Banks
 //!
-//! The banks of the VDM serve kernels and the channel. Each makes `vdm.ports` accesses in a cycle. A run takes its own
-//! cycles, or, if these are more, the cycles of its accesses and then those of the words of all transfers that were planned
-//! since the run before, each rounded up; programs and gathers do not count. But a channel that is always busy leaves the
-//! banks to the run for a part of the time: the run takes no longer than its accesses take then. The cycles of its accesses
-//! are those of one access for each lane of a load or store, but no more than the busy cycles of its load/store pipe. Transfers
-//! count for the run that follows in the plan, and not for those that they meet in time, since later ones fall between.
+//! Each bank of the VDM makes `vdm.ports` accesses in a cycle, for kernels and channel. A run takes its own cycles, or, if more, those of
+//! its accesses and then of the words of all transfers planned since the run before, without programs and gathers; but no more
+//! than its accesses take beside a channel that is always busy. Its accesses take one access for each lane of a load or store, but
+//! no more cycles than its load/store pipe is busy.
 //!
-//! # A launch of a kernel on whole limbs
+//! # A launch on whole limbs
 //!
-//! In this order:
+//! 1. For each operand that is not in the VDM: take its space, plan its save if that waits, load it.
+//! 2. If the kernel may work in place, results take over the space of limbs that nothing reads again, after the launches that read these
+//!    and their saves. Take space for other results and scratch words, in one piece.
+//! 3. If the kernel overwrites its operands, a limb that is read again and that the off-chip memory lacks is saved as `spills`. The
+//!    kernel waits for the saves of all operands, which leave at the end.
+//! 4. Fetch the program and the parameters.
+//! 5. The launch begins when the one before has ended and all of the above is there, its kernel `launch.cycles` later, and takes the
+//!    cycles of the cycle model.
+//! 6. Scratch space is free at the end; operands that nothing reads again leave; results are complete.
 //!
-//! 1. For each operand that is not in the VDM: take its space, plan its save if that waits, and load it. The load is ready
-//!    when the space is free and the save has ended.
-//! 2. If the kernel reads all of its operand before it writes its result, the results take over the space of the limbs that
-//!    nothing reads again (they *replace* them). Take space for the other results and for the scratch words, in one piece.
-//!    The launches that read a replaced limb must have ended, and its save if it has one.
-//! 3. If the kernel overwrites its operands, a limb that is read again and that the off-chip memory lacks gets a save of the kind
-//!    `spills`. Each limb must be saved, if it has a save, before the kernel begins. It leaves at the end of the launch.
-//! 4. Fetch the program and the parameters (below).
-//! 5. The launch begins when the launch before has ended, all operands are complete and all of the above is there. The kernel
-//!    begins `launch.cycles` later. Its cycles are those of the cycle model: from the fetch of its first instruction to the
-//!    completion of its last one, so that pipes fill and drain in each run.
-//! 6. Scratch space is free at the end. Then operands that nothing reads again leave, in their order; then results are complete, in
-//!    their order.
+//! # An elementwise launch
 //!
-//! # A launch of an elementwise kernel
+//! It has `n / slice` runs. A limb is in the VDM as a whole, or streams through two slices (one, if there is one run).
 //!
-//! It runs on slices: all limbs are read and written in `n / slice` runs. A limb is in the VDM as a whole, or it *streams*
-//! through two slices (one, if there is one run), an operand through more if words are free. In this order:
-//!
-//! 1. Operands in the VDM stay, and all others stream, and so do all results. While the words that are free, or taken by
-//!    items that no operand is, are fewer than the slices of all streams and the scratch words: of the operands in the VDM,
-//!    the one with the farthest use after this launch (none counts as the nearest; of equals, the one with the larger number)
+//! 1. Operands in the VDM stay; others and all results stream. While the free or evictable words are fewer than all slices and
+//!    scratch words, the operand in the VDM with the farthest use after this launch (none is the nearest; of equals, the larger number)
 //!    is evicted, and streams.
-//! 2. If there are several runs, each operand in the VDM that nothing reads again and that is no output can leave its space
-//!    to one result, an *heir*. An heir needs one more slice.
-//! 3. Each result that is used again and each streaming operand that is used after this launch is considered, the nearest use
-//!    first; of equals, results first; of equals, the smaller number. It is in the VDM as a whole if there is room for it,
-//!    for those before it and for all slices that are left: words that are free, and items beside the operands whose next use
-//!    is farther than its own. The first results become heirs, which need a slice and no other space.
-//! 4. Take the space of all slices, heirs' first slices and scratch words, in one piece. For each operand that moves in, in
-//!    the order of 3: take its space, and plan its save if that waits. Take the space of the results that stay and are no
-//!    heirs, in one piece. While there are more runs than slices of each streaming operand, and words are free for a further
-//!    slice of all of them, take its space.
+//! 2. If there are several runs, each operand in the VDM that nothing reads again, and that is no output, can leave its space to one
+//!    result, an *heir*, which needs one more slice.
+//! 3. Each result and each streaming operand that is used again is considered, the nearest use first; of equals, results, then the
+//!    smaller number. It is in the VDM as a whole if there is room for it, for those before it and for the slices that are left, in free
+//!    words and items with farther next uses than its own. The first results become heirs.
+//! 4. Take the space of slices, heirs' first slices and scratch words in one piece; then, in the order of 3, that of each operand that
+//!    moves in, and plan its save if that waits; then that of results that stay and are no heirs, in one piece. While there are more
+//!    runs than slices, and words are free for a further slice of all streaming operands, take it.
 //! 5. Fetch the program and the parameters.
-//! 6. A run loads one slice of each operand that moves in, in the order of 3: one transfer each, ready when the space of the
-//!    operand is free and its save has ended. Then it loads one slice of each streaming operand: one transfer for each kind,
-//!    in the order of the operands, those that were evicted in step 1 last. It is ready when the space of the slice is free,
-//!    the last run that read this slice has ended (runs take the slices in turn), and the limbs of this kind are saved
-//!    (waiting saves are planned before the first run, in the same order). Then, from the third run on, the stores of the run
-//!    before the last one are planned; they are ready at its end. The run begins when the run or launch before has ended,
-//!    these transfers have ended, and the operands that were in the VDM before, the space of the first two slices and of
-//!    results, and the program are there. `launch.cycles` precede each run.
-//! 7. A store saves one slice of each streaming result: one transfer for each kind (`outputs`, `spills`), in the order of the
-//!    results. After the last run, the stores of the run before it are planned. The last stores wait as saves of their limbs;
-//!    the slices of the results are free when these have ended, a slice of the operands when the last run that read it has
-//!    ended, and all other space of 4 at the end of the last run. Operands that have moved in are complete then.
-//! 8. Operands end their use as above, in their order; the first ones that can leave their space to heirs do. Then the
-//!    results in the VDM are complete.
+//! 6. A run loads a slice of each operand that moves in, when its space is free and its save has ended; then of all streaming
+//!    operands, one transfer for each kind and for each part that the generator makes, those evicted in 1 last, when the slice is free, the last run that read it has ended, and
+//!    the limbs are saved (waiting saves are planned before the first run). From the third run on, the stores of the run before the last
+//!    are planned. The run begins when the run before and these transfers have ended, and the operands that were in the VDM, the first
+//!    two slices, the results' space and the program are there. `launch.cycles` precede each run.
+//! 7. A store saves a slice of each streaming result, one transfer for each kind, ready at the end of its run. After the last run, the
+//!    stores of the run before are planned; the last ones wait as saves of their limbs, and free the slices of results. Other space is
+//!    free at the end of the last run that used it. Operands that moved in are complete then.
+//! 8. Operands end their use, the first that can to heirs; results in the VDM are complete.
 //!
-//! # A movement of words
+//! # Movements, programs, results
 //!
-//! The channel gathers the words of a limb. Take space for the result. A limb that the off-chip memory lacks gets a save of the
-//! kind `permutations`; all operands must be saved. The gather transfers n bursts of [`BURST_BYTES`], or of a word if that is
-//! longer, in time and in energy. It is ready when the launch before has ended, and the next one begins after its end.
+//! The channel gathers the words of a *movement*: n bursts of [`BURST_BYTES`], or of a longer word, as `permutations`, when space for
+//! the result is taken, the limb is saved, and the launch before has ended. The next launch begins after it.
 //!
-//! # Programs
+//! A program has [`INSTRUCTION_BYTES`] bytes an instruction. In the instruction memory, programs whose last launch ended first make
+//! room; of equals, the first. A program that is not there is fetched when the launches of those that leave have ended. Moduli, scalars
+//! and addresses, the addresses for each run, have [`LAUNCH_WORD_BYTES`] bytes each and come with it, or alone: one transfer
+//! `programs`.
 //!
-//! A program has [`INSTRUCTION_BYTES`] bytes an instruction. The instruction memory keeps programs; those whose last launch
-//! ended first make room, and of equals the one that came first. A program that is not there is ready to be fetched when the
-//! launches of those that leave have ended, and a program in the memory when it has arrived. Moduli, scalars and addresses
-//! have [`LAUNCH_WORD_BYTES`] bytes each, the addresses for each run; they come with the program, or alone, in one transfer
-//! of the kind `programs`.
-//!
-//! # Results
-//!
-//! The time of a program is the end of its last launch or transfer. A transfer has the kind of its limb: `inputs`, `keys`,
-//! `tables` (zero too), `outputs`, `spills` (also when they are loaded again), `permutations`, `programs`. Of a key expanded
-//! from a seed, a load transfers the part that is not random. A kernel is bound by the pipe that is busy for most of its
-//! cycles, or by the front end if this takes longer to dispatch the instructions at its full rate; by `latency` if neither takes more
-//! than half of the cycles. `launch` is the time of `launch.cycles`, `banks` the time by which runs take longer for transfers, and
-//! `hbm` the time without a launch.
-//!
-//! The off-chip memory has a place for inputs, outputs, tables and programs during the whole program, and one for
-//! each other limb from the launch that saves it to the last that reads it.
+//! The time of a program is the end of its last launch or transfer. A transfer has the kind of its limb: `inputs`, `keys`, `tables`
+//! (zero too), `outputs`, `spills`. Of a key expanded from a seed, a load transfers what is not random. A kernel is bound by the
+//! pipe that is busy longest, or by the front end if dispatch takes longer; by `latency` if neither takes half of its cycles. `launch` is
+//! the time of `launch.cycles`, `banks` what runs take longer for transfers, `hbm` the time without a launch. The off-chip memory
+//! has a place for inputs, outputs, tables and programs throughout, and for another limb from its save to its last read. *Compulsory*
+//! are the bytes of inputs that the program reads and of outputs, once each: no mapping transfers less.
 
 mod home;
 mod rpu;
@@ -151,7 +131,7 @@ mod uses;
 
 pub use self::home::{HbmUse, Home};
 pub(crate) use self::rpu::{ProgramId, Rpu, Task};
-pub use self::timeline::{Cost, Run, Timeline, Transfer};
+pub use self::timeline::{Account, Cost, Run, Timeline, Transfer};
 pub(crate) use self::uses::Uses;
 pub use crate::facts::Resource;
 pub use crate::time::Span;
@@ -213,6 +193,8 @@ pub struct Plan<'a> {
     pub keys: Keys,
     /// Whether to record all launches and transfers.
     pub record: bool,
+    /// Whether to account for the time and the bytes of each launch.
+    pub accounts: bool,
 }
 
 impl Plan<'_> {
@@ -234,7 +216,7 @@ impl Plan<'_> {
         let homes = layout.homes(self, &uses);
         let mut programs = FxHashMap::default();
         let (capacity, items) = (self.machine.vdm_words().into(), std::mem::take(&mut layout.items));
-        let mut rpu = Rpu::new(self.machine, capacity, items, uses, self.record);
+        let mut rpu = Rpu::new(self.machine, capacity, (items, uses), (self.record, self.accounts));
         let (mut costs, mut operands, mut results) = (Costs::default(), Vec::new(), Vec::new());
         let least = |launch| self.kernel(launch).map_or(Time::ZERO, |kernel| rpu.least(&kernel.facts()));
         let mut left: Vec<Time> = self.launches.launches.iter().rev().map(least).collect();

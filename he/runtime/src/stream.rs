@@ -86,7 +86,14 @@ pub enum StreamError {
     /// The off-chip memory is too small for the words of all runs.
     #[error(transparent)]
     BeyondHbm(BeyondHbm),
+    /// The time is beyond what is counted.
+    #[error("{TOO_LONG}")]
+    TooLong,
 }
+
+/// The message for a time that is beyond what is counted.
+pub(crate) const TOO_LONG: &str =
+    "the time is beyond 2^64 ps, which are 213 days; use fewer runs, or a faster off-chip memory";
 
 /// The time of a stream of runs.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -97,6 +104,8 @@ pub struct Stream {
     pub channel_ns: f64,
     /// The time in which runs and their launches take place.
     pub compute_ns: f64,
+    /// The bytes of all transfers: inputs, tables, outputs, the program, and the parameters of its launches.
+    pub bytes: u64,
 }
 
 /// Times `runs` runs of a kernel, one after the other, each on its own data.
@@ -140,7 +149,7 @@ pub fn stream(kernel: &Repeated, machine: &Machine, runs: usize) -> Result<Strea
     let pairs = pairs.flat_map(|(index, (operands, _))| operands.iter().map(move |&item| (item, index)));
     let uses = Uses::of(items.len(), pairs);
     let capacity = if machine.hbm.buffers == 0 { capacity } else { needed };
-    let mut rpu = Rpu::new(machine, capacity, items, uses, false);
+    let mut rpu = Rpu::new(machine, capacity, (items, uses), (false, false));
     let facts = Facts {
         name: "stream",
         instructions: kernel.instructions,
@@ -162,7 +171,11 @@ pub fn stream(kernel: &Repeated, machine: &Machine, runs: usize) -> Result<Strea
         rpu.launch(index, &task).map_err(|TooLarge { needed, .. }| too_large(needed))?;
     }
     let timeline = rpu.finish();
+    if timeline.is_too_long {
+        return Err(StreamError::TooLong);
+    }
     Ok(Stream {
+        bytes: Kind::ALL.iter().map(|&kind| timeline.traffic[kind]).sum(),
         total_ns: timeline.total_ns,
         channel_ns: timeline.channel_ns,
         compute_ns: timeline.compute_ns,

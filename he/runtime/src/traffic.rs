@@ -1,7 +1,7 @@
 //! The words that cross the channel to the off-chip memory, by kind.
 
 use crate::flow::{Flow, ValueId};
-use ring_program::RingProgram;
+use ring_program::{KeyPart, RingProgram, key_part};
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
@@ -12,7 +12,7 @@ pub enum Keys {
     /// The off-chip memory has them, and they stream in like inputs.
     #[default]
     Streamed,
-    /// As above, but the random polynomial of each pair is expanded from a seed on the chip, without a cost. Its
+    /// As above, but the random polynomial of each pair is expanded from a seed by the generator on the chip. Its
     /// limbs are those that the manifest lists as `seeded`. Without a list, they are those of an input with `a` between
     /// dots in its name, such as `evk.a.0`; those of its partner have `b`. If the name says neither, half of each limb
     /// is expanded.
@@ -114,20 +114,15 @@ impl IndexMut<Kind> for Traffic {
 /// Whether an input holds keys: its name contains `key` or `evk`, or ends in `.b.J` or `.a.J` for a digit J, such as
 /// `galois.5.b.0`.
 pub fn is_key(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let is_part = |(part, digit): (&str, &str)| {
-        (part.ends_with(".b") || part.ends_with(".a")) && digit.parse::<usize>().is_ok()
-    };
-    name.contains("key") || name.contains("evk") || name.rsplit_once('.').is_some_and(is_part)
+    key_part(name).is_some()
 }
 
 /// The halves of a key's bytes that the off-chip memory has if the rest is expanded from a seed.
 fn streamed_halves(name: &str) -> u8 {
-    let is_part = |part: &str| name.split('.').any(|other| other.eq_ignore_ascii_case(part));
-    match (is_part("a"), is_part("b")) {
-        (true, false) => 0,
-        (false, true) => 2,
-        (true, true) | (false, false) => 1,
+    match key_part(name) {
+        Some(KeyPart::Random) => 0,
+        Some(KeyPart::Both) => 1,
+        Some(KeyPart::Masked) | None => 2,
     }
 }
 

@@ -87,9 +87,14 @@ pub fn names<'p>(stacks: impl Iterator<Item = &'p [Part]>) -> Vec<&'p str> {
 }
 
 /// The colour of a part: the rest shares the last one.
-fn colour(names: &[&str], name: &str) -> String {
+fn colour_of(names: &[&str], name: &str) -> String {
     let index = names.iter().position(|known| *known == name).unwrap_or(COLOURS);
     format!("c{}", index.min(COLOURS - 1))
+}
+
+/// A colour by number, again and again, without the last one.
+pub fn colour(number: usize) -> String {
+    format!("c{}", number % (COLOURS - 1))
 }
 
 /// A stacked bar whose full width is `whole`.
@@ -99,7 +104,7 @@ pub fn stack(parts: &[Part], names: &[&str], whole: f64) -> Markup {
             @for name in names {
                 @for part in parts.iter().filter(|part| part.name == *name && part.size > 0.0) {
                     @let share = 100.0 * part.size / whole.max(f64::MIN_POSITIVE);
-                    i class=(colour(names, name)) style=(format!("width:{share:.2}%")) title=(format!("{name}: {share:.1}%")) {}
+                    i class=(colour_of(names, name)) style=(format!("width:{share:.2}%")) title=(format!("{name}: {share:.1}%")) {}
                 }
             }
         }
@@ -111,10 +116,25 @@ pub fn key(names: &[&str]) -> Markup {
     html! {
         p {
             @for name in names.iter().take(COLOURS - 1) {
-                span.key { i class=(colour(names, name)) {} (name) }
+                span.key { i class=(colour_of(names, name)) {} (name) }
             }
             @if names.len() >= COLOURS {
-                span.key { i class=(colour(names, "")) {} (names[COLOURS - 1..].join(", ")) }
+                span.key { i class=(colour_of(names, "")) {} (names[COLOURS - 1..].join(", ")) }
+            }
+        }
+    }
+}
+
+/// The key of one stack whose full width is `whole`, with the share of each part.
+pub fn shares(parts: &[Part], names: &[&str], whole: f64) -> Markup {
+    let share = |name: &&str| {
+        let size: f64 = parts.iter().filter(|part| part.name == **name).map(|part| part.size).sum();
+        format!("{name} {:.1} %", 100.0 * size / whole.max(f64::MIN_POSITIVE))
+    };
+    html! {
+        p {
+            @for name in names {
+                span.key { i class=(colour_of(names, name)) {} (share(name)) }
             }
         }
     }
@@ -142,6 +162,8 @@ pub fn part_label(name: &str) -> String {
         "hbm" => "off-chip memory".to_owned(),
         "hbm_phy" => "PHY of the HBM".to_owned(),
         "keys" => "keys on chip".to_owned(),
+        "generator" => "generator of keys".to_owned(),
+        "bus" => "wires to the HBM".to_owned(),
         "static" => "leakage and idle clocks".to_owned(),
         _ => name.replace('_', " "),
     }
@@ -225,8 +247,12 @@ mod tests {
         let names = names(std::iter::once(&parts[..]));
         assert_eq!(names[..2], ["n1", "n2"]);
         assert_eq!(names.len(), 9);
-        assert_eq!([colour(&names, "n1"), colour(&names, "n8"), colour(&names, "n0")], ["c0", "c7", "c7"]);
+        assert_eq!(
+            [colour_of(&names, "n1"), colour_of(&names, "n8"), colour_of(&names, "n0")],
+            ["c0", "c7", "c7"]
+        );
         assert!(stack(&parts, &names, 45.0).into_string().contains("width:20.00%"));
+        assert!(shares(&parts, &names, 45.0).into_string().contains("n1 20.0 %"));
         assert!(key(&names).into_string().contains("n8, n0"));
     }
 

@@ -34,6 +34,8 @@ fn report(text: &str, instructions: usize) -> Result<Value, String> {
     let timing = simulate(&machine, &program);
     let trace = Trace::new(&machine, &program, &timing);
     let count = program.instructions.len();
+    // A program that faults is refused as a whole, wherever the page has stopped.
+    execute(&machine, &program, count)?;
     let executor = execute(&machine, &program, instructions.min(count))?;
     let (cycles, clock) = (timing.cycles.0, Clock::of(&machine).ghz());
     let report = html! {

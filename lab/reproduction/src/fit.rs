@@ -16,7 +16,7 @@ mod file;
 
 pub use claims::{AreaClaim, Claims, EnergyClaim, FitError, Given, Macro, Printed, Shares, Tied};
 
-use constants::{AREA, DELAY, POWER, components};
+use constants::{AREA, DELAY, POWER, WIRES, components};
 
 use codegen::{PlanChoice, Request};
 use diagnostic::Diagnostics;
@@ -25,7 +25,7 @@ use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, differentiate
 use nalgebra::{DMatrix, DVector, Dyn, storage::Owned};
 use ring::Degree;
 use serde::de::DeserializeOwned;
-use sim::machine::InvalidMachine;
+use sim::machine::{InvalidMachine, VbarArea};
 use sim::tech::{AreaConstants, ClockPoint, EnergyConstants, Technology};
 use sim::{Area, Energy, Events, Machine};
 use std::collections::BTreeMap;
@@ -220,6 +220,8 @@ pub fn fit(claims: &Claims, events: &Events) -> Result<Fit, FitError> {
         clock: claims.clock.clone(),
         delay: Claims::given("delay", &DELAY, &claims.delay)?,
         power: Claims::given("power", &POWER, &claims.power)?,
+        wires: Claims::given("wires", &WIRES, &claims.wires)?,
+        vbar_area: VbarArea::Claim,
         area,
         energy,
     };
@@ -307,8 +309,12 @@ impl Claims {
             let Tied { to, times, source } = tied;
             (name.clone(), format!("{times} times {to}: {source}"))
         });
-        let others =
-            self.delay.iter().chain(&self.power).map(|(name, given)| (name.clone(), given.source.clone()));
+        let others = self
+            .delay
+            .iter()
+            .chain(&self.power)
+            .chain(&self.wires)
+            .map(|(name, given)| (name.clone(), given.source.clone()));
         let large_sram = &self.energy.sram_growth_beyond_32_kib;
         let growth = ("sram_growth_beyond_32_kib".to_owned(), large_sram.source.clone());
         let all = given.chain(tied).chain(others).chain([growth]);

@@ -44,7 +44,7 @@ impl Operands {
 /// What witnesses compute.
 #[derive(Clone, Debug)]
 pub enum Task {
-    /// A ring operation in one ring.
+    /// A ring operation, once in each ring of the request.
     Operation(Request),
     /// An operation modulo several numbers.
     Composite(Composite),
@@ -75,10 +75,13 @@ impl Task {
         }
     }
 
-    /// The moduli of the operands.
+    /// The moduli of the operands, ring by ring.
     pub fn operands(&self) -> Vec<u128> {
         match self {
-            Self::Operation(request) => vec![self.modulus(); request.operation.inputs().len()],
+            Self::Operation(request) => {
+                let inputs = request.operation.inputs().len();
+                request.rings.iter().flat_map(|ring| std::iter::repeat_n(ring.q(), inputs)).collect()
+            }
             Self::Composite(composite) => composite.operands().to_vec(),
         }
     }
@@ -110,7 +113,11 @@ impl Witness for GoldenModel {
         let evaluate = |set: &Operands| match task {
             Task::Operation(request) => {
                 let vectors: Vec<&[u128]> = set.vectors.iter().map(Vec::as_slice).collect();
-                Ok(golden::evaluate(&request.claim(0), &vectors)?.concat())
+                let of_rings = vectors.chunks(vectors.len() / request.rings.len());
+                let results = of_rings
+                    .enumerate()
+                    .map(|(ring, vectors)| Ok(golden::evaluate(&request.claim(ring), vectors)?.concat()));
+                Ok(results.collect::<Result<Vec<_>, Box<dyn Error + Send + Sync>>>()?.concat())
             }
             Task::Composite(composite) => {
                 Ok(concat(&ring_program::execute(&composite.inputs(set)?)?.concat()))
@@ -125,7 +132,7 @@ impl Witness for GoldenModel {
 pub struct Simulator {
     /// The machine that executes it.
     pub machine: Machine,
-    /// The choice of the recipe for an operation in one ring.
+    /// The choice of the recipe for an operation in one or several rings.
     pub plan: PlanChoice,
 }
 
@@ -145,12 +152,16 @@ impl Witness for Simulator {
             }
         };
         let program = generate(request, &self.machine, &self.plan)?.program;
-        let claim = program.claims.first().ok_or("the generated program has no claim")?;
+        if program.claims.len() != request.rings.len() {
+            return Err("the generated program does not have a claim for each ring".into());
+        }
         let execute = |set: &Operands| {
-            let inputs = claim.inputs.iter().cloned().zip(set.vectors.iter().cloned()).collect();
+            let names = program.claims.iter().flat_map(|claim| &claim.inputs);
+            let inputs = names.cloned().zip(set.vectors.iter().cloned()).collect();
             let options = Options { mode: Mode::FunctionalOnly, inputs, ..Options::default() };
             let mut outcome = run(&program, &self.machine, &options)?;
-            let outputs = claim.outputs.iter().map(|name| outcome.outputs.remove(name));
+            let names = program.claims.iter().flat_map(|claim| &claim.outputs);
+            let outputs = names.map(|name| outcome.outputs.remove(name));
             let outputs: Option<Vec<_>> = outputs.collect();
             Ok(outputs.ok_or("the generated program has no output")?.concat())
         };

@@ -2,7 +2,7 @@
 
 use crate::inputs::{self, Domain, InputError};
 use crate::program::ProgramFile;
-use crate::report::{ProgramFacts, RunReport};
+use crate::report::{ProgramFacts, RunReport, program_blake3};
 use crate::stream::StreamReport;
 use b512_asm::{Claim as ProgramClaim, Class, InvalidProgram, Operand, Program, Role, Space};
 use diagnostic::Diagnostics;
@@ -144,11 +144,10 @@ type Words = BTreeMap<String, Vec<u128>>;
 /// Returns an error if the program does not fit the machine or has defects, an input does not fit the
 /// program, an instruction faults, or a result differs from the golden model.
 pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Outcome, RunError> {
-    machine.check_fits(program)?;
-    let defects = check_defects(program, machine);
-    let is_sound = defects.is_ok();
-    if !options.lenient {
-        defects?;
+    let admitted = admit(program, machine);
+    let is_sound = admitted.is_ok();
+    if !options.lenient || matches!(admitted, Err(RunError::Fit(_))) {
+        admitted?;
     }
     let facts = ProgramFacts::of(program);
     let mut report = RunReport::new(&facts, machine);
@@ -165,8 +164,6 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
             check_coverage(program, |output| options.expected.contains(output))?;
             execution.compare(program)?;
             check_on_random_data(program, machine, &random_seeds(&facts.blake3, options.seed, 2))?;
-        } else if is_sound {
-            check_faults(program, machine, &random_seeds(&facts.blake3, options.seed, 1))?;
         }
         outputs = execution.outputs;
         report.checked = is_sound
@@ -174,8 +171,6 @@ pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Ou
                 options.check && is_claimed(program, output) || options.expected.contains(output)
             });
         report.expected = options.expected.iter().cloned().collect();
-    } else if is_sound {
-        check_faults(program, machine, &random_seeds(&facts.blake3, options.seed, 1))?;
     }
     let mut timing = None;
     if options.mode != Mode::FunctionalOnly {
@@ -211,16 +206,31 @@ pub fn inputs_of(
     names.map(|name| Ok((name.clone(), executor.read(name)?.to_vec()))).collect()
 }
 
-/// Refuses a program with defects.
+/// Whether a machine takes a program: the one question that every command asks before its work, whether it runs,
+/// times, proves, reorders, lists findings or debugs. The answer depends on nothing else, such as inputs or a seed.
+///
+/// # Errors
+/// Returns an error if the program does not fit the machine, has defects, or faults on data that it takes.
+pub fn admit(program: &Program, machine: &Machine) -> Result<(), RunError> {
+    check_defects(program, machine)?;
+    check_faults(program, machine)
+}
+
+/// The part of [`admit`] that executes nothing.
+///
+/// # Errors
+/// Returns an error if the program does not fit the machine or has defects.
 pub fn check_defects(program: &Program, machine: &Machine) -> Result<(), RunError> {
+    machine.check_fits(program)?;
     let defects = lint::errors(program, machine);
     if defects.is_empty() { Ok(()) } else { Err(RunError::Invalid(InvalidProgram { defects })) }
 }
 
-/// Refuses a program that faults on data that it takes, as a check does. Timings touch no data, and other runs only some: on
-/// random data if the program has claims, which say what it takes, or else on zeros, which are below every modulus.
-fn check_faults(program: &Program, machine: &Machine, seeds: &[u64]) -> Result<(), RunError> {
+/// Refuses a program that faults on data that it takes, as a check does: on random data if the program has claims, which
+/// say what it takes, or else on zeros, which are below every modulus.
+fn check_faults(program: &Program, machine: &Machine) -> Result<(), RunError> {
     if !program.claims.is_empty() {
+        let seeds = random_seeds(&program_blake3(program), 0, 1);
         return seeds.iter().try_for_each(|&seed| Execution::random(program, machine, seed).map(drop));
     }
     let loads_input = |index: usize| {

@@ -12,9 +12,11 @@ pub mod crosscheck;
 mod diff;
 mod execute;
 pub mod files;
+mod form;
 pub mod inputs;
 pub mod json;
 pub mod kernel;
+mod mapping;
 pub mod model;
 mod npy;
 mod page;
@@ -24,20 +26,25 @@ mod report;
 mod ring;
 mod ring_file;
 mod ring_page;
+mod speedscope;
+mod stages;
 mod stream;
 mod table;
 
 pub use diff::{Compared, Comparison, Delta};
 pub use execute::{
-    Execution, Mode, Options, Outcome, RunError, check_coverage, check_defects, check_on_random_data,
+    Execution, Mode, Options, Outcome, RunError, admit, check_coverage, check_defects, check_on_random_data,
     inputs_of, is_claimed, is_compared, random_seeds, run,
 };
+pub use form::Form;
 pub use inputs::{InputError, draw};
+pub use mapping::{mapping_schema, parse_mapping};
 pub use page::page;
 pub use pipes::{Instructions, Utilisation, Waits};
 pub use report::{Bounds, Claim, ProgramFacts, RunReport, SCHEMA, Simulator, program_blake3, ring_blake3};
 pub use ring::{RingData, RingRun, idle_outputs};
 pub use ring_file::RingFile;
 pub use ring_page::ring_page;
+pub use speedscope::speedscope;
 pub use stream::{Bottleneck, OffChip, StreamReport};
 pub use table::{ghz, size_and_clock, table};

@@ -4,7 +4,7 @@ use crate::RunReport;
 use crate::table::{ghz, overrides, title};
 use b512_asm::Pipe;
 use maud::{Markup, html};
-use pages::{Part, amount, causes, key, names, part_label, pipeline, row, shell, stack, timeline};
+use pages::{Part, amount, causes, names, part_label, pipeline, row, shares, shell, stack, timeline};
 use sim::Machine;
 use sim::trace::Trace;
 
@@ -120,7 +120,7 @@ pub(super) fn breakdown(name: &str, unit: &str, total: f64, components: Vec<(Str
     html! {
         h3 { (name) ": " (amount(total, unit)) }
         (stack(&parts, &names, total))
-        (key(&names))
+        (shares(&parts, &names, total))
     }
 }
 
@@ -155,7 +155,7 @@ fn busy(trace: &Trace<'_>, cycles: u64) -> Markup {
 }
 
 /// Adds an interval, in columns of the chart, to the busy shares of a row.
-pub(super) fn add_busy(shares: &mut [f64; BINS], from: f64, to: f64) {
+fn add_busy(shares: &mut [f64; BINS], from: f64, to: f64) {
     let columns = to.ceil() as usize - from as usize;
     for (bin, share) in shares.iter_mut().enumerate().skip(from as usize).take(columns) {
         let start = bin as f64;

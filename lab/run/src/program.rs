@@ -1,5 +1,6 @@
 //! Programs and coefficients from files.
 
+use crate::form::Form;
 use crate::inputs;
 use crate::npy;
 use b512_asm::asm::Checks;
@@ -120,19 +121,17 @@ impl ProgramFile {
     }
 }
 
-/// Reads coefficients: 16 little-endian bytes each; if the name ends in `.json`, a JSON list of numbers, as
-/// texts in decimal or in hexadecimal after `0x`; if it ends in `.npy`, an array of integers, or one of
-/// unsigned 64-bit integers with a last axis of two for the low and the high half. `name` is the file's name
-/// in errors.
+/// Reads coefficients: 16 little-endian bytes each; a JSON list of numbers, as texts in decimal or in hexadecimal
+/// after `0x`; or an array of integers, or one of unsigned 64-bit integers with a last axis of two for the low and the
+/// high half. `name` is the file's name in errors.
 ///
 /// # Errors
 /// Returns an error if the bytes are not a whole number of coefficients, or no such list or array.
-pub fn coefficients(name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> {
-    if name.ends_with(".json") {
-        return json_coefficients(name, bytes);
-    }
-    if name.ends_with(".npy") {
-        return npy::read(name, bytes);
+pub fn coefficients(form: Form, name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> {
+    match form {
+        Form::List => return json_coefficients(name, bytes),
+        Form::Array => return npy::read(name, bytes),
+        Form::Binary => {}
     }
     let (words, rest) = bytes.as_chunks::<16>();
     if !rest.is_empty() {
@@ -159,19 +158,19 @@ impl Axes {
     }
 }
 
-/// The words as the content of a file with this name: what [`coefficients`] reads.
-pub fn coefficient_file(name: &str, words: &[u128], axes: Axes) -> Vec<u8> {
-    if name.ends_with(".json") {
-        let texts: Vec<String> = words.iter().map(|word| format!("\"{word:#x}\"")).collect();
-        return format!("[{}]\n", texts.join(",\n ")).into_bytes();
-    }
-    if name.ends_with(".npy") {
-        return match axes.limbs {
+/// The words as the content of a file: what [`coefficients`] reads.
+pub fn coefficient_file(form: Form, words: &[u128], axes: Axes) -> Vec<u8> {
+    match form {
+        Form::List => {
+            let texts: Vec<String> = words.iter().map(|word| format!("\"{word:#x}\"")).collect();
+            format!("[{}]\n", texts.join(",\n ")).into_bytes()
+        }
+        Form::Array => match axes.limbs {
             Some(limbs) => npy::write(words, &[limbs, words.len() / limbs.max(1)], axes.wide),
             None => npy::write(words, &[words.len()], axes.wide),
-        };
+        },
+        Form::Binary => words.iter().flat_map(|word| word.to_le_bytes()).collect(),
     }
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 /// Whether a coefficient of the program may have more than 64 bits: one of its moduli has, or it has no
@@ -215,18 +214,16 @@ mod tests {
     fn data_survives_all_forms() {
         let words = [0, 1, u128::from(u64::MAX) + 1, u128::MAX];
         let axes = Axes { limbs: None, wide: true };
-        for name in ["x.bin", "x.json", "x.npy"] {
-            assert_eq!(
-                coefficients(name, &coefficient_file(name, &words, axes)),
-                Ok(words.to_vec()),
-                "{name}"
-            );
+        for form in [Form::Binary, Form::List, Form::Array] {
+            let file = coefficient_file(form, &words, axes);
+            assert_eq!(coefficients(form, "x", &file), Ok(words.to_vec()), "{form:?}");
         }
-        assert_eq!(coefficients("x.json", b"[7, \"0x10\", \"12\"]"), Ok(vec![7, 16, 12]));
-        let error = |text: &str| coefficients("x.json", text.as_bytes()).unwrap_err().to_string();
+        let list = |text: &str| coefficients(Form::List, "x.json", text.as_bytes());
+        assert_eq!(list("[7, \"0x10\", \"12\"]"), Ok(vec![7, 16, 12]));
+        let error = |text: &str| list(text).unwrap_err().to_string();
         assert!(error("[1, -2]").starts_with("x.json: invalid coefficient 1: -2; write a list"));
         assert!(error("{}").starts_with("x.json: invalid JSON: expected a list, found an object"));
-        assert!(coefficients("x.bin", &[0; 15]).is_err());
+        assert!(coefficients(Form::Binary, "x.bin", &[0; 15]).is_err());
     }
 
     #[test]

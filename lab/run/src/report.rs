@@ -5,8 +5,8 @@ use crate::pipes::{Instructions, Utilisation, Waits};
 use crate::stream::{OffChip, StreamReport};
 use b512_asm::{Claim as ProgramClaim, Program, Setting, object};
 use ring_program::{Manifest, Parameters, RingProgram};
-use runtime::report::{Compute, Cost};
-use runtime::{Keys, Merit, Report, Runtime};
+use runtime::report::{Compute, Cost, Hbm};
+use runtime::{Keys, Mapping, Merit, Profile, Report, Runtime};
 use serde::{Deserialize, Serialize};
 use sim::Clock;
 use sim::timing::{Cause, Timing};
@@ -46,6 +46,9 @@ pub struct RunReport {
     /// The clock, with a timing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency_ghz: Option<f64>,
+    /// What binds the clock: the machine's slowest part, or `clock.ghz`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_binds: Option<String>,
     /// Time of `cycles` at that clock; of a ring program, with all transfers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_us: Option<f64>,
@@ -85,9 +88,15 @@ pub struct RunReport {
     /// Of a bootstrap, the time over the slots of the message and the levels that the program leaves it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot_level_ns: Option<f64>,
-    /// What the choice of its kernels minimises.
+    /// What the mapping of a ring program minimises; none if it was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimise: Option<Merit>,
+    /// How the program was mapped to the machine: `rpu run --mapping` takes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<Mapping>,
+    /// The number of schedules that the search for the mapping tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedules_tried: Option<usize>,
     /// The operations of the program: its lines, without `halt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operations: Option<u64>,
@@ -106,6 +115,9 @@ pub struct RunReport {
     /// The costs by name of the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub costs: Option<BTreeMap<String, Cost>>,
+    /// Whose the time, the bytes and the energy are. Points of sweeps have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
     /// All kernels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compute: Option<Compute>,
@@ -124,7 +136,10 @@ pub struct RunReport {
     pub area_rpu_mm2: f64,
     /// The area of each component.
     pub area_breakdown_mm2: Area,
-    /// The energy of the run: the sum of the following three. Of a stream, the energy of one run in it.
+    /// Whether the chip is larger than one exposure makes ([`Area::RETICLE_MM2`]).
+    #[serde(default)]
+    pub beyond_reticle: bool,
+    /// The energy of the run: the sum of the following five. Of a stream, the energy of one run in it.
     pub energy_uj: f64,
     /// The energy of the instructions, which the paper prints.
     pub energy_kernels_uj: f64,
@@ -132,6 +147,12 @@ pub struct RunReport {
     pub energy_hbm_uj: f64,
     /// The energy of leakage and idle clocks; 0 without a timing.
     pub energy_static_uj: f64,
+    /// The energy of the wires between the interface of the off-chip memory and the banks.
+    #[serde(default)]
+    pub energy_bus_uj: f64,
+    /// The energy of the generator of seeded keys.
+    #[serde(default)]
+    pub energy_generator_uj: f64,
     /// The energy by the time, in W, with a timing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_w: Option<f64>,
@@ -267,6 +288,7 @@ impl RunReport {
             expected: Vec::new(),
             cycles: None,
             frequency_ghz: None,
+            clock_binds: None,
             time_us: None,
             instructions: None,
             bounds: None,
@@ -281,12 +303,15 @@ impl RunReport {
             key_mib: None,
             slot_level_ns: None,
             optimise: None,
+            mapping: None,
+            schedules_tried: None,
             operations: None,
             operations_by_name: None,
             lifted_operations: None,
             unused_operations: None,
             kernels: None,
             costs: None,
+            profile: None,
             compute: None,
             binds: None,
             binds_over_time: None,
@@ -294,10 +319,13 @@ impl RunReport {
             area_mm2: area.total(),
             area_rpu_mm2: area.rpu(),
             area_breakdown_mm2: area,
+            beyond_reticle: area.is_beyond_reticle(),
             energy_uj: energy.total(),
             energy_kernels_uj: energy.total(),
             energy_hbm_uj: 0.0,
             energy_static_uj: 0.0,
+            energy_bus_uj: 0.0,
+            energy_generator_uj: 0.0,
             power_w: None,
             power_rpu_w: None,
             energy_breakdown_uj: energy,
@@ -319,7 +347,12 @@ impl RunReport {
     /// Name and energy of each component of the kernels, then of the off-chip memory and static energy where there is
     /// some. They add up to `energy_uj`.
     pub fn energy_parts_uj(&self) -> Vec<(&'static str, f64)> {
-        let others = [("hbm", self.energy_hbm_uj), ("static", self.energy_static_uj)];
+        let others = [
+            ("hbm", self.energy_hbm_uj),
+            ("bus", self.energy_bus_uj),
+            ("generator", self.energy_generator_uj),
+            ("static", self.energy_static_uj),
+        ];
         let others = others.into_iter().filter(|(_, energy)| *energy > 0.0);
         self.energy_breakdown_uj.components().into_iter().chain(others).collect()
     }
@@ -331,7 +364,8 @@ impl RunReport {
 
     /// The report with the result of the cycle model for a program of these events, and of a stream of its runs.
     pub fn timed(self, events: &Events, timing: &Timing, stream: Option<StreamReport>) -> Self {
-        let (cycles, frequency_ghz) = (timing.cycles.0, Clock::of(&self.machine).ghz());
+        let clock = Clock::of(&self.machine);
+        let (cycles, frequency_ghz) = (timing.cycles.0, clock.ghz());
         let mut stalls: BTreeMap<String, u64> =
             Cause::all().map(|cause| (cause.name().to_owned(), timing.stalls.get(cause))).collect();
         stalls.insert("unattributed".into(), cycles.abs_diff(timing.stalls.total()));
@@ -341,12 +375,18 @@ impl RunReport {
         };
         let time_us = cycles as f64 / frequency_ghz * 1e-3;
         let work = match &stream {
-            None => Work { events, time_us, off_chip_bytes: None, key_bytes: 0 },
+            None => Work { events, time_us, off_chip_bytes: None, key_bytes: 0, seeded_bytes: None },
             // One run, and its part of the stream.
             Some(stream) => {
                 let runs = stream.runs.max(1);
                 let off_chip_bytes = Some(stream.hbm_bytes / runs as u64);
-                Work { events, time_us: stream.total_us / runs as f64, off_chip_bytes, key_bytes: 0 }
+                Work {
+                    events,
+                    time_us: stream.total_us / runs as f64,
+                    off_chip_bytes,
+                    key_bytes: 0,
+                    seeded_bytes: None,
+                }
             }
         };
         let area = Area::of_run(&self.machine, &work.usage());
@@ -356,8 +396,10 @@ impl RunReport {
             area_mm2: area.total(),
             area_rpu_mm2: area.rpu(),
             area_breakdown_mm2: area,
+            beyond_reticle: area.is_beyond_reticle(),
             cycles: Some(cycles),
             frequency_ghz: Some(frequency_ghz),
+            clock_binds: Some(clock.binds().to_owned()),
             time_us: Some(time_us),
             instructions: Some(Instructions { pipes: timing.instructions }),
             bounds: Some(bounds),
@@ -377,8 +419,10 @@ impl RunReport {
             energy_kernels_uj: energy.kernels,
             energy_hbm_uj: energy.hbm,
             energy_static_uj: energy.idle(),
+            energy_bus_uj: energy.bus,
+            energy_generator_uj: energy.generator,
             power_w: power_w(energy.total()),
-            power_rpu_w: power_w(energy.kernels + energy.idle()),
+            power_rpu_w: power_w(energy.total() - energy.hbm),
             ..self
         }
     }
@@ -391,6 +435,8 @@ impl RunReport {
             keys,
             key_bytes,
             optimise,
+            mapping,
+            schedules_tried,
             time_us,
             operations,
             operations_by_name,
@@ -399,10 +445,12 @@ impl RunReport {
             ..
         } = report;
         let Report { costs, hbm, compute, binds, binds_over_time, vdm_peak_words, energy, area, .. } = report;
-        let frequency_ghz = Clock::of(&self.machine).ghz();
+        let clock = Clock::of(&self.machine);
+        let frequency_ghz = clock.ghz();
         Self {
             cycles: Some((time_us * 1e3 * frequency_ghz).ceil() as u64),
             frequency_ghz: Some(frequency_ghz),
+            clock_binds: Some(clock.binds().to_owned()),
             time_us: Some(time_us),
             hbm: Some(OffChip::Ring(hbm)),
             n: Some(n),
@@ -413,7 +461,9 @@ impl RunReport {
             parameters,
             keys: Some(keys),
             key_mib: Some(key_bytes as f64 / f64::from(1 << 20)),
-            optimise: Some(optimise),
+            optimise,
+            mapping: Some(mapping),
+            schedules_tried: Some(schedules_tried),
             operations: Some(operations),
             operations_by_name: Some(operations_by_name),
             lifted_operations: Some(lifted_operations),
@@ -427,6 +477,7 @@ impl RunReport {
             area_mm2: area.total(),
             area_rpu_mm2: area.rpu(),
             area_breakdown_mm2: area,
+            beyond_reticle: area.is_beyond_reticle(),
             ..self.with_energy(&energy, time_us)
         }
     }
@@ -436,6 +487,14 @@ impl RunReport {
         match self.hbm.as_ref()? {
             OffChip::Stream(stream) => Some(stream),
             OffChip::Ring(_) => None,
+        }
+    }
+
+    /// The off-chip memory of a ring program's run.
+    pub fn ring_hbm(&self) -> Option<&Hbm> {
+        match self.hbm.as_ref()? {
+            OffChip::Ring(hbm) => Some(hbm),
+            OffChip::Stream(_) => None,
         }
     }
 

@@ -4,7 +4,7 @@ use crate::report::{ProgramFacts, RunReport};
 use ring_program::data::Words;
 use ring_program::reduction::may_read_unreduced;
 use ring_program::{Call, Group, Inputs, Operation, RingProgram, Shape};
-use runtime::{Keys, Merit, RunError, Runtime, Timeline};
+use runtime::{Choice, Keys, RunError, Runtime, Timeline};
 use sim::Machine;
 use std::time::Instant;
 
@@ -34,7 +34,7 @@ pub struct RingRun<'p> {
 }
 
 impl<'p> RingRun<'p> {
-    /// Runs a program with kernels of the least value on a machine. `title` is its name in the report; `record` asks for all
+    /// Runs a program on a machine, mapped by a choice. `title` is its name in the report; `record` asks for all
     /// launches and transfers.
     ///
     /// # Errors
@@ -42,16 +42,18 @@ impl<'p> RingRun<'p> {
     pub fn new(
         program: &'p RingProgram,
         title: &str,
-        (machine, keys, merit): (&'p Machine, Keys, Merit),
+        (machine, keys, choice): (&'p Machine, Keys, Choice),
         data: &RingData<'p>,
         record: bool,
     ) -> Result<Self, Box<RunError>> {
         let begin = Instant::now();
-        let runtime = Runtime::optimised(program, machine, (keys, merit)).map_err(Box::new)?;
-        let timeline = runtime.time(record).map_err(Box::new)?;
+        let runtime = Runtime::mapped(program, machine, (keys, choice)).map_err(Box::new)?;
+        let timeline = if record { runtime.time(true) } else { runtime.accounted() };
+        let timeline = timeline.map_err(Box::new)?;
         let timing_wall_s = begin.elapsed().as_secs_f64();
         let facts = ProgramFacts::of_ring(title, program, &runtime);
         let mut report = RunReport::new(&facts, machine).of_ring(runtime.report(&timeline));
+        report.profile = Some(runtime.profile(&timeline));
         report.simulator.timing_wall_s = Some(timing_wall_s);
         let mut outputs = Vec::new();
         match data {

@@ -1,6 +1,7 @@
 //! Ring programs from files, with their manifests.
 
 use diagnostic::{Code, Diagnostic, Diagnostics};
+use programs::check_stated;
 use ring_program::{Interface, Manifest, RingProgram, read_file};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -43,8 +44,16 @@ impl RingFile {
             }
         };
         let program = read_file(path, interface)?;
+        if let (Some(stated), Some(manifest)) = (program.parameters(), &manifest)
+            && let Err(reason) = check_stated(stated, &program)
+        {
+            let message = format!("the manifest states wrong `parameters`: {reason}");
+            let error = Diagnostic::new(message).with_code(Code::Contradiction.name());
+            let help = "leave `parameters` out, or write the program again with `rpu gen program`";
+            return Err(error.in_file(manifest.file()).with_help(help).into());
+        }
         let (title, warnings) = manifest.map_or_else(Default::default, |own| (own.title, own.warnings));
-        let name = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = || path.file_name().unwrap_or_default().to_string_lossy().replace('\n', "\\n");
         Ok(Self { program, title: title.unwrap_or_else(name), warnings })
     }
 }

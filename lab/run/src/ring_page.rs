@@ -1,22 +1,24 @@
 //! The page of a ring program's run.
 
-use crate::page::{BINS, add_busy, breakdown, busy_chart, costs, footer, heading};
+mod flame;
+mod roofline;
+mod timeline;
+
+use self::flame::flame;
+use self::roofline::roofline;
+use self::timeline::{MAX_SLICES, Shown};
+use crate::page::{breakdown, costs, footer, heading};
+use crate::stages::{Stage, stages};
 use crate::table::title;
 use crate::{OffChip, RunReport};
 use maud::{Markup, html};
-use pages::{Part, amount, four_digits, key, names, shell, stack};
-use runtime::{Runtime, TRACKS, Timeline, limit};
-use serde_json::{Value, json};
-use sim::trace::perfetto::Slice;
-
-/// The most slices of a timeline: more make a page too large for a browser.
-const MAX_SLICES: usize = 30_000;
+use pages::{Part, amount, fitting, four_digits, names, shares, shell, stack};
+use runtime::{Runtime, Timeline, limit};
 
 /// The page of a ring program's run, as one HTML file; with a timeline of launches and transfers if they are recorded.
 pub fn ring_page(report: &RunReport, runtime: &Runtime<'_>, timeline: &Timeline) -> String {
-    let slices = runtime.slices(timeline);
-    let end_ps = slices.iter().map(|slice| slice.end_ps).max().unwrap_or(0);
-    let data = (!slices.is_empty()).then(|| data(&slices, end_ps));
+    let shown = Shown::of(runtime, timeline);
+    let data = shown.as_ref().map(Shown::data);
     let binds = report.binds.iter().flatten();
     let binds: Vec<Part> =
         binds.map(|(name, share)| Part { name: limit(name).to_owned(), size: *share }).collect();
@@ -30,20 +32,90 @@ pub fn ring_page(report: &RunReport, runtime: &Runtime<'_>, timeline: &Timeline)
             "no kernel runs."
         }
         (stack(&binds, &binding, 1.0))
-        (key(&binding))
-        @if data.is_some() {
-            h2 { "Timeline" }
-            p.static { "The busy share of kernels and off-chip channel over time." }
-            figure.static { (busy(&slices, end_ps)) }
-            p.interactive { "Launches of kernels and off-chip transfers. Wheel or + and − zoom, dragging moves." }
-            div.interactive #timeline {}
-        }
+        (shares(&binds, &binding, 1.0))
+        (owners(report))
+        @if let Some(shown) = &shown { (over_time(shown)) }
         (kernels(report))
         (transfers(report))
         (costs(report))
         (footer(report))
     };
     shell(&title(report), &body, data.as_ref(), None).into_string()
+}
+
+/// Time, bytes and energy by stage.
+fn owners(report: &RunReport) -> Markup {
+    let Some(profile) = &report.profile else { return html! {} };
+    let stages = stages(profile);
+    html! {
+        h2 { "Where time, bytes and energy go" }
+        @if !stages.is_empty() {
+            (table(&stages))
+            (roofline(&stages, &report.machine))
+        }
+        (flame(profile))
+    }
+}
+
+fn table(stages: &[Stage]) -> Markup {
+    let sum = |of: fn(&Stage) -> f64| stages.iter().map(of).sum::<f64>();
+    let [time_ps, energy_uj] = [sum(|stage| stage.time_ps as f64), sum(|stage| stage.energy_uj)];
+    // One unit for all rows.
+    let unit = |whole: f64, unit| fitting(unit, whole).unwrap_or((unit, 1.0));
+    let ((time_unit, time), (energy_unit, energy)) = (unit(time_ps / 1e6, "µs"), unit(energy_uj, "µJ"));
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    html! {
+        p {
+            "Launches run one after the other; the time between two belongs to the later one. A load belongs to the launch that needs it, "
+            "a save to that which made or evicted the limb. The rows add up to the run."
+        }
+        div.scroll {
+            table.sortable {
+                thead { tr {
+                    th { "stage" } th { "no." } th { "time (" (time_unit) ")" } th { "share" } th { "of it waiting" } th { "off chip (MiB)" }
+                    th { "energy (" (energy_unit) ")" } th { "multiplications per byte" }
+                } }
+                tbody {
+                    @for (number, stage) in (1..).zip(stages) {
+                        tr {
+                            td.name { (stage.name) }
+                            td { (number) }
+                            td { (four_digits(stage.time_ps as f64 / 1e6 * time)) }
+                            td { (percent(stage.time_ps as f64 / time_ps.max(1.0))) }
+                            td { (percent(stage.waiting())) }
+                            td { (four_digits(stage.bytes as f64 / f64::from(1 << 20))) }
+                            td { (four_digits(stage.energy_uj * energy)) }
+                            td { (stage.intensity().map(four_digits).unwrap_or_default()) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The busy shares over time, with launches and transfers for the script.
+fn over_time(shown: &Shown<'_>) -> Markup {
+    html! {
+        h2 { "Timeline" }
+        p {
+            "The busy share of each part of the machine over time, from all launches and transfers: "
+            @for (index, (name, share)) in shown.totals().enumerate() {
+                @if index > 0 { ", " }
+                (name) " " (format!("{:.1} %", 100.0 * share))
+            }
+            " of the time."
+        }
+        figure.static { (shown.chart()) }
+        p.interactive {
+            "Wheel or + and − zoom, dragging moves. "
+            @if shown.has_slices() { "Where few fit the width, single launches and transfers appear." }
+            @else {
+                (shown.events()) " launches and transfers are more than the " (MAX_SLICES) " of a page; a Perfetto trace has them."
+            }
+        }
+        div.interactive #timeline {}
+    }
 }
 
 fn facts(report: &RunReport) -> Markup {
@@ -59,7 +131,9 @@ fn facts(report: &RunReport) -> Markup {
                     (row("parameter set", format!("{}: {parameters}", parameters.set)))
                 }
                 @if let Some(keys) = report.keys { (row("keys", keys.name().to_owned())) }
-                @if let Some(merit) = report.optimise { (row("kernels with the least", merit.name().to_owned())) }
+                @if let Some(merit) = report.optimise { (row("mapping with the least", merit.name().to_owned())) }
+                @if let Some(mapping) = report.mapping { (row("mapping", mapping.to_string())) }
+                @if let Some(tried) = report.schedules_tried { (row("schedules tried", tried.to_string())) }
                 (row("operations", format!("{operations}, {lifted} fused or renamed")))
                 @if let Some(compute) = report.compute { (row("kernels run", format!("{:.1} % of the time", 100.0 * compute.busy))) }
                 @if let Some(OffChip::Ring(hbm)) = &report.hbm {
@@ -75,20 +149,27 @@ fn kernels(report: &RunReport) -> Markup {
     let costs = || report.costs.iter().flatten();
     let parts: Vec<(String, f64)> = costs().map(|(name, cost)| (name.clone(), cost.time_us)).collect();
     let total = parts.iter().map(|(_, time)| time).sum();
+    // One unit for all rows.
+    let (time_unit, time) = fitting("µs", total).unwrap_or(("µs", 1.0));
+    let of_all = costs().map(|(_, cost)| cost.energy_uj).sum();
+    let (energy_unit, energy) = fitting("µJ", of_all).unwrap_or(("µJ", 1.0));
     html! {
         h2 { "Kernels" }
         (breakdown("time", "µs", total, parts))
         table.sortable.narrow {
-            thead { tr { th { "kernel" } th { "launches" } th { "operations" } th { "time (µs)" } th { "bound (µs)" } th { "energy (µJ)" } } }
+            thead { tr {
+                th { "kernel" } th { "launches" } th { "operations" } th { "time (" (time_unit) ")" } th { "bound (" (time_unit) ")" }
+                th { "energy (" (energy_unit) ")" }
+            } }
             tbody {
                 @for (name, cost) in costs() {
                     tr {
                         td.name { (name) }
                         td { (cost.launches) }
                         td { (cost.operations) }
-                        td { (four_digits(cost.time_us)) }
-                        td { (four_digits(cost.bound_us)) }
-                        td { (four_digits(cost.energy_uj)) }
+                        td { (four_digits(cost.time_us * time)) }
+                        td { (four_digits(cost.bound_us * time)) }
+                        td { (four_digits(cost.energy_uj * energy)) }
                     }
                 }
             }
@@ -103,37 +184,6 @@ fn transfers(report: &RunReport) -> Markup {
     html! {
         h2 { "Off-chip transfers" }
         (breakdown("transfers", "MiB", mib(hbm.bytes_by_kind.values().sum()), parts))
+        p { "Compulsory, each limb of an input and of an output once: " (four_digits(mib(hbm.compulsory_bytes))) " MiB." }
     }
 }
-
-/// The data of the timeline: for each slice its track, its beginning, its end and its name, in ns.
-fn data(slices: &[Slice<'_>], end_ps: u64) -> Value {
-    let ns = |ps: u64| ps as f64 / 1e3;
-    let item = |slice: &Slice<'_>| {
-        let (begin, end) = (ns(slice.begin_ps), ns(slice.end_ps));
-        let (name, number) = slice.annotation;
-        let text = format!("{}, {name} {number}", slice.name);
-        json!([slice.track, begin, begin, begin, end, end, null, text])
-    };
-    json!({ "timeline": {
-        "pipes": TRACKS,
-        "cycles": ns(end_ps),
-        "first": 0,
-        "instructions": slices.iter().take(MAX_SLICES).map(item).collect::<Vec<_>>(),
-    } })
-}
-
-/// The busy share of each track over time, as an SVG.
-fn busy(slices: &[Slice<'_>], end_ps: u64) -> Markup {
-    let mut tracks = vec![[0.0f64; BINS]; TRACKS.len()];
-    let width = end_ps.max(1) as f64 / BINS as f64;
-    for slice in slices {
-        let (from, to) = (slice.begin_ps as f64 / width, slice.end_ps as f64 / width);
-        add_busy(&mut tracks[slice.track], from, to);
-    }
-    let rows: Vec<(String, [f64; BINS])> = TRACKS.iter().map(|name| (*name).to_owned()).zip(tracks).collect();
-    busy_chart(&rows, ["0 µs".to_owned(), format!("{:.1} µs", end_ps as f64 / 1e6)])
-}
-
-#[cfg(test)]
-mod tests;

@@ -42,9 +42,9 @@ pub struct StreamReport {
     pub runs: usize,
     /// Words transferred per run. Tables count for each run, whether or not the machine keeps them.
     pub words_per_run: Traffic,
-    /// The bytes of all transfers.
+    /// The bytes of all transfers, the program and its parameters included.
     pub hbm_bytes: u64,
-    /// Occupancy of the channel per run, in steady state.
+    /// Occupancy of the channel per run, in steady state: without the program.
     pub transfer_us_per_run: f64,
     /// Compute time per run, with its launch.
     pub compute_us_per_run: f64,
@@ -79,13 +79,13 @@ impl StreamReport {
         let traffic = Traffic::of(program);
         let tables = if machine.hbm.reload_tables { traffic.tables } else { 0 };
         let bytes = program.isa.bytes(traffic.inputs + tables + traffic.outputs);
-        let kept_bytes = program.isa.bytes(traffic.tables - tables);
         let share = |part: f64| if stream.total_ns > 0.0 { part / stream.total_ns } else { 0.0 };
         Ok(Self {
             runs,
             words_per_run: traffic,
-            hbm_bytes: bytes * runs as u64 + kept_bytes,
-            transfer_us_per_run: machine.hbm.occupancy_ns(bytes) * 1e-3,
+            hbm_bytes: stream.bytes,
+            transfer_us_per_run: machine.hbm.occupancy_ns(bytes + repeated.parameter_bytes) * 1e-3
+                + 2e-3 * machine.hbm.turn_ns * repeated.outputs.len() as f64,
             compute_us_per_run: stream.compute_ns * 1e-3 / runs.max(1) as f64,
             total_us: stream.total_ns * 1e-3,
             bottleneck: Bottleneck::of(&stream),
@@ -106,7 +106,7 @@ mod tests {
         for (channel_ns, compute_ns, expected) in
             [(2.0, 1.0, Bottleneck::Hbm), (1.0, 1.0, Bottleneck::Compute), (1.0, 2.0, Bottleneck::Compute)]
         {
-            let stream = Stream { total_ns: 3.0, channel_ns, compute_ns };
+            let stream = Stream { total_ns: 3.0, channel_ns, compute_ns, bytes: 0 };
             assert_eq!(Bottleneck::of(&stream), expected, "{stream:?}");
         }
     }

@@ -1,19 +1,24 @@
 //! A report as text: where the cycles go, at a glance.
 
+use crate::stages::{Stage, stages};
 use crate::{Bottleneck, Claim, OffChip, RunReport, StreamReport};
 use b512_asm::Pipe;
 use diagnostic::counted;
 use pages::{amount, cause_label, part_label};
 use runtime::limit;
 use runtime::report::{Cost, Hbm};
+use sim::machine::VbarArea;
 use sim::timing::Cause;
-use sim::{Clock, Machine};
+use sim::{Area, Clock, Machine};
 use std::fmt::{self, Write};
 
 /// Width of a full bar in characters.
 const BAR: usize = 32;
 /// Width of the names next to bars.
 const NAME: usize = 34;
+
+/// The most stages of a table.
+const MOST_STAGES: usize = 24;
 
 /// The report as some 30 lines of text without colour.
 pub fn table(report: &RunReport) -> String {
@@ -57,6 +62,7 @@ fn write(f: &mut String, report: &RunReport) -> fmt::Result {
     writeln!(f)?;
     write_timing(f, report)?;
     write_total(f, "area", report.area_mm2, "mm²", &report.area_breakdown_mm2.components())?;
+    write_area_notes(f, report)?;
     write_total(f, "energy", report.energy_uj, "µJ", &report.energy_parts_uj())?;
     if let Some(power_w) = report.power_w {
         writeln!(f, "  {:<18}{power_w:>9.2} W", "power")?;
@@ -80,7 +86,11 @@ fn write_ring(f: &mut String, report: &RunReport, hbm: &Hbm) -> fmt::Result {
     let unused = effect(report.unused_operations, "without effect on an output");
     let operations = grouped(report.operations.unwrap_or_default());
     writeln!(f, "  {:<18}{operations:>9}{lifted}{unused}", "operations")?;
-    writeln!(f, "  {:<18}{:>9} bytes off chip", "memory", grouped(hbm.needed_bytes))?;
+    if let (Some(mapping), Some(tried)) = (report.mapping, report.schedules_tried) {
+        let tried = if tried > 1 { format!(", the best of {tried} schedules") } else { String::new() };
+        writeln!(f, "  {:<18}{mapping}{tried}", "mapping")?;
+    }
+    writeln!(f, "  {:<18}{:>9} bytes of off-chip memory needed", "capacity", grouped(hbm.needed_bytes))?;
     writeln!(f, "\nWhat limits the time")?;
     for (resource, share) in report.binds.iter().flatten() {
         share_row(f, limit(resource), *share, "")?;
@@ -91,6 +101,7 @@ fn write_ring(f: &mut String, report: &RunReport, hbm: &Hbm) -> fmt::Result {
         share_row(f, "kernels", compute.busy, &ratio.unwrap_or_default())?;
         share_row(f, "off-chip transfers", hbm.busy, "")?;
     }
+    write_stages(f, report)?;
     let costs = || report.costs.iter().flatten();
     let total: f64 = costs().map(|(_, cost)| cost.time_us).sum();
     writeln!(f, "\nTime of the kernels, {} in all", ascii(total, "µs"))?;
@@ -102,9 +113,39 @@ fn write_ring(f: &mut String, report: &RunReport, hbm: &Hbm) -> fmt::Result {
         share_row(f, name, time_us / total.max(f64::MIN_POSITIVE), &rest)?;
     }
     let bytes: u64 = hbm.bytes_by_kind.values().sum();
-    writeln!(f, "\nOff-chip transfers, {} bytes in all", grouped(bytes))?;
+    let least = grouped(hbm.compulsory_bytes);
+    writeln!(f, "\nOff-chip transfers, {} bytes in all, {least} of them compulsory", grouped(bytes))?;
     for (kind, part) in hbm.bytes_by_kind.iter().filter(|(_, part)| **part > 0) {
         share_row(f, kind, *part as f64 / bytes as f64, &format!("  {} bytes", grouped(*part)))?;
+    }
+    Ok(())
+}
+
+/// The stages of a program that names some, the largest of them if they are many.
+fn write_stages(f: &mut String, report: &RunReport) -> fmt::Result {
+    let stages = report.profile.as_ref().map(stages).unwrap_or_default();
+    let whole: u64 = stages.iter().map(|stage| stage.time_ps).sum();
+    let mut longest: Vec<u64> = stages.iter().map(|stage| stage.time_ps).collect();
+    longest.sort_unstable_by_key(|&time_ps| std::cmp::Reverse(time_ps));
+    let least = longest.get(MOST_STAGES).map_or(0, |&time_ps| time_ps + 1);
+    let (shown, others): (Vec<&Stage>, Vec<&Stage>) = stages.iter().partition(|stage| stage.time_ps >= least);
+    if !shown.is_empty() {
+        writeln!(f, "\nTime by stage, waits for transfers included")?;
+    }
+    for stage in shown {
+        let (time, energy) = (ascii(stage.time_ps as f64 / 1e6, "µs"), ascii(stage.energy_uj, "µJ"));
+        let rest = format!(
+            "  {time}, {:.0} % waiting, {energy}, {} bytes",
+            100.0 * stage.waiting(),
+            grouped(stage.bytes)
+        );
+        share_row(f, &stage.name, stage.time_ps as f64 / whole.max(1) as f64, &rest)?;
+    }
+    if !others.is_empty() {
+        let time_ps: u64 = others.iter().map(|stage| stage.time_ps).sum();
+        let name = format!("{} others", others.len());
+        let time = ascii(time_ps as f64 / 1e6, "µs");
+        share_row(f, &name, time_ps as f64 / whole.max(1) as f64, &format!("  {time}"))?;
     }
     Ok(())
 }
@@ -131,6 +172,25 @@ fn write_total(
     let total = ascii(total, unit);
     let (number, unit) = total.split_once(' ').unwrap_or((&total, ""));
     writeln!(f, "  {name:<18}{number:>9} {unit}: {}", parts.join(", "))
+}
+
+/// What the area leaves unsaid: the size of the vector crossbar by its logic where the paper's claim is below it, and a chip
+/// that no single exposure makes.
+fn write_area_notes(f: &mut String, report: &RunReport) -> fmt::Result {
+    let (machine, claimed) = (&report.machine, report.area_breakdown_mm2.vbar);
+    if machine.technology.vbar_area == VbarArea::Claim {
+        let logic = ascii(Area::vbar_by_structure(machine), "mm²");
+        writeln!(
+            f,
+            "  {:<18}vector crossbar {} by the paper's claim, {logic} by its logic",
+            "",
+            ascii(claimed, "mm²")
+        )?;
+    }
+    if report.beyond_reticle {
+        writeln!(f, "  {:<18}beyond a reticle: one exposure makes {} mm2 at most", "", Area::RETICLE_MM2)?;
+    }
+    Ok(())
 }
 
 /// A value of four digits in the unit that fits it, for a terminal.
@@ -174,7 +234,7 @@ pub(super) fn overrides(report: &RunReport) -> Vec<String> {
     let (technology, others): (Vec<_>, Vec<_>) = changes
         .filter(|change| change.key != "name")
         .partition(|change| change.key.starts_with("technology."));
-    let technology = technology.first().map(|_| format!("technology = {}", machine.technology.name));
+    let technology = technology.first().map(|_| format!("technology = {}", machine.technology_label()));
     technology
         .into_iter()
         .chain(others.iter().map(|change| format!("{} = {}", change.key, change.to)))
@@ -185,6 +245,20 @@ pub(super) fn overrides(report: &RunReport) -> Vec<String> {
 pub fn ghz(machine: &Machine) -> String {
     let text = format!("{:.3}", Clock::of(machine).ghz());
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A part that binds the clock, for people.
+fn clock_part(name: &str) -> &str {
+    match name {
+        "vdm" => "a bank of the VDM",
+        "vrf" => "an SRAM of the VRF",
+        "multiplier" => "a stage of the multiplier",
+        "adder" => "a stage of the adder",
+        "vbar" => "a stage of the vector crossbar",
+        "sbar" => "a stage of the shuffle crossbar",
+        "front_end" => "the front end",
+        other => other,
+    }
 }
 
 /// The size and the clock of a machine: `128 HPLEs, 128 VDM banks, 1.68 GHz`.
@@ -203,6 +277,14 @@ pub(super) fn title(report: &RunReport) -> String {
 fn write_timing(f: &mut String, report: &RunReport) -> fmt::Result {
     let Some((time_us, cycles)) = report.duration() else { return Ok(()) };
     writeln!(f, "  {:<18}{:>9} cycles, {}", "time", grouped(cycles), ascii(time_us, "µs"))?;
+    if let Some(part) = &report.clock_binds {
+        let bound = if part == "clock.ghz" {
+            "as set by clock.ghz".to_owned()
+        } else {
+            format!("bound by {}", clock_part(part))
+        };
+        writeln!(f, "  {:<18}{:>9} GHz, {bound}", "clock", ghz(&report.machine))?;
+    }
     let Some(bounds) = &report.bounds else { return Ok(()) };
     for (name, bound) in [("resource", bounds.resource_cycles), ("dependence", bounds.dependence_cycles)] {
         let distance = cycles as f64 / bound.max(1) as f64;

@@ -25,7 +25,7 @@ struct Application {
 const MACHINES: [&str; 3] = ["paper", "fast", "narrow"];
 
 /// The size of the off-chip memory: keys and plaintexts of a bootstrap at n = 131,072 need it.
-pub(crate) const OFF_CHIP: &str = "hbm.size_mib=131072";
+pub(crate) const OFF_CHIP: &str = "hbm.stacks=16";
 
 const APPLICATIONS: [Application; 6] = [
     Application {

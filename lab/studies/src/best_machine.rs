@@ -67,11 +67,43 @@ pub(crate) fn least<'r>(rows: impl IntoIterator<Item = &'r Row>, column: &str) -
 /// The space that was searched, `configs/spaces/SPACE.toml`, and the designs that ran, `reports/TABLE.csv.xz`.
 pub(crate) fn searched(space: &str, table: &str) -> Result<(Space, Vec<Row>), Fault> {
     let path = format!("configs/spaces/{space}.toml");
-    let space = Space::new(&Definition::parse(&path, &std::fs::read_to_string(repository(&path))?)?)?;
+    let text = std::fs::read_to_string(repository(&path))?;
+    let space = Space::new(&Definition::parse(&path, &text)?)?;
     let table = repository(format!("reports/{table}.csv.xz"));
     let mut reader = csv::Reader::from_reader(compression::open(&table)?);
     let rows: Vec<Row> = reader.deserialize().collect::<Result<_, _>>()?;
-    Ok((space, rows.into_iter().filter(|row| row["status"] == "ok").collect()))
+    let mut rows: Vec<Row> = rows.into_iter().filter(|row| row["status"] == "ok").collect();
+    // A table may be older than what is the same for all designs of its space.
+    for (key, value) in constants(&text)? {
+        for row in &mut rows {
+            row.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+    }
+    Ok((space, rows))
+}
+
+/// The axes of a definition with one value.
+fn constants(definition: &str) -> Result<Vec<(String, String)>, Fault> {
+    let definition: toml::Table = toml::from_str(definition)?;
+    let mut found = Vec::new();
+    let mut open: Vec<(String, toml::Value)> = Vec::new();
+    open.extend(definition.get("grid").map(|grid| (String::new(), grid.clone())));
+    while let Some((path, value)) = open.pop() {
+        match value {
+            toml::Value::Table(table) => {
+                let below =
+                    |(key, value)| (if path.is_empty() { key } else { format!("{path}.{key}") }, value);
+                open.extend(table.into_iter().map(below));
+            }
+            toml::Value::Array(values) => {
+                if let [value] = &values[..] {
+                    found.push((path, value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(found)
 }
 
 /// The values of the keys of the paper's machine, as the table of results has them.
@@ -90,7 +122,8 @@ pub(crate) fn again(columns: &[String], row: &Row) -> Result<Record, Fault> {
         let plain = value.parse::<i64>().is_ok() || ["true", "false"].contains(&value.as_str());
         if plain { format!("{key} = {value}\n") } else { format!("{key} = '{value}'\n") }
     };
-    let settings: String = columns.iter().filter(|key| !row[*key].is_empty()).map(setting).collect();
+    let is_set = |key: &&String| row.get(*key).is_some_and(|value| !value.is_empty());
+    let settings: String = columns.iter().filter(is_set).map(setting).collect();
     let definition = Definition::parse("again.toml", &format!("[[list]]\n{settings}"))?;
     Ok(records(&Plan::new(&definition)?, &generate).remove(0))
 }

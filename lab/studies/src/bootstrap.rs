@@ -15,7 +15,7 @@ const SET: &str = "lattigo-n16qp1546";
 const MACHINES: [&str; 2] = ["paper", "fast"];
 
 /// Keys and plaintexts of a whole bootstrap do not fit the memory of the machines.
-const MEMORY: &str = "hbm.size_mib=32768";
+const MEMORY: &str = "hbm.stacks=4";
 
 /// All moduli fit, and keys have 8 bytes a word.
 const WORDS: &str = "isa.word_bits=64";

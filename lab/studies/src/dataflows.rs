@@ -8,11 +8,11 @@ use plot::{Figure, Line, Lines, Panel};
 use programs::{Options, ParameterSet, find_dataflow, find_program, generate};
 use rayon::prelude::*;
 use ring_program::RingProgram;
-use runtime::choose::Candidates;
 use runtime::kernels::Tables;
+use runtime::mapping::{Candidates, Form, Order, Recipes};
 use runtime::operation::{Batch, RingOperation};
 use runtime::traffic::Kind;
-use runtime::{Flow, Kernels, Keys, Launches, Limits, Merit, Plan, Timeline, lift};
+use runtime::{Flow, Kernels, Keys, Launches, Limits, Plan, Timeline, lift};
 use sim::{Machine, MachineBase, Override};
 
 /// Sizes of the VDM, in MiB.
@@ -85,10 +85,14 @@ impl Study {
         ];
         let overrides = overrides.map(|text| Override::parse(&text).unwrap());
         let machine = MachineBase::built_in("rpu-128x128").unwrap().machine(&overrides).unwrap();
-        let flow = Flow::of(&program);
+        // A dataflow is an order of the program.
+        let flow = Flow::of(&program, Order::Program);
         let launches = lift(&flow, Limits::for_degree(program.degree().get(), &machine));
         let candidates = Candidates::new(&program, &launches, &machine).unwrap();
-        let kernels = candidates.variants(&program, &launches, &machine, Merit::Cycles).unwrap();
+        let by = |recipes| candidates.kernels(&program, &launches, &machine, recipes).unwrap();
+        let recipes = [Recipes::Fastest, Recipes::SmallTables].into_iter().filter_map(by);
+        let in_forms = |kernels: Kernels| Form::ALL.map(|form| kernels.clone().in_form(form));
+        let kernels: Vec<Kernels> = recipes.flat_map(in_forms).collect();
         let by_size = Vec::new();
         let mut study = Self { dataflow, shape, program, flow, launches, kernels, machine, by_size };
         study.by_size = SIZES.iter().map(|&size| study.time(size, PAPER, Keys::Streamed)).collect();

@@ -1,7 +1,8 @@
 //! What pages say of a ring program on a machine.
 
+use crate::page::Fault;
 use lab_run::{OffChip, RunReport};
-use lab_sweep::Record;
+use lab_sweep::{Definition, Plan, Record, generate, records};
 use runtime::resource_label;
 use sim::Machine;
 use std::collections::BTreeMap;
@@ -17,6 +18,17 @@ pub(crate) fn most(binds: &BTreeMap<String, f64>) -> String {
 /// How many of so many points did not run, as the rest of a sentence; nothing if all did.
 pub(crate) fn failures(points: usize, ran: usize) -> String {
     if points == ran { String::new() } else { format!("; {} could not run", points - ran) }
+}
+
+/// The time of a task on a machine, in us; `task` has the keys of a point, each on a line of its own.
+pub(crate) fn simulated(machine: &Machine, task: &str) -> Result<f64, Fault> {
+    let changes = machine.changes_from(&Machine::rpu_128x128());
+    let others = changes.iter().filter(|change| !task.contains(&format!("{} = ", change.key)));
+    let keys: String = others.map(|change| format!("{} = {}\n", change.key, change.to)).collect();
+    let definition = Definition::parse("simulated.toml", &format!("[[list]]\n{task}{keys}"))?;
+    let record = records(&Plan::new(&definition)?, &generate).remove(0);
+    let report = record.report.ok_or_else(|| format!("{task}: {:?}", record.error))?;
+    Ok(report.time_us.ok_or("a run in time")?)
 }
 
 /// A point of a sweep that ran.
@@ -87,6 +99,7 @@ impl<'r> Design<'r> {
         let [rpu, chip, watts, all] =
             [area(self, false), area(self, true), power(self, false), power(self, true)]
                 .map(|cost| format!("{cost:.1}"));
+        let chip = if self.report.beyond_reticle { format!("{chip} †") } else { chip };
         [rpu, chip, watts, all, most(self.report.binds.as_ref().expect("a ring program in time"))]
     }
 }

@@ -12,16 +12,17 @@ mod dataflows;
 mod design;
 mod fig4;
 mod front_end;
-mod fusion;
 mod gpu;
 mod memory;
 mod operations;
+mod outside;
 mod page;
 mod paper;
 mod passes;
 mod readings;
 mod recordings;
 mod synthesis;
+mod trust;
 mod words;
 
 use clap::Parser;
@@ -59,16 +60,17 @@ const STUDIES: &[Study] = &[
     study("dataflows", Time::Long, &["reports/dataflows.md", "reports/dataflows.svg"], dataflows::files),
     study("fig4", Time::Long, &["reports/fig4.svg"], fig4::files),
     study("front-end", Time::Long, &["reports/front-end.md", "reports/front-end.svg"], front_end::files),
-    study("fusion", Time::Long, &["reports/fusion.md", "reports/fusion-recorded.md"], fusion::files),
     study("gpu", Time::Quick, &["reports/gpu/README.md"], gpu::files),
     study("memory", Time::Quick, &["reports/memory.md"], memory::files),
     study("operations", Time::Long, &["reports/he/operations.md"], operations::files),
+    study("outside", Time::Quick, &["reports/outside/README.md"], outside::files),
     study("paper", Time::Quick, &["reports/paper/"], paper::evaluation),
     study("paper-setting", Time::Quick, &["reports/paper-setting.md"], paper::setting),
     study("passes", Time::Long, &["reports/passes.md"], passes::files),
     study("readings", Time::Quick, &["docs/readings.md"], readings::files),
     study("recordings", Time::Long, &["reports/he/recordings.md"], recordings::files),
     study("synthesis", Time::Quick, &["reports/synthesis.md"], synthesis::files),
+    study("trust", Time::Quick, &["reports/trust.md"], trust::files),
     study("words", Time::Long, &["reports/words.md", "reports/words.svg"], words::files),
 ];
 

@@ -140,5 +140,5 @@ pub(crate) fn files() -> Files {
         ],
     );
     let page = sram::fill_in(&page, &printed)?;
-    Ok(vec![text("reports/memory.md", off_chip::fill_in(&page, hbm.efficiency, hbm.latency_ns)?)])
+    Ok(vec![text("reports/memory.md", off_chip::fill_in(&page, hbm)?)])
 }

@@ -5,6 +5,7 @@ use super::quantity::Better;
 use super::record::Record;
 use super::value::whole;
 use super::view::extrapolated;
+use super::workload::TECHNOLOGY;
 use b512_asm::Pipe;
 use lab_run::RunReport;
 use ring_program::Parameters;
@@ -63,7 +64,12 @@ pub(super) fn columns() -> Vec<Column> {
     };
     let mut columns: Vec<Column> = Measure::ALL.iter().map(measure).collect();
     columns.extend([
+        Column::of_run(TECHNOLOGY, None, |r| Some(r.machine.technology_label())),
         Column::of_run("frequency_ghz", MORE, |r| Some(Clock::of(&r.machine).ghz())),
+        Column::of_run("clock_binds", None, |r| Some(Clock::of(&r.machine).binds())),
+        Column::of_run("beyond_reticle", None, |r| Some(r.beyond_reticle)),
+        Column::of_run("energy_bus_uj", LESS, |r| Some(r.energy_bus_uj)),
+        Column::of_run("energy_generator_uj", LESS, |r| Some(r.energy_generator_uj)),
         Column::new("extrapolated", None, |r| Some(extrapolated(r).join(" ").into())),
     ]);
     let of_set = |name, value: fn(&Parameters) -> Value| {
@@ -97,6 +103,12 @@ pub(super) fn columns() -> Vec<Column> {
         Column::of_run("checked", None, |r| Some(r.checked)),
         Column::new("program_source", None, |r| r.program_source.clone().map(Value::from)),
         Column::new("recipes_tried", None, |r| r.recipes_tried.map(Value::from)),
+        Column::of_run("mapping_order", None, |r| Some(r.mapping?.order.name())),
+        Column::of_run("mapping_batch", None, |r| Some(r.mapping?.batch.name())),
+        Column::of_run("mapping_recipes", None, |r| Some(r.mapping?.recipes.name())),
+        Column::of_run("mapping_elementwise", None, |r| Some(r.mapping?.elementwise.name())),
+        Column::of_run("schedules_tried", None, |r| r.schedules_tried),
+        Column::of_run("compulsory_bytes", LESS, |r| Some(r.ring_hbm()?.compulsory_bytes)),
         Column::of_run("program_blake3", None, |r| Some(r.program_blake3.clone())),
     ]);
     for (part, (name, _)) in Area::default().components().into_iter().enumerate() {

@@ -17,7 +17,7 @@ use super::measure::Measure;
 use super::quantity::{Better, Quantity};
 use super::scatter::{Designs, in_fitting_units};
 use super::value::Text;
-use super::view::{EXTRAPOLATED, SEARCHED, cost_notes, efforts_differ, is_searched};
+use super::view::{EXTRAPOLATED, SEARCHED, cost_notes, efforts_differ, is_searched, reticle_note};
 use super::workload::Workload;
 use diagnostic::Diagnostic;
 use plot::{
@@ -375,18 +375,25 @@ impl Group<'_> {
         Ok(references)
     }
 
-    /// Remarks on machine keys of the chart that cost nothing, or whose cost no model covers.
+    /// Remarks on points that are missing, and on machine keys of the chart that cost nothing, or whose cost no model covers.
     fn cost_notes(&self) -> Vec<String> {
         let Composition { x, y, colour, label, facet, .. } = self.composition;
         let named = [Some(x), Some(y), colour.as_ref(), label.as_ref(), facet.as_ref()];
         let keys = self.varying().into_iter().chain(named.into_iter().flatten().map(String::as_str));
         let mut known = BTreeSet::new();
-        cost_notes(keys.filter(|key| known.insert(*key))).collect()
+        let (all, missing) = self.pool.missing;
+        let missing = (missing > 0).then(|| format!("{missing} of {all} points have not run"));
+        missing.into_iter().chain(cost_notes(keys.filter(|key| known.insert(*key)))).collect()
     }
 
     /// A remark if designs exceed a constraint.
     fn pale_note(&self) -> Option<String> {
         self.points.iter().any(|point| !point.is_allowed()).then(|| PALE.to_owned())
+    }
+
+    /// A remark on designs beyond a reticle.
+    fn reticle_note(&self) -> Option<String> {
+        reticle_note(self.points.iter().filter(|point| point.is_beyond_reticle()).count())
     }
 
     /// A remark on extrapolated costs, in charts that mark no designs.
@@ -455,7 +462,12 @@ impl Group<'_> {
         let lines = self.points.iter().enumerate().map(line).collect::<Result<_, ComposeError>>()?;
         let highlight_label =
             format!("Pareto front of {} and {}", Quantity::of(x).name, Quantity::of(y).name);
-        let notes = self.cost_notes().into_iter().chain(self.extrapolated_note()).chain(self.pale_note());
+        let notes = self
+            .cost_notes()
+            .into_iter()
+            .chain(self.extrapolated_note())
+            .chain(self.reticle_note())
+            .chain(self.pale_note());
         let notes = notes.collect();
         let axes = axes.into_iter().map(|(axis, _)| axis).collect();
         Ok(Panel::Parallel(Parallel { title: self.title.clone(), axes, lines, highlight_label, notes }))
@@ -512,7 +524,13 @@ impl Group<'_> {
         if !left_out.is_empty() {
             notes.push(format!("Left out, since never varied alone: {}", left_out.join(", ")));
         }
-        notes.extend(largest.into_iter().chain(self.cost_notes()).chain(self.extrapolated_note()));
+        notes.extend(
+            largest
+                .into_iter()
+                .chain(self.cost_notes())
+                .chain(self.extrapolated_note())
+                .chain(self.reticle_note()),
+        );
         Ok(Panel::Tornado(Tornado {
             title: self.title.clone(),
             x_label: format!("{}, relative to its mean", Quantity { unit: None, ..Quantity::of(y) }.label()),

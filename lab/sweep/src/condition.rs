@@ -6,19 +6,21 @@
 //! value      = number [unit] | "'" text "'" | '"' text '"' | word
 //! ```
 //!
-//! A column of numbers needs a number, in the unit of the column if it has one. A column of text has no order. A design
-//! without a value in a column meets no condition on it.
+//! A column of numbers needs a number, in the unit of the column if it has one. Whole numbers are compared exactly, also those
+//! that results hold as text since they are long, in decimal or hexadecimal. Other text has no order. A design without a
+//! value in a column meets no condition on it. Blanks are those of Unicode.
 //!
 //! Pages read the same grammar by a script, `lab/pages/src/html/condition.js`. The cases in `tests/pages/conditions.json`
 //! are for both.
 
+use crate::exact::Number;
 use crate::names::{UnknownName, find, typed};
 use crate::quantity::Quantity;
 use crate::value::plain;
 use diagnostic::{Diagnostic, Span};
 use nom::branch::alt;
-use nom::bytes::complete::{tag, take_while, take_while1};
-use nom::character::complete::{anychar, char, digit1, multispace0, multispace1, one_of};
+use nom::bytes::complete::{tag, tag_no_case, take_while, take_while1};
+use nom::character::complete::{anychar, char, digit1, one_of};
 use nom::combinator::{eof, not, opt, recognize, value, verify};
 use nom::error::{ErrorKind, ParseError};
 use nom::multi::separated_list1;
@@ -46,7 +48,7 @@ pub struct Condition {
 struct Operand {
     /// Its text, without quotes.
     text: String,
-    number: Option<f64>,
+    number: Option<Number>,
     /// The unit of the number; empty without one.
     unit: String,
 }
@@ -105,6 +107,9 @@ impl Comparison {
     }
 }
 
+/// The most conditions together: charts draw a line and a note for each.
+pub(super) const MAX_CONDITIONS: usize = 64;
+
 /// The help for text that is not a condition.
 pub(super) const NOTATION: &str =
     "write COLUMN < VALUE, for example `area < 25 mm2`, with `and` between several";
@@ -135,11 +140,16 @@ impl Condition {
             operand_span: span(source),
         };
         match conditions(&text[start..]) {
+            Ok((_, found)) if found.len() > MAX_CONDITIONS => {
+                let error = Diagnostic::new(format!("{} conditions are too many", found.len()));
+                let error = error.with_help(format!("the largest number is {MAX_CONDITIONS}"));
+                Err(error.at(name, text, span(found[MAX_CONDITIONS].column)))
+            }
             Ok((_, found)) => Ok(found.into_iter().map(condition).collect()),
             Err(nom::Err::Error(fault) | nom::Err::Failure(fault)) => {
-                let token = fault.at.split_whitespace().next().unwrap_or_default();
+                let end = fault.at.find(char::is_whitespace).unwrap_or(fault.at.len());
                 let error = Diagnostic::new(fault.expected).with_help(NOTATION);
-                Err(error.at(name, text, span(&fault.at[..token.len()])))
+                Err(error.at(name, text, span(&fault.at[..end])))
             }
             Err(nom::Err::Incomplete(_)) => unreachable!("the whole text is there"),
         }
@@ -163,8 +173,16 @@ impl Condition {
     /// Returns an error if the condition is not about such values.
     pub(super) fn holds(&self, value: Option<&Value>) -> Result<bool, Diagnostic> {
         let Some(value) = value else { return Ok(false) };
-        if let Some(value) = value.as_f64() {
-            return Ok(self.comparison.holds(value.partial_cmp(&self.number()?)));
+        if value.is_number() {
+            let operand = self.exact()?;
+            return Ok(self.comparison.holds(Number::of(value).and_then(|own| own.order(&operand))));
+        }
+        let Operand { text, number, unit } = &self.operand;
+        let operand = number.filter(|_| unit.is_empty()).or_else(|| Number::whole(text));
+        if let Some(own) = value.as_str().and_then(Number::whole)
+            && let Some(operand) = operand
+        {
+            return Ok(self.comparison.holds(own.order(&operand)));
         }
         if self.comparison.is_limit() {
             let message = format!("`{}` is text, which has no order", self.column);
@@ -175,6 +193,10 @@ impl Condition {
 
     /// The number, in the unit of the column.
     pub(super) fn number(&self) -> Result<f64, Diagnostic> {
+        self.exact().map(Number::as_f64)
+    }
+
+    fn exact(&self) -> Result<Number, Diagnostic> {
         let Operand { text, number, unit } = &self.operand;
         let Some(number) = number else {
             let message = format!("expected a number for `{}`, found `{text}`", self.column);
@@ -250,9 +272,13 @@ fn required<'t, T>(
 }
 
 fn conditions(text: &str) -> Parsed<'_, Vec<Clause<'_>>> {
-    let and = terminated(alt((tag("&&"), word_and)), multispace0);
+    let and = terminated(alt((tag("&&"), word_and)), blanks);
     let all = separated_list1(and, condition);
-    terminated(preceded(multispace0, all), required(eof, "expected `and` or `&&`")).parse(text)
+    terminated(preceded(blanks, all), required(eof, "expected `and` or `&&`")).parse(text)
+}
+
+fn blanks(text: &str) -> Parsed<'_, &str> {
+    take_while(char::is_whitespace).parse(text)
 }
 
 /// The word `and` alone.
@@ -263,9 +289,9 @@ fn word_and(text: &str) -> Parsed<'_, &str> {
 fn condition(text: &str) -> Parsed<'_, Clause<'_>> {
     let column = take_while1(|c: char| c.is_ascii_alphanumeric() || "._-".contains(c));
     (
-        terminated(required(column, "expected a column"), multispace0),
-        terminated(required(comparison, "expected `<`, `<=`, `>`, `>=`, `=` or `!=`"), multispace0),
-        terminated(required(operand, "expected a number, a word or a text in quotes"), multispace0),
+        terminated(required(column, "expected a column"), blanks),
+        terminated(required(comparison, "expected `<`, `<=`, `>`, `>=`, `=` or `!=`"), blanks),
+        terminated(required(operand, "expected a number, a word or a text in quotes"), blanks),
     )
         .map(|(column, comparison, (operand, source))| Clause { column, comparison, operand, source })
         .parse(text)
@@ -293,17 +319,20 @@ fn number(text: &str) -> Parsed<'_, Operand> {
     let word = verify(take_while1(is_of_unit), |word: &str| {
         word != "and" && word.starts_with(|c: char| c.is_alphabetic())
     });
-    let unit = preceded(multispace0, recognize(separated_list1(multispace1, word)));
+    let unit = preceded(blanks, recognize(separated_list1(take_while1(char::is_whitespace), word)));
     let end = not(verify(anychar, |&c| is_of_word(c)));
     // At the end of a text, `digit0` loses its digits within `recognize`.
     let whole = alt((recognize((digit1, opt((char('.'), opt(digit1))))), recognize((char('.'), digit1))));
     let exponent = (one_of("eE"), opt(one_of("+-")), digit1);
     let decimal = recognize((opt(one_of("+-")), whole, opt(exponent)));
     let finite = verify(decimal, |digits: &str| digits.parse::<f64>().is_ok_and(f64::is_finite));
-    let (rest, (digits, unit)) = terminated((finite, opt(unit)), end).parse(text)?;
+    let digits = take_while1(|c: char| c.is_ascii_hexdigit() || c == '_');
+    let hexadecimal =
+        verify(recognize((tag_no_case("0x"), digits)), |text: &str| Number::whole(text).is_some());
+    let (rest, (digits, unit)) = terminated((alt((hexadecimal, finite)), opt(unit)), end).parse(text)?;
     let operand = Operand {
         text: text[..text.len() - rest.len()].to_owned(),
-        number: digits.parse().ok(),
+        number: Number::whole(digits).or_else(|| digits.parse().ok().map(Number::Real)),
         unit: unit.unwrap_or_default().to_owned(),
     };
     Ok((rest, operand))

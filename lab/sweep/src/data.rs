@@ -3,9 +3,10 @@
 use super::definition::{DataFile, Definition};
 use b512_asm::{Program, Role};
 use diagnostic::{Diagnostic, counted};
-use lab_run::inputs;
 use lab_run::program::{coefficients, read};
+use lab_run::{Form, inputs};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The data with which programs are checked.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -23,7 +24,8 @@ impl Data {
     pub(super) fn read(definition: &Definition) -> Result<Self, Diagnostic> {
         let mut data = Self { seed: definition.seed, ..Self::default() };
         for DataFile { expected, symbol, path, span } in &definition.data {
-            let words = read(&definition.path(path)).and_then(|bytes| coefficients(path, &bytes));
+            let words = Form::of(Path::new(path))
+                .and_then(|form| coefficients(form, path, &read(&definition.path(path))?));
             let words = words.map_err(|error| {
                 let help = error.help.as_deref().unwrap_or("name a file of coefficients of 16 bytes each");
                 definition.error(span.clone(), error.message.clone(), help)

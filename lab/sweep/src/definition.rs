@@ -63,7 +63,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize;
 use sim::Override;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The built-in sweep: Fig. 4 of the paper, `configs/sweeps/fig4.toml`.
@@ -77,6 +77,8 @@ pub(super) const MAX_POINTS: usize = 1_000_000;
 pub struct Definition {
     /// The file's name for errors.
     file: String,
+    /// Where the files that it names are.
+    folder: PathBuf,
     text: Arc<str>,
     /// The name in results.
     pub name: String,
@@ -180,8 +182,9 @@ impl Definition {
     pub(super) fn read_parts(file: &str, text: &str) -> Result<(Self, Diagnostics), Diagnostics> {
         let mut definition = Self {
             file: file.into(),
+            folder: Path::new(file).parent().unwrap_or(Path::new("")).into(),
             text: text.into(),
-            name: Path::new(file).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned()),
+            name: Path::new(file).file_stem().map_or_else(String::new, diagnostic::path),
             title: String::new(),
             machine: "rpu-128x128".into(),
             schedule_for: ScheduleFor::default(),
@@ -281,6 +284,11 @@ impl Definition {
             unknown => return Err(self.unknown_key(key_span.clone(), unknown).into()),
         }
         Ok(())
+    }
+
+    /// Looks for the files that the definition names in a folder, whose path need not be text, in place of the folder of its own name.
+    pub fn in_folder(self, folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), ..self }
     }
 
     /// Parses a definition again, with the keys that the command line had set.
@@ -439,8 +447,8 @@ impl Definition {
     }
 
     /// The path of a file that the definition names.
-    pub(super) fn path(&self, name: &str) -> std::path::PathBuf {
-        Path::new(&self.file).parent().unwrap_or(Path::new("")).join(name)
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
     }
 }
 

@@ -10,7 +10,7 @@ use super::record::{Record, Status};
 use super::task::{GivenProgram, KernelTask, RingTask, Task};
 use b512_asm::Program;
 use codegen::{Origin, PlanChoice, Request, choose, compile};
-use lab_run::{ProgramFacts, RunReport, StreamReport, check_defects, check_on_random_data, random_seeds};
+use lab_run::{ProgramFacts, RunReport, StreamReport, admit, check_on_random_data, random_seeds};
 use rayon::prelude::*;
 use runtime::{Lifted, Runtime};
 use sim::timing::{self, DecodedProgram, Timing};
@@ -153,15 +153,14 @@ pub(super) fn each(
     Ok(meter.spent())
 }
 
-/// Compares the claims of a program from a file with the golden model, on data that it cannot know. The sweep's own
-/// data, on which every program runs, is the same for all programs.
+/// Asks whether the machine takes a program from a file, and compares its claims with the golden model, on data that it
+/// cannot know. The sweep's own data, on which every program runs, is the same for all programs.
 fn check_given(given: &GivenProgram, machine: &Machine, seed: u64) -> Result<(), String> {
     let program = &given.program;
+    admit(program, machine).map_err(|error| error.to_string())?;
     if program.claims.is_empty() {
         return Ok(());
     }
-    machine.check_fits(program).map_err(|error| error.to_string())?;
-    check_defects(program, machine).map_err(|error| error.to_string())?;
     let seeds = random_seeds(&given.blake3, seed, 2);
     check_on_random_data(program, machine, &seeds).map_err(|error| error.to_string())
 }
@@ -262,7 +261,7 @@ fn time(
     task: &RingTask,
     machine: &Machine,
 ) -> Result<(RunReport, Option<Origin>), String> {
-    let runtime = Runtime::of(lifted, machine, (task.keys, task.merit));
+    let runtime = Runtime::of(&lifted, machine, (task.keys, task.merit.into()));
     let runtime = runtime.map_err(|error| error.to_string())?;
     let timeline = runtime.time(false).map_err(|error| error.to_string())?;
     let facts = ProgramFacts {

@@ -4,7 +4,7 @@
 //! objective and better in one. So equal designs are on it together. Designs of ideal machines, by a setting
 //! `ideal.*`, are on it only if all designs are ideal: nobody can build them, so they displace none.
 
-use super::condition::{Comparison, Condition};
+use super::condition::{Comparison, Condition, MAX_CONDITIONS};
 use super::measure::{Costs, Measure};
 use super::quantity::{Quantity, names};
 use diagnostic::Diagnostic;
@@ -46,6 +46,10 @@ impl Exploration {
         if !self.objectives.as_ref().is_none_or(are_distinct) {
             let names = Measure::names().join(", ");
             return Err(("fewer than two different objectives".into(), format!("choose from {names}")));
+        }
+        if self.constraints.len() > MAX_CONDITIONS {
+            let message = format!("{} constraints are too many", self.constraints.len());
+            return Err((message, format!("the largest number is {MAX_CONDITIONS}")));
         }
         if !(4..=10_000).contains(&self.population) {
             let message = format!("invalid value {} for `population`", self.population);

@@ -47,7 +47,7 @@ impl Sections {
     fn hashes_of(&self, machine: &Machine) -> Vec<PointKey> {
         hashes!(
             machine, self.base, self.hashes;
-            name, technology, isa, law, frontend, scalar, hple, vrf, sbar, vbar, vdm, sdm, launch, hbm, ideal
+            name, technology, clock, isa, law, frontend, scalar, hple, vrf, sbar, vbar, vdm, sdm, launch, generator, hbm, ideal
         )
     }
 }

@@ -41,6 +41,7 @@ mod condition;
 mod data;
 #[allow(clippy::wildcard_enum_match_arm, reason = "its enums are values of TOML")]
 mod definition;
+mod exact;
 mod execute;
 pub mod explore;
 mod front;
@@ -77,6 +78,7 @@ mod verify;
 mod view;
 mod workload;
 
+pub use condition::Condition;
 pub use data::Data;
 pub use definition::{Definition, FIG4, ScheduleFor};
 pub use execute::{Generate, Generated, execute, generate, records};
@@ -92,7 +94,7 @@ pub use point::PlannedPoint;
 pub use points::Points;
 pub use progress::Counts;
 pub use record::{Record, Status};
-pub use replay::{Difference, Replay, ReplayError, Replayed, Verdict};
+pub use replay::{Difference, Replay, ReplayError, Replayed, Verdict, check_presentation};
 pub use results::Results;
 pub use run::{Part, run};
 pub use server::{Answer, Server};

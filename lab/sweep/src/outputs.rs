@@ -440,7 +440,10 @@ struct Table<'r> {
 impl<'r> Table<'r> {
     fn new(outputs: &Outputs<'r>) -> Self {
         let front = outputs.groups.iter().flat_map(|group| &group.front).copied().collect();
-        Self { manifest: &outputs.results.manifest, columns: columns(), front }
+        let manifest = &outputs.results.manifest;
+        // A setting of the same name, such as a technology, is a column already.
+        let is_new = |column: &Column| manifest.columns.iter().all(|name| *name != column.name);
+        Self { manifest, columns: columns().into_iter().filter(is_new).collect(), front }
     }
 
     fn header(&self) -> Result<Vec<u8>, csv::Error> {

@@ -10,7 +10,7 @@ use super::record::Record;
 use super::results::Results;
 use super::scatter::tuple;
 use super::value::plain;
-use super::view::{EXTRAPOLATED, SEARCHED, View, extrapolated, setting, text};
+use super::view::{EXTRAPOLATED, SEARCHED, View, extrapolated, is_beyond_reticle, setting, text};
 use b512_asm::Pipe;
 use diagnostic::counted;
 use lab_run::{OffChip, RunReport, ghz};
@@ -65,6 +65,9 @@ pub(super) fn page(results: &Results, sections: &[(View<'_>, Option<&str>)], sta
             h3 { @if view.hidden() > 0 { "The front, and a sample of the other points" } @else { "All points" } }
             @if view.records.iter().any(|record| !extrapolated(record).is_empty()) {
                 p { "* " (EXTRAPOLATED) ": a value is outside the range that printed numbers or synthesis check." }
+            }
+            @if view.records.iter().any(|record| is_beyond_reticle(record)) {
+                p { "† beyond a reticle: no single exposure makes a chip of this area." }
             }
             (table(view, &varying, index))
         }
@@ -145,6 +148,8 @@ fn of_column(column: &Column) -> Value {
         _ if name.ends_with("_uj") && has(&Energy::default().components()) => {
             Some(("energy", part_label(stem)))
         }
+        _ if name == "energy_hbm_uj" => Some(("energy", part_label("hbm"))),
+        _ if name == "energy_static_uj" => Some(("energy", part_label("static"))),
         _ => None,
     };
     let (of, part) = part.unzip();
@@ -323,7 +328,7 @@ fn table(view: &View<'_>, columns: &[&String], index: usize) -> Markup {
                                 td { (ghz(&report.machine)) }
                                 td { (format!("{:.3}", value(Measure::TimeUs))) }
                                 @if has_stream { td { (format!("{:.3}", value(Measure::StreamUs))) } }
-                                td { (format!("{:.2}", value(Measure::AreaMm2))) @if !extrapolated(record).is_empty() { " *" } }
+                                td { (format!("{:.2}", value(Measure::AreaMm2))) @if !extrapolated(record).is_empty() { " *" } @if is_beyond_reticle(record) { " †" } }
                                 td { (format!("{:.2}", value(Measure::EnergyUj))) }
                                 td { (format!("{:.2}", value(Measure::PowerW))) }
                                 td { @if let Some((name, share)) = binds(report) { (binds_label(name)) " " (percent(share)) } }

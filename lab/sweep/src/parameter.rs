@@ -316,6 +316,7 @@ pub static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
         name: option.name,
         values: match option.kind {
             OptionKind::Count => Values::Integer(1, u64::MAX),
+            OptionKind::CountTo(most) => Values::Integer(1, most as u64),
             OptionKind::Bits => Values::Integer(1, 60),
             OptionKind::Rotations => Values::Integers,
             OptionKind::Choice(values) => Values::Names(values().into_iter().map(|(name, _)| name).collect()),

@@ -248,6 +248,29 @@ impl Planned {
     }
 }
 
+/// Refuses a folder whose title, columns or points are not those that its definition gives. A definition that cannot be read, as files
+/// that it names are elsewhere, says nothing about them.
+///
+/// # Errors
+/// Returns an error if `sweep.json` differs from what its definition gives, or cannot be read.
+pub fn check_presentation(folder: &Path) -> Result<(), JournalError> {
+    let manifest = journal::read_manifest(folder)?;
+    let Ok(definition) = Definition::from_source(&manifest.source) else { return Ok(()) };
+    let defined = if manifest.explored {
+        Space::new(&definition).map(|space| space.manifest())
+    } else {
+        Plan::new(&definition).map(|plan| plan.manifest)
+    };
+    let Ok(defined) = defined else { return Ok(()) };
+    let is_same = defined.is_presented_as(&manifest)
+        && (manifest.explored || defined.points.have_settings_of(&manifest.points));
+    if is_same {
+        return Ok(());
+    }
+    let reason = "its title, its columns or its points are not those that its definition gives".to_owned();
+    Err(JournalError::Manifest { path: folder.join("sweep.json"), reason })
+}
+
 /// The values in which two records differ.
 pub(super) fn differences(recorded: &str, now: &str) -> Result<Vec<Difference>, JournalError> {
     let value = |line: &str| {

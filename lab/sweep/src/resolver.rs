@@ -8,6 +8,7 @@ use super::parameter::{self, Setting, column, is_parameter};
 use super::point::{Class, PlannedPoint};
 use super::points::{Code, Points};
 use super::task::{KernelTask, Resolved, Task, resolve};
+use super::workload::TECHNOLOGY;
 use codegen::library::BUILT_IN;
 use codegen::search::Effort;
 use codegen::{PlanChoice, Recipe, Request};
@@ -105,19 +106,23 @@ impl Axis {
             ScheduleFor::Base => false,
             ScheduleFor::Keys(keys) => keys.iter().any(|scheduled| scheduled == key),
         };
+        // A technology is a file with many keys: stages of crossbars may follow from them.
+        let has = |key: &str, effects: &[Effect]| {
+            let known = sim::machine::key(key);
+            key == TECHNOLOGY
+                || known.is_some_and(|key| effects.iter().any(|effect| key.effects.contains(effect)))
+        };
         // No program depends on these keys of machines.
         let is_beside = |key: &str| {
-            ["name", "technology"].contains(&key)
-                || ["technology.", "hbm."].iter().any(|section| key.starts_with(section))
+            let sections = ["technology.", "hbm.", "generator."];
+            key == "name"
+                || sections.iter().any(|section| key.starts_with(section)) && !has(key, &[Effect::Stages])
         };
         let changes_programs = |key: &str| match parameter::find(key) {
             Some(parameter) => parameter.changes_program,
             None => is_scheduled(key) && !is_beside(key),
         };
-        let changes_cycles = |key: &str| {
-            let effects = |key: &sim::machine::table::Key| key.effects.contains(&Effect::Cycles);
-            sim::machine::key(key).is_some_and(effects)
-        };
+        let changes_cycles = |key: &str| has(key, &[Effect::Cycles, Effect::Stages]);
         let changes_kernels = |key: &str| !is_parameter(key) && !key.starts_with("hbm.");
         // The others that decide about results decide whether the program fits at all, which each point tests.
         let changes_results = |key: &str| ["vdm.size_mib", "sdm.size_kib", "law.operands"].contains(&key);

@@ -296,7 +296,18 @@ impl Results {
     pub(super) fn read(&self, points: &[usize]) -> Result<Vec<(usize, String, Record)>, JournalError> {
         let read = |&point: &usize| {
             let line = self.line(point).transpose()?;
-            Some(line.and_then(|line| record(&line).map(|record| (point, line, record))))
+            Some(line.and_then(|line| {
+                let record = record(&line)?;
+                // Labels and titles follow from the settings in `sweep.json`.
+                if record.point != self.manifest.points.settings(point) {
+                    let reason = format!(
+                        "the record {} has other settings than its point in `sweep.json`",
+                        record.key
+                    );
+                    return Err(JournalError::Record { reason });
+                }
+                Ok((point, line, record))
+            }))
         };
         points.par_iter().filter_map(read).collect()
     }

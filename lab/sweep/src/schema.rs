@@ -53,6 +53,11 @@ pub const FORMATS: &[Format] = &[
         files: "manifests of ring programs, in JSON: `rpu run --manifest FILE`",
         schema: || Manifest::schema().value().clone(),
     },
+    Format {
+        name: "mapping",
+        files: "mappings of ring programs, in JSON: `rpu run --mapping FILE`",
+        schema: || lab_run::mapping_schema().value().clone(),
+    },
 ];
 
 impl Format {

@@ -7,10 +7,11 @@ use super::measure::Measure;
 use super::parameter::PARAMETERS;
 use super::record::Record;
 use super::value::{ABSENT, plain};
-use super::workload::Workload;
+use super::workload::{TECHNOLOGY, Workload};
 use serde_json::Value;
-use sim::Machine;
+use sim::machine::VbarArea;
 use sim::machine::table::{Effect, Key, Rest};
+use sim::{Area, Machine};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -58,6 +59,7 @@ impl View<'_> {
     /// Remarks on axes that cost nothing, or whose cost no model covers, and on the front.
     pub(super) fn notes(&self) -> Vec<String> {
         cost_notes(self.varying.iter().copied())
+            .chain(reticle_note(self.records.iter().filter(|record| is_beyond_reticle(record)).count()))
             .chain(self.goals.notes(self.beyond, self.ran, self.unmet))
             .collect()
     }
@@ -75,7 +77,9 @@ impl View<'_> {
         let choices = choices.filter_map(|choice| {
             Some(format!("{} {}", choice.name, plain(Some(record.point.get(choice.name)?))))
         });
-        let parts = std::iter::once(report.machine.name.clone()).chain(machine).chain(choices);
+        let technology = is_shared(TECHNOLOGY).then(|| technology_text(&report.machine));
+        let name = std::iter::once(report.machine.name.clone());
+        let parts = name.chain(technology).chain(machine).chain(choices);
         Some(parts.collect::<Vec<_>>().join(", "))
     }
 
@@ -95,6 +99,15 @@ impl View<'_> {
     }
 }
 
+/// The technology of a machine, with the source of the vector crossbar's area.
+fn technology_text(machine: &Machine) -> String {
+    let source = match machine.technology.vbar_area {
+        VbarArea::Claim => "the paper's claim",
+        VbarArea::Structure => "structure",
+    };
+    format!("technology {}, the vector crossbar's area by {source}", machine.technology_label())
+}
+
 /// Remarks on those of some keys that cost nothing, or whose cost no model covers.
 pub(super) fn cost_notes<'k>(keys: impl Iterator<Item = &'k str>) -> impl Iterator<Item = String> {
     keys.filter_map(|key| cost_note(sim::machine::key(key)?))
@@ -109,6 +122,17 @@ fn cost_note(key: &Key) -> Option<String> {
         Rest::Free(because) if !has_costs => Some(format!("Costs nothing: {} ({because})", key.path)),
         Rest::Free(_) | Rest::None => None,
     }
+}
+
+/// Whether the chip of a record is larger than one exposure makes.
+pub(super) fn is_beyond_reticle(record: &Record) -> bool {
+    record.report.as_ref().is_some_and(|report| report.beyond_reticle)
+}
+
+/// A remark on so many designs beyond a reticle; none if there are none.
+pub(super) fn reticle_note(count: usize) -> Option<String> {
+    let limit = Area::RETICLE_MM2;
+    (count > 0).then(|| format!("Beyond a reticle, {limit} mm², are {count} of the designs"))
 }
 
 /// The machine keys for whose values in this record costs are extrapolated, whatever sets them: an axis, the

@@ -12,6 +12,11 @@ use std::fmt;
 /// The longest name in a file name, in bytes. Names are ASCII, and file systems allow 255 bytes.
 const LONGEST_SLUG: usize = 160;
 
+/// The setting, and the column, of a technology.
+pub(super) const TECHNOLOGY: &str = "technology";
+/// The technology of the paper.
+const PAPER_TECHNOLOGY: &str = "gf12";
+
 /// The task of a point. Only points with the same workload are comparable.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Workload {
@@ -27,7 +32,8 @@ pub struct Workload {
     pub set: String,
     /// The runs of a stream; 0 for a single run without transfers.
     pub stream: u64,
-    /// Every other parameter that identifies a task, such as a setting of the operation, by its name.
+    /// Every other parameter that identifies a task, such as a setting of the operation, by its name; and the `technology`
+    /// if it is not the paper's, since areas and energies of two are not comparable.
     pub settings: BTreeMap<&'static str, String>,
 }
 
@@ -65,6 +71,7 @@ impl Workload {
                 "towers" => workload.towers = number(),
                 "set" => workload.set = text(),
                 "stream" => workload.stream = number(),
+                TECHNOLOGY => workload = workload.in_technology(&text()),
                 _ => {
                     if let Some(parameter) = parameter::find(name).filter(|parameter| parameter.identifies) {
                         workload.settings.insert(parameter.name, text());
@@ -73,6 +80,15 @@ impl Workload {
             }
         }
         workload
+    }
+
+    /// The workload in a technology, by its name or its file.
+    pub(super) fn in_technology(mut self, name: &str) -> Self {
+        let name = name.strip_suffix(".toml").unwrap_or(name);
+        if name != PAPER_TECHNOLOGY {
+            self.settings.insert(TECHNOLOGY, name.to_owned());
+        }
+        self
     }
 
     /// The time of a point: that of its stream, if it has one.

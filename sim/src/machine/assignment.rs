@@ -3,7 +3,7 @@
 use super::Machine;
 use super::load::Override;
 use super::schema::{self, value_at};
-use super::table::{Effect, Key};
+use super::table::Key;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -86,16 +86,12 @@ impl Override {
     }
 }
 
-/// The keys that affect no program's cycles, but the choice of instructions.
-const GENERATION: [&str; 2] = ["isa.gs_butterfly", "isa.lane_permuter"];
-
 impl Machine {
     /// The keys that decide which program is generated and how many cycles it takes, with this machine's
     /// values where `other` has different ones.
     pub fn speed_beside(&self, other: &Self) -> Vec<Assignment> {
-        let (own, others) = (self.to_value(), other.to_value());
-        let keys = schema::keys()
-            .filter(|key| key.effects.contains(&Effect::Cycles) || GENERATION.contains(&key.path));
+        let (own, others) = (self.resolved().to_value(), other.resolved().to_value());
+        let keys = schema::keys().filter(|key| key.decides_timing());
         let assignments = keys.map(|key| Assignment { key, value: value_at(&own, key.path).clone() });
         assignments.filter(|Assignment { key, value }| value_at(&others, key.path) != value).collect()
     }
@@ -104,10 +100,11 @@ impl Machine {
     ///
     /// Many times as fast as a machine from a file, which errors need for their positions.
     pub fn with<'a>(&self, assignments: impl IntoIterator<Item = &'a Assignment>) -> Option<Self> {
-        let mut machine = self.clone();
+        let mut values = self.values.clone();
         for Assignment { key, value } in assignments {
-            (key.set)(&mut machine.values, value.clone()).ok()?;
+            (key.set)(&mut values, value.clone()).ok()?;
         }
+        let machine = Self::of(values, self.vdm_halvings);
         machine.broken_rules().is_empty().then_some(machine)
     }
 }

@@ -5,7 +5,15 @@ use super::table::{Cost, Effect, Faster, Key, Rest};
 use std::fmt::{Result, Write};
 
 /// The columns of the page.
-const COLUMNS: [Effect; 5] = [Effect::Cycles, Effect::Clock, Effect::Area, Effect::Energy, Effect::Stream];
+const COLUMNS: [Effect; 7] = [
+    Effect::Program,
+    Effect::Cycles,
+    Effect::Stages,
+    Effect::Clock,
+    Effect::Area,
+    Effect::Energy,
+    Effect::Stream,
+];
 
 /// The effects and costs of the machine keys as Markdown: the contents of `docs/costs.md`.
 pub fn costs() -> String {
@@ -23,10 +31,13 @@ fn write_page(page: &mut String) -> Result {
 
 <!-- Generated from the table in `sim/src/machine/keys.rs`: `BLESS=1 cargo test -p sim --test all generated`. -->
 
-Each key changes the quantities with a mark: the *cycles* of a kernel, the *clock* and the *area* of the machine, the
-*energy* of a kernel, and the time of a *stream* of runs with their transfers. The test `sim/tests/all/costs.rs` varies each
-key and compares the effects with these marks, in both directions. The time of a ring program also depends on the sizes of
-the memories and on the off-chip memory. In the column *cycles*, *smaller* or *larger* names the faster one of two values;
+Each key changes the quantities with a mark: the instructions of which a *program* is generated, the *cycles* of a kernel,
+the *stages* of crossbars where these follow from the machine, and by them cycles, the *clock* and the *area* of the machine,
+the *energy* of a kernel, and the time of a *stream* of runs with their transfers. The test `sim/tests/all/costs.rs` varies
+each key and compares the effects with these marks, in both directions; `codegen/tests/all/choose.rs` varies the keys without a
+mark for *program*, *cycles* or *stages*, and generates the same kernels. A
+kernel that does not fit a smaller memory is another one. The time of a ring program also depends on the sizes of the
+memories and on the off-chip memory. In the column *cycles*, *smaller* or *larger* names the faster one of two values;
 among texts, the later one in [the list of keys](machine.md) is larger. This holds with VRF port conflicts aside, which a
 test of random programs checks (`sim/tests/all/timing/dominance.rs`).
 
@@ -54,8 +65,8 @@ Sweeps mark such points, and say if they vary a key whose cost is not modelled.
             "
 ## {heading}
 
-| key | cycles | clock | area | energy | stream | model | other costs | checked |
-|---|---|---|---|---|---|---|---|---|
+| key | program | cycles | stages | clock | area | energy | stream | model | other costs | checked |
+|---|---|---|---|---|---|---|---|---|---|---|
 "
         )?;
         section.keys.iter().try_for_each(|key| write_row(page, key))?;

@@ -35,7 +35,7 @@ enum Rank {
 impl Machine {
     /// Its speed, comparable between machines.
     pub fn speed(&self) -> Speed {
-        let values = self.to_value();
+        let values = self.resolved().to_value();
         let by_itself = |key: &&Key| key.effects.contains(&Effect::Cycles) && !OF_ACCESS.contains(&key.path);
         let keys = schema::keys().filter(by_itself);
         Speed {

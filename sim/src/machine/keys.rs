@@ -75,6 +75,14 @@ choices! {
         Reduced = "reduced",
     }
 
+    /// The source of the area of the vector crossbar.
+    VbarArea {
+        /// The paper's claim of a "minimal" area, and the growth that it prints.
+        Claim = "claim",
+        /// The size of its logic, as synthesis confirms it.
+        Structure = "structure",
+    }
+
     /// The assignment of words to the banks of the VDM.
     BankMapping {
         /// Address mod banks.
@@ -103,6 +111,8 @@ sections! {
     } + {
         /// Clock, area and energy constants. A machine file names a technology file here.
         technology: Technology,
+        /// The clock.
+        clock: ClockKeys,
         /// The instruction set: vector length, word width and extensions.
         isa: Isa,
         /// The arithmetic of the LAW engines.
@@ -125,6 +135,8 @@ sections! {
         sdm: Sdm,
         /// Launches of kernels.
         launch: Launch,
+        /// The generator of seeded keys.
+        generator: Generator,
         /// The off-chip memory.
         hbm: Hbm,
         /// Limits that are switched off to prove a bottleneck.
@@ -139,10 +151,12 @@ sections! {
         node_nm: u32 => Int(1, 1000), [];
         /// Stages of the multiplier whose area and energy are given.
         law_stages: u32 => Int(1, LATENCY), [Area Energy];
+        /// The source of the area of the vector crossbar, at all sizes.
+        vbar_area: VbarArea => Kind::Choice(VbarArea::CHOICES), [Area];
         /// The clock of a bank of the VDM, at some numbers of banks of a VDM of 4 MiB, ascending. Between
         /// two points it is linear in log2(banks); beyond the first and the last it is constant. Other
         /// memories have the clock of a bank of their size.
-        clock: Vec<ClockPoint> => Clock, [Clock];
+        clock: Vec<ClockPoint> => Clock, [Stages Clock];
     } + {
         /// Delays of logic and wires.
         delay: DelayConstants,
@@ -152,17 +166,19 @@ sections! {
         energy: EnergyConstants,
         /// Power that does not depend on events.
         power: PowerConstants,
+        /// Wires between parts, over the distances of a floorplan.
+        wires: WireConstants,
     }
 
     /// Delays of logic and wires.
     DelayConstants [technology.delay] {
         /// An inverter that drives four others, in ps: the unit of all delays of logic.
-        fo4_ps: f64 => Positive, [Clock];
+        fo4_ps: f64 => Positive, [Stages Clock];
         /// The registers at the ends of a stage, with the margin for their clock, in FO4.
-        register_fo4: f64 => NotNegative, [Clock];
+        register_fo4: f64 => NotNegative, [Stages Clock];
         /// The wires across the paper's machine, in ps. Those of a crossbar grow with the root of its HPLEs
         /// and banks.
-        wire_ps: f64 => NotNegative, [Clock];
+        wire_ps: f64 => NotNegative, [Stages Clock];
     }
 
     /// Areas of components.
@@ -173,7 +189,7 @@ sections! {
         sram_um2_per_byte: f64 => NotNegative, [Area];
         /// The size of a macro with two ports, as a ratio to a macro with a single port. It has the delay and
         /// the energy of a single-port macro with as many times the words.
-        sram_second_port: f64 => Positive, [Clock Area Energy];
+        sram_second_port: f64 => Positive, [Stages Clock Area Energy];
         /// A LAW engine, in mm².
         law_mm2: f64 => NotNegative, [Area];
         /// Each of the first 32 VDM banks beyond its macro, in mm²: the wires that reach it, and a
@@ -230,6 +246,23 @@ sections! {
         idle_share: f64 => NotNegative, [Energy];
     }
 
+    /// The clock.
+    ClockKeys [clock] {
+        /// The clock, in GHz; no part may be slower. 0: that of the slowest part.
+        ghz: f64 => NotNegative, "0", Derived "the printed clocks are those of the VDM, the slowest part", Fixed,
+            [Stages Clock] "the slowest part reaches it" Free "beside the stages of crossbars that follow from it";
+    }
+
+    /// Wires between parts, over the distances of a floorplan.
+    WireConstants [technology.wires] {
+        /// The side of the machine whose energies are given, in mm: they have its wires.
+        given_side_mm: f64 => NotNegative, [Energy];
+        /// A bit over a mm, in pJ, half of the bits toggling.
+        pj_per_bit_mm: f64 => NotNegative, [Energy];
+        /// The energy of events with the clock tree and the wires inside of parts over that without them, as synthesis gives it.
+        layout_factor: f64 => Positive, [Energy];
+    }
+
     /// The instruction set: vector length, word width and extensions.
     Isa [isa] {
         /// Elements of a vector register, also called lanes: the vector length L. Programs for
@@ -242,10 +275,10 @@ sections! {
             [Clock Area Energy] "multiplications grow with its square; all memories, crossbars and registers in proportion", 32..=128;
         /// The Gentleman-Sande butterfly, `gsbfly`, in the spare encoding space.
         gs_butterfly: bool => Bool, "false", Paper "it has none", Fixed, recipes "gs_butterfly" Another(128),
-            [Area Energy] "three multiplexers of a word in the LAW engine" Free "multiplexers at a stage's end, within the margin of its registers";
+            [Program Area Energy] "three multiplexers of a word in the LAW engine" Free "multiplexers at a stage's end, within the margin of its registers";
         /// The lane permuter, `vaff`, in the spare encoding space: an affine map of the lanes of a vector.
         lane_permuter: bool => Bool, "false", Paper "it has none", Fixed,
-            [Area Energy] "an omega network of words beside the shuffle crossbar, and a product and a sum of lane numbers for each lane" Free "an element passes as many multiplexers as in the crossbar, in the same stages";
+            [Program Area Energy] "an omega network of words beside the shuffle crossbar, and a product and a sum of lane numbers for each lane" Free "an element passes as many multiplexers as in the crossbar, in the same stages";
     }
 
     /// The arithmetic of the LAW engines.
@@ -260,25 +293,25 @@ sections! {
     Frontend [frontend] {
         /// Instructions dispatched in `cycles_per_instruction` cycles at most, in order.
         width: u32 => Int(1, 64), "1", Paper "\"fetches and decodes instructions in-order\"", Between(1, 4),
-            [Cycles(Larger) Clock Area Energy] "ports of the busyboard, comparisons among the instructions of a cycle", 1..=8;
+            [Cycles(Larger) Stages Clock Area Energy] "ports of the busyboard, comparisons among the instructions of a cycle", 1..=8;
         /// Cycles in which at most `width` instructions dispatch.
         cycles_per_instruction: u32 => Int(1, INTERVAL), "1", Paper "\"the front-end fetches and decodes instructions in-order\", and no rate is printed", Between(1, 3),
-            [Cycles(Smaller) Clock] "the check of the busyboard may take as long" Free "the same logic, with less to do in a cycle";
+            [Cycles(Smaller) Stages Clock] "the check of the busyboard may take as long" Free "the same logic, with less to do in a cycle";
         /// The uses of a register by in-flight instructions that stall a later instruction.
         busyboard: Busyboard => Kind::Choice(Busyboard::CHOICES), "\"strict\"", Paper "read literally: \"a bit array that tracks all the vector registers being used by all in-flight instructions ... whenever a decoded instruction register is busy, the entire front-end stalls\"", Any, recipes "busyboard" Another(1),
-            [Cycles(Larger) Clock Area Energy] "a counter of readers for each register";
+            [Cycles(Larger) Stages Clock Area Energy] "a counter of readers for each register";
         /// The time at which a source register stops being busy.
         source_release: SourceRelease => Kind::Choice(SourceRelease::CHOICES), "\"read\"", Fitted "the two unpacks of a stage read the same registers, and a 1K transform in 309 cycles leaves no time to run them one after the other. The paper tracks registers \"being used\"; \"read\" takes that literally", Any,
-            [Cycles(Larger) Clock Area Energy] "ports of the busyboard for the release of sources";
+            [Cycles(Larger) Stages Clock Area Energy] "ports of the busyboard for the release of sources";
         /// Capacity of each of the three queues between dispatch and issue, in instructions.
         queue_depth: u32 => Int(1, 4096), "8", Assumed "", Between(1, 6),
             [Cycles(Larger) Area Energy] "registers of 80 bits an instruction, and the choice of the head" Free "heads are registers", 1..=32;
         /// Cycles from the start command to the first dispatch: fetch and decode.
         fetch_to_dispatch_cycles: u32 => Int(0, LATENCY), "2", Assumed "", Between(0, 4),
-            [Cycles(Smaller) Clock Area Energy] "pipeline registers; fetch and decode are spread over the stages";
+            [Cycles(Smaller) Stages Clock Area Energy] "pipeline registers; fetch and decode are spread over the stages";
         /// Cycles from dispatch to the earliest issue.
         dispatch_to_issue_cycles: u32 => Int(0, LATENCY), "0", Fitted "the 1K transform in 309 cycles", Between(0, 4),
-            [Cycles(Smaller) Clock Area Energy] "pipeline registers; with none, arbitration follows the check of the busyboard in one cycle";
+            [Cycles(Smaller) Stages Clock Area Energy] "pipeline registers; with none, arbitration follows the check of the busyboard in one cycle";
         /// Size of the instruction memory, 128 instructions a KiB.
         instruction_memory_kib: u32 => Int(1, 1 << 20), "512", Paper "", Fixed,
             [Area Energy] "an SRAM macro" NotModelled "the time of an access: fetch takes as many stages as it needs", 512..=512;
@@ -295,13 +328,13 @@ sections! {
     Hple [hple] {
         /// Number of HPLEs, at most one per lane.
         count: u32 => PowerOfTwo(1, 4096), "128", Paper "", Between(4, 4096), recipes "hples" Doublings(16),
-            [Cycles(Larger) Clock Area Energy] "LAW engines in proportion; macros of the VRF with fewer words; fitted growth of both crossbars", 4..=256;
+            [Cycles(Larger) Stages Clock Area Energy] "LAW engines in proportion; macros of the VRF with fewer words; fitted growth of both crossbars", 4..=256;
         /// Stages of the modular multiplier. Latency of `vmul` and `vmuls`.
         multiplier_latency_cycles: u32 => Int(1, LATENCY), "11", Public "the RTL of a 128-bit Barrett multiplier by co-authors of the paper", Cycles(1), recipes "multiplier_latency" Units(2),
-            [Cycles(Smaller) Clock Area Energy] "registers of four words a stage; the delay of three multiplications, spread over the stages", 4..=22;
+            [Cycles(Smaller) Stages Clock Area Energy] "registers of four words a stage; the delay of three multiplications, spread over the stages", 4..=22;
         /// Cycles between two operations of one HPLE, additions too.
         initiation_interval: u32 => Int(1, INTERVAL), "1", Paper "Fig. 8 varies it from 1", Between(1, 4),
-            [Cycles(Smaller) Clock Area Energy] "digits of a word: smaller multipliers, which add their products to sums that feed back", 1..=4;
+            [Cycles(Smaller) Stages Clock Area Energy] "digits of a word: smaller multipliers, which add their products to sums that feed back", 1..=4;
         /// Stages of the modular adder and subtractor; a butterfly passes through multiplier and adder.
         adder_latency_cycles: u32 => Int(1, LATENCY), "1", Assumed "", Cycles(1),
             [Cycles(Smaller) Clock Area Energy] "a register of a word a stage; the delay of the adder, spread over the stages";
@@ -323,9 +356,9 @@ sections! {
 
     /// The shuffle crossbar.
     Sbar [sbar] {
-        /// Stages.
-        latency_cycles: u32 => Int(1, LATENCY), "4", Fitted "the 1K transform in 309 cycles", Cycles(1), recipes "sbar_latency" Units(2),
-            [Cycles(Smaller) Clock Area Energy] "registers of a word for each HPLE and stage; multiplexers and wires, spread over the stages", 1..=8;
+        /// Stages. 0: the least number, from 4 on, with which the crossbar does not limit the clock.
+        latency_cycles: u32 => Int(0, LATENCY), "0", Fitted "4 by the 1K transform in 309 cycles; more by the delay of multiplexers and wires", Cycles(1), recipes "sbar_latency" Units(2),
+            [Cycles(Smaller) Stages Clock Area Energy] "registers of a word for each HPLE and stage; multiplexers and wires, spread over the stages", 0..=8;
         /// Cycles between two beats of one element per HPLE.
         initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4),
             [Cycles(Smaller) Area Energy] "a narrower crossbar, with registers that hold whole words" Free "the same number of inputs";
@@ -333,9 +366,10 @@ sections! {
 
     /// The vector crossbar.
     Vbar [vbar] {
-        /// Stages between VDM and VRF, for loads and stores alike.
-        latency_cycles: u32 => Int(1, LATENCY), "4", Assumed "within the paper's 4 to 10", Cycles(1), recipes "vbar_latency" Units(2),
-            [Cycles(Smaller) Clock Area Energy] "registers of a word for each HPLE, bank and stage; multiplexers and wires, spread over the stages", 1..=8;
+        /// Stages between VDM and VRF, for loads and stores alike. 0: the least number, from 4 on, with which the crossbar does
+        /// not limit the clock.
+        latency_cycles: u32 => Int(0, LATENCY), "0", Assumed "4, within the paper's 4 to 10; more by the delay of multiplexers and wires", Cycles(1), recipes "vbar_latency" Units(2),
+            [Cycles(Smaller) Stages Clock Area Energy] "registers of a word for each HPLE, bank and stage; multiplexers and wires, spread over the stages", 0..=8;
         /// Cycles between two beats of min(HPLEs, banks) elements.
         initiation_interval: u32 => Int(1, INTERVAL), "1", Assumed "", Between(1, 4),
             [Cycles(Smaller) Area Energy] "a narrower crossbar, with registers that hold whole words" Free "the same number of inputs";
@@ -348,20 +382,20 @@ sections! {
     Vdm [vdm] {
         /// Number of banks.
         banks: u32 => PowerOfTwo(1, 4096), "128", Paper "", Any, recipes "banks" DoublingsPer("hple.count", 32),
-            [Cycles(Larger) Clock Area Energy] "the printed clock of banks of this size; macros; fitted wires and crossbar", 32..=256;
+            [Cycles(Larger) Stages Clock Area Energy] "the printed clock of banks of this size; macros; fitted wires and crossbar", 32..=256;
         /// The bank of a word.
         mapping: BankMapping => Kind::Choice(BankMapping::CHOICES), "\"interleaved\"", Assumed "", Any, recipes "mapping" Another(128),
             [Cycles Area] "exclusive ors of address bits for each lane" Free "they work on a few bits beside a word, in the stage of the address";
         /// Accesses per bank and cycle.
         ports: u32 => Int(1, 2), "1", Assumed "", Any,
-            [Cycles(Larger) Clock Area Energy] "macros with two ports", 1..=1;
+            [Cycles(Larger) Stages Clock Area Energy] "macros with two ports", 1..=1;
         /// Whether lanes of a load that read the same word share its access to the bank. If not,
         /// every lane makes its own access. Energy counts lanes either way.
         multicast: bool => Bool, "true", Assumed "", Any, recipes "multicast" Another(3),
             [Cycles(Larger) Area] "a comparison of addresses for each lane" Free "it works on a few bits beside a word, in the stage of the address";
         /// Size, in MiB.
         size_mib: u32 => Int(1, 512), "4", Paper "", Fixed,
-            [Cycles Clock Area Energy] "macros of size / banks, with the clock of their size", 4..=512;
+            [Cycles Stages Clock Area Energy] "macros of size / banks, with the clock of their size", 4..=512;
         /// Cycles of an access to a bank, which accepts one in each cycle: its macros lie behind a pipelined tree. Loads
         /// take as many cycles more than one. 0: one for a VDM of up to 4 MiB, whose clocks are printed; beyond, one for
         /// a bank of up to 32 KiB, two to 512 KiB, three to 2 MiB, four above.
@@ -384,14 +418,27 @@ sections! {
             [Stream] "" NotModelled "the paper has no control of launches";
     }
 
+    /// The generator of seeded keys: cores of Keccak, which expand the random halves of keys from seeds (SHAKE128).
+    Generator [generator] {
+        /// Words in a cycle. Runs whose keys are `seeded` need one, and have its area and energy; others have none.
+        words_per_cycle: u32 => Int(0, 1 << 16), "16", Assumed "about as many as 512 GB/s bring", Fixed,
+            [Stream Area] "cores with a round a cycle, 168 bytes in 24 cycles" Free "a round is shorter than a stage of the multiplier; a byte takes the same energy at any rate";
+    }
+
     /// The off-chip memory.
     Hbm [hbm] {
         /// Bandwidth, in 1e9 bytes a second.
         gb_per_s: f64 => Positive, "512", Paper "\"We assume a 512GB/s HBM2\"", Fixed,
             [Stream Area Energy] "interfaces and background power of as many stacks" Free "the interface has a clock of its own";
-        /// Bandwidth of a stack, in 1e9 bytes a second. The memory has as many stacks as its bandwidth takes.
+        /// Stacks of the memory. 0: as many as the bandwidth takes.
+        stacks: u32 => Int(0, 4096), "0", Public "512 GB/s are two stacks of HBM2", Fixed,
+            [Area Energy] "interfaces and background power of as many stacks" Free "the interface has a clock of its own";
+        /// Bandwidth of a stack, in 1e9 bytes a second.
         stack_gb_per_s: f64 => Positive, "256", Public "a stack of HBM2 has 1,024 pins of 2 Gb/s", Fixed,
             [Area Energy] "interfaces and background power of as many stacks" Free "the interface has a clock of its own";
+        /// Size of a stack, in MiB.
+        stack_mib: u32 => Int(1, 1 << 20), "8192", Public "two stacks of HBM2 with 512 GB/s have at most 16 GB in Intel's Stratix 10 MX (application note AN 1020, section 1.1)", Fixed,
+            [] "" Free "a property of the memory: stacks have their cost";
         /// Area of the interface of a stack on the chip: PHY and controller, in mm². It belongs to runs that
         /// use the memory.
         phy_mm2_per_stack: f64 => NotNegative, "15", Public "14.8 to 14.9 in the papers of ARK, BTS and GenZA, 16.2 on die photographs of an A100 and an MI210 (LLMCompass); 12 to 22 are plausible", Fixed,
@@ -405,17 +452,21 @@ sections! {
         /// Power of a stack without transfers, refresh included, in W.
         background_w_per_stack: f64 => NotNegative, "0.5", Public "0.3 measured on HBM2, 0.5 by the currents of DRAMsim3 for a stack of 8 channels; up to 4 in estimates for newer memories", Fixed,
             [Energy] "each stack over the time of a run" Free "a property of the memory";
-        /// The part of the bandwidth that transfers sustain.
+        /// The part of the bandwidth that long runs of reads, or of writes, sustain.
         efficiency: f64 => Share, "0.9", Public "Intel's user guide of its HBM2 interface (683189, section 7.1) computes the effective bandwidth with a controller of 90% efficiency", Fixed,
             [Stream] "" NotModelled "the paper excludes the off-chip memory and its interface";
-        /// Size, in MiB. Data beyond it are an error.
-        size_mib: u32 => Int(1, 16_777_216), "16384", Public "two stacks of HBM2 with 512 GB/s have at most 16 GB in Intel's Stratix 10 MX (application note AN 1020, section 1.1)", Fixed,
-            [] "" NotModelled "the paper excludes the off-chip memory and its interface";
+        /// The part of it that data may take, in MiB, at most the size of its stacks. 0: all of it. Data beyond it are an error.
+        size_mib: u32 => Int(0, 1 << 30), "0", Derived "all of its stacks", Fixed,
+            [] "" Free "the stacks have their cost";
         /// Number of RPUs that share the memory and its size in equal parts.
         shared_by: u32 => Int(1, 1024), "1", Paper "one RPU", Fixed,
             [Stream Area Energy] "equal parts of interfaces and background power" Free "the interface has a clock of its own";
         /// Time from the end of a transfer's last word on the channel to the end of the transfer.
-        latency_ns: f64 => NotNegative, "0", Assumed "", Fixed,
+        latency_ns: f64 => NotNegative, "120", Assumed "45 to 54 by Ramulator (reports/memory.md) for device and queue, and the way through PHY, controller and bus; 60 to 400 are plausible", Fixed,
+            [Stream] "" Free "a property of the memory";
+        /// Time in which the channel turns from reads to writes, or back. It reads unless it writes, so a write takes two turns more
+        /// than its bytes: runs of 64 KiB to each side sustain less than those of a limb.
+        turn_ns: f64 => NotNegative, "30", Public "Ramulator (reports/memory.md): 30 to 32 for three memories", Fixed,
             [Stream] "" Free "a property of the memory";
         /// Runs of a stream whose words the VDM holds at once: 1 is no overlap, 2 is double buffering, 0 is as many as there
         /// is space for. Ring programs always take what space there is.
@@ -466,8 +517,8 @@ pub(super) struct Rule {
     pub(super) holds: fn(&super::Machine) -> bool,
     /// The rule.
     pub(super) message: &'static str,
-    /// Its reason.
-    pub(super) help: &'static str,
+    /// Its reason, or what would obey it.
+    pub(super) help: fn(&super::Machine) -> String,
 }
 
 /// The rules over several keys.
@@ -476,30 +527,60 @@ pub(super) const RULES: &[Rule] = &[
         keys: &["hple.count", "isa.vector_length"],
         holds: |machine| machine.hple.count <= machine.isa.vector_length,
         message: "`hple.count` is above `isa.vector_length`",
-        help: "an HPLE needs a lane: use at most `isa.vector_length` HPLEs",
+        help: |_| "an HPLE needs a lane: use at most `isa.vector_length` HPLEs".into(),
     },
     Rule {
         keys: &["vdm.size_mib", "isa.word_bits"],
         holds: |machine| machine.vdm_words() <= MAX_VDM_WORDS,
         message: "`vdm.size_mib` is more than the instruction set can address",
-        help: "it addresses 2^28 words of `isa.word_bits` bits",
+        help: |_| "it addresses 2^28 words of `isa.word_bits` bits".into(),
     },
     Rule {
         keys: &["sdm.size_kib", "isa.word_bits"],
         holds: |machine| machine.sdm_words() <= MAX_SDM_WORDS,
         message: "`sdm.size_kib` is more than the instruction set can address",
-        help: "it addresses 2^20 words of `isa.word_bits` bits",
+        help: |_| "it addresses 2^20 words of `isa.word_bits` bits".into(),
     },
     Rule {
         keys: &["isa.lane_permuter", "isa.vector_length"],
         holds: |machine| !machine.isa.lane_permuter || machine.isa.vector_length <= 1024,
         message: "`isa.lane_permuter` needs an `isa.vector_length` of at most 1024",
-        help: "the instruction word has ten bits for a lane",
+        help: |_| "the instruction word has ten bits for a lane".into(),
     },
     Rule {
         keys: &["vbar.paths", "vdm.ports"],
         holds: |machine| machine.vbar.paths != VbarPaths::Split || machine.vdm.ports == 2,
         message: "`vbar.paths = \"split\"` needs `vdm.ports = 2`",
-        help: "a load and a store under way at once each take one port of a bank",
+        help: |_| "a load and a store under way at once each take one port of a bank".into(),
+    },
+    Rule {
+        keys: &["clock.ghz"],
+        holds: super::Machine::reaches_its_clock,
+        message: "`clock.ghz` is above what the machine reaches",
+        help: super::Machine::clock_help,
+    },
+    Rule {
+        keys: &["hbm.gb_per_s", "hbm.stacks", "hbm.stack_gb_per_s"],
+        holds: |machine| machine.hbm.stacks == 0 || machine.hbm.stacks >= machine.hbm.stacks_of_bandwidth(),
+        message: "`hbm.gb_per_s` is more than `hbm.stacks` have",
+        help: |machine| {
+            format!("{} GB/s take `hbm.stacks = {}`", machine.hbm.gb_per_s, machine.hbm.stacks_of_bandwidth())
+        },
+    },
+    Rule {
+        keys: &["hbm.size_mib", "hbm.stacks", "hbm.stack_mib", "hbm.gb_per_s"],
+        holds: |machine| u64::from(machine.hbm.size_mib) <= machine.hbm.stacks_mib(),
+        message: "`hbm.size_mib` is more than the stacks of the memory hold",
+        help: |machine| {
+            let hbm = &machine.hbm;
+            format!(
+                "{} stacks of {} MiB hold {} MiB; {} MiB take `hbm.stacks = {}`",
+                hbm.all_stacks(),
+                hbm.stack_mib,
+                hbm.stacks_mib(),
+                hbm.size_mib,
+                hbm.size_mib.div_ceil(hbm.stack_mib)
+            )
+        },
     },
 ];

@@ -5,6 +5,7 @@
 //! can point at it.
 
 use super::table::{Key, Kind};
+use super::technology::is_technology;
 use super::{Machine, schema};
 use diagnostic::document::{Document, Field, Format, Node};
 use diagnostic::input::{self, Content};
@@ -80,8 +81,11 @@ const MACHINES: &[(&str, &str)] = &[
 pub(super) const GF12: &str = include_str!("../../configs/tech/gf12.toml");
 
 /// The built-in technology files.
-const TECHNOLOGIES: &[(&str, &str)] =
-    &[("gf12", GF12), ("scaled-7nm", include_str!("../../configs/tech/scaled-7nm.toml"))];
+pub(super) const TECHNOLOGIES: &[(&str, &str)] = &[
+    ("gf12", GF12),
+    ("gf12-built", include_str!("../../configs/tech/gf12-built.toml")),
+    ("scaled-7nm", include_str!("../../configs/tech/scaled-7nm.toml")),
+];
 
 impl MachineFile {
     /// The names of the built-in machines.
@@ -155,6 +159,25 @@ impl MachineBase {
             Err(errors) if !layers.errors.is_empty() => Err(errors),
             machine => Ok(Self { layers, name, machine: machine.ok() }),
         }
+    }
+
+    /// The paper's machine in a technology, by the name of a built-in one or by its file; `None` if it is neither. A file
+    /// that cannot be read is none.
+    pub fn of_technology(name: &str) -> Option<Result<Self, Diagnostics>> {
+        if built_in(TECHNOLOGIES, name).is_none() && !is_technology(Path::new(name)) {
+            return None;
+        }
+        let paper = built_in(MACHINES, "rpu-128x128").expect("the built-in machine");
+        let mut layers = Layers::default();
+        layers.add_file(&paper, "", None, &mut Vec::new());
+        let layer = layers.texts.len();
+        layers.texts.push(Layer { name: Override::SOURCE.into(), text: name.to_owned() });
+        layers.set_technology(&Location::File(PathBuf::new()), name, &At { layer, span: 0..name.len() });
+        let machine = layers.clone().finish(name);
+        Some(match machine {
+            Err(errors) => Err(errors),
+            Ok(machine) => Ok(Self { layers, name: name.to_owned(), machine: Some(machine) }),
+        })
     }
 
     /// The machine with `overrides` applied in order.
@@ -453,7 +476,9 @@ impl Layers {
 
     fn wrong_value(&self, key: &Key, at: &At, value: Option<&Value>) -> Diagnostic {
         let message = match value {
-            Some(value) => format!("invalid value `{value}` for `{}`", key.path),
+            Some(value) => {
+                format!("invalid value `{}` for `{}`", diagnostic::one_line(&value.to_string()), key.path)
+            }
             None => format!("invalid value for `{}`", key.path),
         };
         let nearest = match (key.kind, value) {
@@ -528,7 +553,7 @@ impl Layers {
             // The error points at the key that was set last.
             let leaves = rule.keys.iter().map(|&key| &self.leaves[key]);
             let last = leaves.max_by_key(|leaf| leaf.order).expect("a rule concerns some keys").at.clone();
-            self.report(Code::Contradiction, &last, rule.message.into(), rule.help.to_owned());
+            self.report(Code::Contradiction, &last, rule.message.into(), (rule.help)(&machine));
         }
         self.errors.or(machine)
     }
@@ -546,7 +571,7 @@ pub(super) fn assemble(
         insert(&mut root, path, value);
     }
     let values = super::Values::deserialize(root.into_deserializer())?;
-    Ok(Machine { values, vdm_halvings: 0 })
+    Ok(Machine::of(values, 0))
 }
 
 /// Sets the value at a dotted path.

@@ -35,6 +35,10 @@ pub struct Key {
 pub enum Effect {
     /// The cycles of a program.
     Cycles,
+    /// The instructions of which programs are generated.
+    Program,
+    /// The stages of the crossbars, where these follow from the machine; and by them the cycles of a program.
+    Stages,
     /// The clock of the machine.
     Clock,
     /// The area of the machine.
@@ -147,7 +151,7 @@ pub enum Sample {
 /// The values that a key accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// Text that is not empty.
+    /// One line of text that is not empty.
     Text,
     /// `true` or `false`.
     Bool,
@@ -308,6 +312,8 @@ impl Effect {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cycles => "cycles",
+            Self::Program => "program",
+            Self::Stages => "stages",
             Self::Clock => "clock",
             Self::Area => "area",
             Self::Energy => "energy",
@@ -344,6 +350,12 @@ impl Key {
     /// Its value in a machine.
     pub fn value(&self, machine: &Machine) -> Value {
         (self.get)(machine)
+    }
+
+    /// Whether it decides by itself which program is generated, or how many cycles a program takes. A key with an effect on
+    /// stages decides so on machines that are not [resolved](Machine::resolved).
+    pub fn decides_timing(&self) -> bool {
+        [Effect::Cycles, Effect::Program].iter().any(|effect| self.effects.contains(effect))
     }
 
     /// A value as a number: itself, 0 or 1 of a switch, or the [number](Kind::number) of a text. `None` if it has fractions.
@@ -404,7 +416,7 @@ impl Kind {
             value.as_integer().filter(|i| range.contains(i))
         };
         match self {
-            Self::Text => value.as_str().is_some_and(|text| !text.is_empty()),
+            Self::Text => value.as_str().is_some_and(|text| !text.is_empty() && diagnostic::is_line(text)),
             Self::Bool => value.is_bool(),
             Self::Int(min, max) => within(min, max).is_some(),
             Self::PowerOfTwo(min, max) => within(min, max).is_some_and(|i| i & (i - 1) == 0),
@@ -470,7 +482,7 @@ impl Kind {
     /// The accepted values, in words.
     pub fn describe(self) -> String {
         match self {
-            Self::Text => "a quoted string".into(),
+            Self::Text => "a quoted string of one line".into(),
             Self::Bool => "`true` or `false`".into(),
             Self::Int(min, max) => format!("a whole number from {min} to {max}"),
             Self::PowerOfTwo(min, max) => format!("a power of two from {min} to {max}"),

@@ -431,7 +431,7 @@ fn horizon(machine: &Machine) -> u32 {
     let lanes = length / machine.hple.count * interval;
     let vbar = length * machine.vbar.initiation_interval;
     let latency = (machine.hple.multiplier_latency_cycles + machine.hple.adder_latency_cycles)
-        .max(machine.sbar.latency_cycles)
+        .max(machine.sbar_stages())
         .max(machine.load_latency());
     latency + interval + lanes.max(vbar)
 }

@@ -230,7 +230,7 @@ fn compute_or_shuffle(machine: &Machine, instr: &Instr) -> Execution {
         Class::Multiply => multiplier,
         Class::Add | Class::Subtract => adder,
         Class::Butterfly(_) => multiplier + adder,
-        Class::Permute(_) => machine.sbar.latency_cycles,
+        Class::Permute(_) => machine.sbar_stages(),
         Class::Load | Class::Store | Class::ScalarLoad | Class::Halt => {
             unreachable!("neither computes nor shuffles")
         }
@@ -272,7 +272,7 @@ fn load_store(machine: &Machine, instr: &Instr, address: u32, mode: AddressMode)
     // To the register file each cycle of the occupancy is a beat.
     // A bank of the VDM is late, and not busy for longer.
     let late = if is_store { 0 } else { machine.vdm_access_cycles() - 1 };
-    let execution = execution(machine, instr, occupancy, 1, machine.vbar.latency_cycles + late);
+    let execution = execution(machine, instr, occupancy, 1, machine.vbar_stages() + late);
     let without_conflicts = elements / lanes_per_beat * machine.vbar.initiation_interval;
     Execution { path, bank_conflicts: u64::from(occupancy - without_conflicts), ..execution }
 }

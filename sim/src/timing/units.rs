@@ -52,10 +52,10 @@ fn latency(machine: &Machine, class: Class) -> u32 {
     match class {
         Class::Halt | Class::ScalarLoad => 0,
         Class::Load => machine.load_latency(),
-        Class::Store => machine.vbar.latency_cycles,
+        Class::Store => machine.vbar_stages(),
         Class::Add | Class::Subtract => adder,
         Class::Multiply => multiplier,
         Class::Butterfly(_) => multiplier + adder,
-        Class::Permute(_) => machine.sbar.latency_cycles,
+        Class::Permute(_) => machine.sbar_stages(),
     }
 }

@@ -5,7 +5,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use sim::Clock;
 use sim::machine::SECTIONS;
 use sim::machine::table::{Effect, Key, Kind, Rest};
-use sim::{Area, Events, Machine, MachineBase, Override, RunEnergy, Usage, Work, testing, timing};
+use sim::{Area, Events, Floorplan, Machine, MachineBase, Override, RunEnergy, Usage, Work, testing, timing};
 use std::collections::BTreeSet;
 use toml::Value;
 
@@ -14,7 +14,7 @@ fn keys() -> impl Iterator<Item = &'static Key> {
 }
 
 /// Machines that differ in the part that limits their clock or their dispatches.
-const BASES: [&[&str]; 10] = [
+const BASES: [&[&str]; 12] = [
     &[],
     &["vdm.size_mib=16"],
     &["hple.count=256", "vdm.banks=256", "sbar.latency_cycles=2"],
@@ -26,6 +26,9 @@ const BASES: [&[&str]; 10] = [
     &["isa.vector_length=4096", "hple.count=4", "vdm.banks=256"],
     // The crossbars limit the clock.
     &["technology.clock=[{ banks = 1, ghz = 100.0 }]", "vbar.latency_cycles=1", "sbar.latency_cycles=1"],
+    // The crossbars take more stages.
+    &["technology.delay.wire_ps=4800", "vdm.ports=2", "vrf.ports=two-port", "hbm.stacks=4"],
+    &["technology.clock=[{ banks = 1, ghz = 100.0 }]", "technology.delay.wire_ps=15000"],
     // The adder limits the clock.
     &[
         "technology.clock=[{ banks = 1, ghz = 100.0 }]",
@@ -81,36 +84,74 @@ fn value_at(machine: &Machine, path: &str) -> Value {
 }
 
 /// The quantities of a machine: the cycles of programs, its clock, its area, and the energy of programs.
-fn measure(machine: &Machine, programs: &[b512_asm::Program]) -> (Vec<u64>, f64, f64, [f64; 4]) {
+///
+/// Stages that follow from the machine are a quantity of their own: cycles, area and energy are those with given ones.
+fn measure(machine: &Machine, programs: &[b512_asm::Program]) -> Measured {
     let mut events = Events::default();
     let mut cycles = Vec::new();
+    let given = with_given_stages(machine);
     for program in programs {
         let program = b512_asm::Program { isa: machine.instruction_set(), ..program.clone() };
         program.instructions.iter().for_each(|instr| events.add(program.isa, instr));
-        cycles.push(timing::simulate(machine, &program).cycles.0);
+        cycles.push(timing::simulate(&given, &program).cycles.0);
     }
-    let area = Area::of_run(machine, &Usage { off_chip: true, key_bytes: 1 << 20 }).total();
-    (cycles, Clock::of(machine).ghz(), area, energy(machine, &events))
+    let stages = [machine.vbar_stages(), machine.sbar_stages()];
+    let area = Area::of_run(&given, &Usage { off_chip: true, key_bytes: 1 << 20, seeded: true }).total();
+    (cycles, stages, Clock::of(machine).ghz(), area, energy(&given, &events))
+}
+
+/// Cycles, stages, clock, area and energy.
+type Measured = (Vec<u64>, [u32; 2], f64, f64, [f64; 7]);
+
+/// The machine with four stages where they follow from it.
+fn with_given_stages(machine: &Machine) -> Machine {
+    let mut given = machine.clone();
+    let four = |stages: &mut u32| *stages = if *stages == 0 { 4 } else { *stages };
+    given
+        .edit(|values| {
+            four(&mut values.vbar.latency_cycles);
+            four(&mut values.sbar.latency_cycles);
+            // These stages need not reach it.
+            values.clock.ghz = 0.0;
+        })
+        .expect("a machine with other stages");
+    given
 }
 
 /// The energy of events and transfers, of clocks in as many cycles, and of leakage by area and time: an effect on energy
 /// is one beside those on cycles, clock and area.
-fn energy(machine: &Machine, events: &Events) -> [f64; 4] {
+fn energy(machine: &Machine, events: &Events) -> [f64; 7] {
     let time_us = 5.0 / Clock::of(machine).ghz();
-    let of = |time_us| {
-        let work = Work { events, time_us, off_chip_bytes: Some(1 << 20), key_bytes: 0 };
-        RunEnergy::of(machine, &work)
+    let of = |machine: &Machine, time_us| {
+        let seeded_bytes = Some(1 << 20);
+        RunEnergy::of(
+            machine,
+            &Work { events, time_us, off_chip_bytes: Some(1 << 20), key_bytes: 0, seeded_bytes },
+        )
     };
-    let RunEnergy { kernels, idle_clocks, leakage, .. } = of(time_us);
+    // Wires cost by the area.
+    let mut near = machine.clone();
+    near.edit(|values| values.technology.wires.pj_per_bit_mm = 0.0).expect("a machine without wires");
+    let plan = Floorplan { side_mm: 10.0, ..Floorplan::of(machine) };
+    let RunEnergy { kernels, generator, idle_clocks, leakage, .. } = of(&near, time_us);
     let rounded = |energy: f64| (energy * 1e9).round();
-    [kernels, of(1.0).hbm, rounded(idle_clocks), rounded(leakage / (Area::of(machine).total() * time_us))]
+    let area = Area::of_run(machine, &Usage { seeded: true, ..Usage::default() }).total();
+    [
+        kernels,
+        of(&near, 1.0).hbm,
+        generator,
+        rounded(idle_clocks),
+        rounded(leakage / (area * time_us)),
+        plan.crossbar_pj_per_bit(),
+        plan.bus_pj_per_bit(),
+    ]
 }
 
 #[test]
 fn no_part_of_an_area_is_negative() {
     let programs = testing::programs(1);
     testing::check(3, 1000, (programs, testing::machines()), |_, machine| {
-        let area = Area::of_run(machine, &Usage { off_chip: true, key_bytes: 1 << 20 });
+        let area = Area::of_run(machine, &Usage { off_chip: true, key_bytes: 1 << 20, seeded: true });
         let negative = area.components().into_iter().find(|(_, part)| *part < 0.0);
         negative.map_or(Ok(()), |part| Err(format!("{part:?}")))
     });
@@ -127,7 +168,7 @@ fn costs_grow_with_the_width_of_words() {
         let Clock { multiplier, adder, .. } = Clock::of(&machine);
         let energy = RunEnergy::of(
             &machine,
-            &Work { events: &events, time_us: 0.0, off_chip_bytes: None, key_bytes: 0 },
+            &Work { events: &events, time_us: 0.0, off_chip_bytes: None, key_bytes: 0, seeded_bytes: None },
         );
         [
             Area::of(&machine).total(),
@@ -160,21 +201,26 @@ fn each_key_has_the_effects_that_it_declares_and_no_others() {
         for base in BASES {
             let base: Vec<String> = base.iter().map(|&change| change.to_owned()).collect();
             let before = machine(&built_in, &base).expect("the bases are valid");
-            let (cycles, clock, area, energy) = measure(&before, &programs);
+            let (cycles, stages, clock, area, energy) = measure(&before, &programs);
             for value in others(key, &value_at(&before, key.path)) {
                 let changed = [base.clone(), vec![format!("{}={value}", key.path)]].concat();
                 let Some(after) = machine(&built_in, &changed) else { continue };
                 let new = measure(&after, &programs);
                 let differs = [
                     (Effect::Cycles, new.0 != cycles),
-                    (Effect::Clock, new.1 != clock),
-                    (Effect::Area, new.2 != area),
-                    (Effect::Energy, new.3 != energy),
+                    (Effect::Stages, new.1 != stages),
+                    (Effect::Clock, new.2 != clock),
+                    (Effect::Area, new.3 != area),
+                    (Effect::Energy, new.4 != energy),
                 ];
                 seen.extend(differs.into_iter().filter(|(_, differs)| *differs).map(|(effect, _)| effect));
             }
         }
-        let declared = key.effects.iter().copied().filter(|&effect| effect != Effect::Stream);
+        let declared = key
+            .effects
+            .iter()
+            .copied()
+            .filter(|&effect| ![Effect::Stream, Effect::Program].contains(&effect));
         let declared: BTreeSet<Effect> = declared.collect();
         if seen != declared {
             wrong.push(format!("{}: declares {declared:?}, has {seen:?}", key.path));

@@ -162,7 +162,13 @@ fn the_7_nm_example_is_gf12_times_its_two_factors() {
         };
         let energy = |machine: &Machine| {
             let mut machine = machine.clone();
-            machine.edit(|values| values.isa.lane_permuter = true).unwrap();
+            machine
+                .edit(|values| {
+                    values.isa.lane_permuter = true;
+                    // Wires have no factor.
+                    values.technology.wires.pj_per_bit_mm = 0.0;
+                })
+                .unwrap();
             Energy::of(&machine, &events).total()
         };
         assert!(near(energy(&scaled), 0.35, energy(&gf12)), "{events:?}");
@@ -439,6 +445,10 @@ fn rpus_share_the_size_of_the_memory() {
     let half = 3 << 19;
     assert_eq!(hbm.check_fits(half), Ok(()));
     let error = hbm.check_fits(half + 1).unwrap_err();
-    assert_eq!(error, BeyondHbm { needed: half + 1, capacity: half, size_mib: 4 });
-    assert_eq!(Hbm { size_mib: error.size_mib as u32, ..hbm }.check_fits(half + 1), Ok(()));
+    assert_eq!(error, BeyondHbm { needed: half + 1, capacity: half, key: ("hbm.size_mib", 4) });
+    assert_eq!(Hbm { size_mib: 4, ..hbm }.check_fits(half + 1), Ok(()));
+    let most = 8 << 30;
+    let error = hbm.check_fits(most + 1).unwrap_err();
+    assert_eq!(error.key, ("hbm.stacks", 3));
+    assert_eq!(Hbm { size_mib: 0, stacks: 3, ..hbm }.check_fits(most + 1), Ok(()));
 }

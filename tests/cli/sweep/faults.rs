@@ -1,12 +1,12 @@
 //! Faults of the system under a sweep: a full disk, folders that cannot be written, other processes, clocks.
 
 use super::{folder, results};
-use crate::common::{command, names, rpu, succeed};
+use crate::common::{command, names, process, rpu, succeed};
 use lab_sweep::{Definition, Journal, Plan, Shard};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 use std::time::{Duration, SystemTime};
 
 /// The files of an uninterrupted sweep.
@@ -23,9 +23,7 @@ fn told(output: &Output) -> String {
 /// Runs a shell script with `rpu` as its first argument.
 fn shell(folder: &Path, script: &str) -> Output {
     let rpu = command(folder);
-    let mut shell = Command::new("sh");
-    shell.current_dir(folder).args(["-c", script, "sh"]).arg(rpu.get_program());
-    shell.output().expect("a shell")
+    process("sh", folder).args(["-c", script, "sh"]).arg(rpu.get_program()).output().expect("a shell")
 }
 
 /// No file of an incomplete output is left.
@@ -89,8 +87,8 @@ fn a_full_disk_and_a_read_only_one_lose_no_result() {
     let folder = folder();
     let folder = folder.path();
     // A user who may become root of a namespace of their own, and may mount there.
-    let probe = "mkdir probe && mount -t tmpfs -o size=32k none probe || exit 77";
-    let allowed = Command::new("unshare").current_dir(folder).args(["-rm", "sh", "-c", probe]).output();
+    let probe = "mkdir probe && mount -t tmpfs none probe && mount -o remount,bind,ro probe || exit 77";
+    let allowed = process("unshare", folder).args(["-rm", "sh", "-c", probe]).output();
     let why = match allowed {
         Err(error) if error.kind() == ErrorKind::NotFound => Some("there is no `unshare`".to_owned()),
         Err(error) => panic!("unshare: {error}"),
@@ -106,17 +104,19 @@ fn a_full_disk_and_a_read_only_one_lose_no_result() {
         let _ = writeln!(std::io::stderr(), "NOT TESTED: sweeps on a full disk: {}", why.trim());
         return;
     }
+    // A new mount of the same options, such as another size, names users that the namespace does not have: so a
+    // second, larger disk, and `bind`, which changes the mount alone.
     let script = r#"
         set -e
-        mkdir disk; mount -t tmpfs -o size=32k none disk
+        mkdir disk larger; mount -t tmpfs -o size=32k none disk
         status=0; "$1" sweep small.toml --out disk/out --progress none 2>full || status=$?; echo full $status
-        mount -o remount,ro,size=8m disk
-        status=0; "$1" sweep small.toml --out disk/out --progress none 2>read-only || status=$?; echo read-only $status
-        mount -o remount,rw disk
-        "$1" sweep small.toml --out disk/out --progress none >/dev/null; cp -r disk/out out; echo whole $?
+        mount -t tmpfs -o size=8m none larger; cp -r disk/out larger/out
+        mount -o remount,bind,ro larger
+        status=0; "$1" sweep small.toml --out larger/out --progress none 2>read-only || status=$?; echo read-only $status
+        mount -o remount,bind,rw larger
+        "$1" sweep small.toml --out larger/out --progress none >/dev/null; cp -r larger/out out; echo whole $?
     "#;
-    let output = Command::new("unshare")
-        .current_dir(folder)
+    let output = process("unshare", folder)
         .args(["-rm", "sh", "-c", script, "sh"])
         .arg(command(folder).get_program())
         .output()

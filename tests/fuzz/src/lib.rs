@@ -37,10 +37,12 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 27] = [
+pub const TARGETS: [Target; 29] = [
     Target { name: "timing", property: properties::timing, seeds: seeds::timing, cases: 500 },
     Target { name: "assembler", property: properties::assembler, seeds: seeds::sources, cases: 5000 },
     Target { name: "calls", property: properties::calls, seeds: seeds::calls, cases: 3000 },
+    Target { name: "writers", property: properties::writers, seeds: seeds::sources, cases: 3000 },
+    Target { name: "conditions", property: properties::conditions, seeds: seeds::conditions, cases: 5000 },
     Target { name: "words", property: properties::words, seeds: seeds::words, cases: 5000 },
     Target { name: "object", property: properties::object, seeds: seeds::objects, cases: 5000 },
     Target { name: "machine", property: properties::machine, seeds: seeds::machines, cases: 5000 },

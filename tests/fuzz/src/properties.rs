@@ -20,11 +20,11 @@ pub use ring_variants::{judge_ring, ring_variants};
 pub(crate) use variants::PROGRAMS;
 pub use variants::{judge, variants};
 
-use b512_asm::{Diagnostics, Instr, assemble, intrinsics, object};
+use b512_asm::{Diagnostics, Instr, Program, assemble, intrinsics, object};
 use codegen::{Recipe, Request, compile};
 use diagnostic::Diagnostic;
 use lab_run::{Comparison, Mode, Options, RunReport, run};
-use lab_sweep::Definition;
+use lab_sweep::{Condition, Definition};
 use programs::{ParameterSet, find_program};
 use ring::Degree;
 use ring_program::{Inputs, Interface, Manifest, RingProgram, compression, read};
@@ -142,6 +142,7 @@ pub fn manifest(data: &[u8]) {
                 (again.degree, again.inputs, again.outputs),
                 (manifest.degree, manifest.inputs, manifest.outputs)
             );
+            assert_eq!((again.seeded, again.title), (manifest.seeded, manifest.title));
         }
         Ok(_) => {}
         Err(errors) => errors.iter().for_each(check_place),
@@ -180,6 +181,29 @@ pub fn calls(data: &[u8]) {
             assert_eq!(intrinsics::assemble(&again).as_ref(), Ok(&program), "{again}");
         }
         Err(errors) => check_places(&errors),
+    }
+}
+
+/// A program that one reader takes is the same program in each form.
+pub fn writers(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(program) = assemble(text) else { return };
+    let printed = program.to_string();
+    assert_eq!(assemble(&printed).as_ref(), Ok(&program), "{printed}");
+    let calls = intrinsics::print(&program);
+    // A function of C has a name.
+    let read = intrinsics::assemble(&calls).map(|read| Program { name: program.name.clone(), ..read });
+    assert_eq!(read.as_ref(), Ok(&program), "{calls}");
+    let file = object::write(&program).expect("what was read can be written");
+    assert_eq!(object::read(&file).expect("what was written can be read"), program);
+}
+
+/// A text is conditions, or has an error that points into it.
+pub fn conditions(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Err(error) = Condition::parse_all("--where", text) {
+        check_place(&error);
+        assert!(error.span.is_some(), "{error}");
     }
 }
 

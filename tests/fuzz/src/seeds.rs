@@ -4,7 +4,7 @@ use crate::properties::{PROGRAMS, SWEEP};
 use b512_asm::{Program, assemble, intrinsics, object};
 use codegen::library::BUILT_IN;
 use lab_run::program::{Axes, coefficient_file};
-use lab_run::{Mode, Options, run};
+use lab_run::{Form, Mode, Options, run};
 use sim::Machine;
 use std::fs;
 use std::path::Path;
@@ -38,6 +38,14 @@ pub(crate) fn sources(repository: &Path) -> Vec<Vec<u8>> {
 
 pub(crate) fn calls(repository: &Path) -> Vec<Vec<u8>> {
     programs(repository).iter().map(|program| intrinsics::print(program).into_bytes()).collect()
+}
+
+/// The texts for both readers of conditions.
+pub(crate) fn conditions(repository: &Path) -> Vec<Vec<u8>> {
+    let table = fs::read(repository.join("tests/pages/conditions.json")).expect("the repository is complete");
+    let table: serde_json::Value = serde_json::from_slice(&table).expect("a table of cases");
+    let cases = table["cases"].as_object().expect("cases").keys();
+    cases.filter(|text| !text.is_empty()).map(|text| text.clone().into_bytes()).collect()
 }
 
 /// The programs of the sources.
@@ -198,13 +206,11 @@ pub(crate) fn requests(_: &Path) -> Vec<Vec<u8>> {
 /// The same words in all forms.
 pub(crate) fn data(_: &Path) -> Vec<Vec<u8>> {
     let words = [0, 1, u128::from(u64::MAX), u128::from(u64::MAX) + 1, u128::MAX, 97];
-    let form = |(first, name): (u8, &str), wide: bool| {
-        [vec![first], coefficient_file(name, &words, Axes { limbs: None, wide })].concat()
+    let of_form = |(first, form): (u8, Form), wide: bool| {
+        [vec![first], coefficient_file(form, &words, Axes { limbs: None, wide })].concat()
     };
-    let limbs = coefficient_file("x.npy", &words, Axes { limbs: Some(2), wide: true });
+    let limbs = coefficient_file(Form::Array, &words, Axes { limbs: Some(2), wide: true });
     let mut seeds = vec![[vec![2], limbs].concat(), b"\x01[1, \"0x1f\", \"31\"]".to_vec()];
-    seeds.extend(
-        (0..).zip(["x.bin", "x.json", "x.npy"]).flat_map(|of| [true, false].map(|wide| form(of, wide))),
-    );
+    seeds.extend((0..).zip(Form::ALL).flat_map(|of| [true, false].map(|wide| of_form(of, wide))));
     seeds
 }

@@ -24,11 +24,13 @@ pub enum Format {
     Setting,
     /// The manifest of a ring program.
     Manifest,
+    /// The mapping of a ring program to a machine.
+    Mapping,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Machine,
         Self::Technology,
         Self::Sweep,
@@ -38,6 +40,7 @@ impl Format {
         Self::Claims,
         Self::Setting,
         Self::Manifest,
+        Self::Mapping,
     ];
 
     /// The name, an argument of `rpu machine schema`.
@@ -52,6 +55,7 @@ impl Format {
             Self::Claims => "claims",
             Self::Setting => "setting",
             Self::Manifest => "manifest",
+            Self::Mapping => "mapping",
         }
     }
 
@@ -67,6 +71,7 @@ impl Format {
             Self::Claims => "a list of claims",
             Self::Setting => "a list of readings",
             Self::Manifest => "a manifest",
+            Self::Mapping => "a mapping",
         }
     }
 
@@ -84,6 +89,7 @@ impl Format {
             Self::Claims => "use it with `rpu fit FILE`",
             Self::Setting => "`rpu fit --setting` reads it",
             Self::Manifest => "use it with `rpu run FILE.fhetch --manifest FILE`",
+            Self::Mapping => "use it with `rpu run FILE.fhetch --mapping FILE`",
         }
     }
 
@@ -100,6 +106,7 @@ impl Format {
             Self::Claims => &["given", "tied", "fit"],
             Self::Setting => &["choice", "training"],
             Self::Manifest => &["ring_dimension", "outputs"],
+            Self::Mapping => &["batch", "recipes", "elementwise"],
         }
     }
 

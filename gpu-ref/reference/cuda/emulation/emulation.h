@@ -2,7 +2,8 @@
 //
 // Each thread of a block is a fiber. A fiber runs until it reaches a barrier or ends; then the next
 // one runs. Blocks run one after the other. Successive barrier intervals run the fibers in
-// alternating order, so that a kernel with a missing barrier reads a stale value in one of them. A
+// alternating order, so that a kernel with a missing barrier reads a stale value in one of them. The
+// last block runs first, because CUDA promises no order. A
 // cooperative launch keeps all blocks alive together, and `spin_pause` lets the others run while a
 // thread waits for a flag.
 //
@@ -104,6 +105,8 @@ struct Launch {
             while (warp->warp_generation == generation) suspend(State::Ready);
         }
     }
+    // Words behind the array in the block's shared memory.
+    unsigned* own_words() { return reinterpret_cast<unsigned*>(running->shared + shared_bytes - sizeof(ulonglong2)); }
     // The place in the shared memory of another block of the cluster that `at` is in this block's.
     template <class T>
     T* in_block(T* at, unsigned number) {
@@ -190,13 +193,14 @@ int launch(void (*kernel)(A...), const unsigned* grid, unsigned threads, unsigne
 
     const unsigned total = grid[0] * grid[1] * grid[2];
     const unsigned together = cooperative ? total : cluster;
-    const size_t shared_items = (shared_bytes + sizeof(ulonglong2) - 1) / sizeof(ulonglong2);
+    const size_t shared_items = (shared_bytes + sizeof(ulonglong2) - 1) / sizeof(ulonglong2) + 1;
     Fiber* fibers = current.fibers.at_least(size_t(together) * threads);
     Stack* stacks = current.stacks.at_least(size_t(together) * threads);
     ulonglong2* shared = current.shared.at_least(shared_items * together);
     current.alive = together * threads;
     current.shared_bytes = shared_items * sizeof(ulonglong2);
-    for (unsigned first = 0; first < total; first += together) {
+    for (unsigned first = total; first > 0;) {
+        first -= together;
         // Poisoned, because a GPU does not clear shared memory either.
         memset(shared, 0xA5, shared_items * together * sizeof(ulonglong2));
         for (unsigned b = 0; b < together; ++b) {
@@ -210,6 +214,14 @@ int launch(void (*kernel)(A...), const unsigned* grid, unsigned threads, unsigne
         if (!run(together, threads)) return 1;
     }
     return 0;
+}
+
+// The sizes of a kernel's parameters in bytes, and their number.
+template <class... A>
+unsigned parameters(void (*)(A...), unsigned char* sizes) {
+    const unsigned char all[] = {sizeof(A)...};
+    memcpy(sizes, all, sizeof(all));
+    return sizeof(all);
 }
 
 }  // namespace emulation
@@ -241,9 +253,12 @@ inline double copysign(double x, double sign) { return __builtin_copysign(x, sig
 
 #define SHARED_ARRAY(T, NAME) T* NAME = reinterpret_cast<T*>(emulation::current.running->shared)
 
+#define SHARED_WORDS(NAME, COUNT) unsigned* NAME = emulation::current.own_words()
+
 #define EXPORT_KERNEL(NAME) EXPORT_CLUSTER_KERNEL(NAME, 1)
 #define EXPORT_CLUSTER_KERNEL(NAME, BLOCKS)                                                                       \
     extern "C" int emulated_##NAME(const unsigned* grid, unsigned threads, unsigned shared, bool cooperative,     \
                                    void** arguments) {                                                            \
         return emulation::launch(NAME, grid, threads, shared, BLOCKS, cooperative, arguments);                            \
-    }
+    }                                                                                                             \
+    extern "C" unsigned parameters_##NAME(unsigned char* sizes) { return emulation::parameters(NAME, sizes); }

@@ -1,8 +1,9 @@
 //! The CUDA backend of [`super::Device`], on `cudarc`.
 
 use super::launch::pointers;
-use super::{Argument, BLOCK_BYTES, Launch, Mode, Shape, cache, runtime_compiler};
+use super::{Argument, BLOCK_BYTES, Buffer, Launch, Mode, Shape, cache, runtime_compiler};
 use crate::Error;
+use crate::recipe::Card;
 use cudarc::driver::sys::{
     self, CUdevice_attribute, CUfunction_attribute, CUlaunchAttributeID, CUpointer_attribute,
     CUstreamCaptureMode,
@@ -23,6 +24,14 @@ pub(crate) struct Cuda {
     overlaps: bool,
 }
 
+/// The first driver with all functions that this crate calls, in the driver's form: CUDA 12.8, release 570.
+const OLDEST_DRIVER: i32 = 12_080;
+
+/// A version in the driver's form.
+fn shown(version: i32) -> String {
+    format!("{}.{}", version / 1000, version % 1000 / 10)
+}
+
 fn driver(call: &'static str) -> impl Fn(DriverError) -> Error {
     move |error| Error::Driver { call, code: format!("{:?}", error.0) }
 }
@@ -35,7 +44,19 @@ impl Cuda {
         if !unsafe { sys::is_culib_present() } {
             return missing("the CUDA driver library (libcuda) is not installed".into());
         }
-        runtime_compiler::require()?;
+        let mut version = 0;
+        // SAFETY: the number is written to a local variable.
+        unsafe { sys::cuDriverGetVersion(&raw mut version) }
+            .result()
+            .map_err(driver("reading its version"))?;
+        if version < OLDEST_DRIVER {
+            return missing(format!(
+                "the driver supports CUDA {}, expected {} or later; update the driver",
+                shown(version),
+                shown(OLDEST_DRIVER)
+            ));
+        }
+        runtime_compiler::require(version / 1000)?;
         let context = match CudaContext::new(ordinal) {
             Ok(context) => context,
             Err(error) => return missing(format!("cannot open device {ordinal} ({:?})", error.0)),
@@ -47,6 +68,7 @@ impl Cuda {
                 "device {ordinal} has compute capability {major}.{minor}, expected 8.0 or later"
             ));
         }
+        runtime_compiler::require_architecture(10 * major + minor)?;
         // SAFETY: all work is ordered by the single stream. Events would interfere with graph
         // capture.
         unsafe { context.disable_event_tracking() };
@@ -107,7 +129,8 @@ impl Cuda {
     /// Compiles the text, or loads the result of an earlier compilation.
     pub(crate) fn compile(&self, name: &str, source: &str) -> Result<Arc<CudaModule>, Error> {
         let options = runtime_compiler::options(&self.architecture);
-        let version = runtime_compiler::version()?;
+        let (major, minor) = runtime_compiler::version()?;
+        let version = format!("NVRTC {major}.{minor}");
         let cached =
             cache::file(&[version.as_bytes(), options.join(" ").as_bytes(), source.as_bytes()], "cubin");
         if let Some(path) = &cached
@@ -228,7 +251,7 @@ impl Cuda {
         .map_err(driver("launching a kernel"))
     }
 
-    pub(crate) fn resident_blocks(&self, function: &CudaFunction, shape: Shape) -> Result<usize, Error> {
+    pub(crate) fn resident_blocks(&self, function: &CudaFunction, shape: Shape) -> Result<u32, Error> {
         self.context.bind_to_thread().map_err(driver("binding the context"))?;
         let each = function
             .occupancy_max_active_blocks_per_multiprocessor(shape.threads, shape.shared as usize, None)
@@ -237,20 +260,54 @@ impl Cuda {
             .context
             .attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
             .map_err(driver("reading a device attribute"))?;
-        Ok(each as usize * processors.unsigned_abs() as usize)
+        Ok(each * processors.unsigned_abs())
     }
 
-    /// See [`super::Device::cluster_blocks`].
-    pub(crate) fn cluster_blocks(&self) -> Result<u32, Error> {
+    /// See [`super::Device::card`].
+    pub(crate) fn card(&self) -> Result<Card, Error> {
         let attribute = |which| {
             let value = self.context.attribute(which).map_err(driver("reading a device attribute"))?;
             Ok::<_, Error>(value.unsigned_abs())
         };
-        let bytes = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-        if !self.overlaps || attribute(bytes)? < BLOCK_BYTES {
-            return Ok(0);
+        let (major, minor) =
+            self.context.compute_capability().map_err(driver("reading the compute capability"))?;
+        let bytes = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        let has_clusters = self.overlaps && bytes >= BLOCK_BYTES;
+        let processors = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        Ok(Card {
+            cluster_blocks: if has_clusters { processors } else { 0 },
+            cache_bytes: attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as usize,
+            doubles: minor == 0 && (8..=10).contains(&major),
+        })
+    }
+
+    /// See [`super::Device::resident_clusters`].
+    pub(crate) fn resident_clusters(&self, function: &CudaFunction, shape: Shape) -> Result<u32, Error> {
+        self.context.bind_to_thread().map_err(driver("binding the context"))?;
+        let configuration = sys::CUlaunchConfig {
+            gridDimX: shape.grid[0],
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: shape.threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: shape.shared,
+            hStream: self.stream.cu_stream(),
+            attrs: std::ptr::null_mut(),
+            numAttrs: 0,
+        };
+        let mut clusters = 0;
+        // SAFETY: the number is written to a local variable, and the kernel states the size of its clusters.
+        unsafe {
+            sys::cuOccupancyMaxActiveClusters(
+                &raw mut clusters,
+                function.cu_function(),
+                &raw const configuration,
+            )
         }
-        Ok(attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? & !1)
+        .result()
+        .map_err(driver("computing the number of clusters"))?;
+        Ok(clusters.unsigned_abs())
     }
 
     /// A graph of launches in sequence. Capture uses a stream of its own, so launches by other
@@ -262,14 +319,14 @@ impl Cuda {
         let aside = self.context.new_stream().map_err(driver("creating a stream"))?;
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         aside.begin_capture(mode).map_err(driver("beginning a graph"))?;
+        let mut graph = self.empty_graph();
         let outcome = launches.into_iter().try_for_each(|launch| {
-            let function = launch.kernel.cuda()?;
-            // SAFETY: nothing runs until the graph is launched, and its owner guarantees the
-            // launches then.
+            let function = graph.keep(launch)?;
+            // SAFETY: nothing runs until `Graph::launch`, whose caller guarantees the addresses. The graph
+            // copies the arguments, which have the sizes of the parameters.
             unsafe { self.launch_on(&aside, function, launch.shape, &launch.arguments) }
         });
         // The capture must end even if a launch failed.
-        let mut graph = self.empty_graph();
         // SAFETY: the stream is being captured, and the graph is written to a local variable.
         let ended = unsafe { sys::cuStreamEndCapture(aside.cu_stream(), &raw mut graph.graph) }
             .result()
@@ -280,12 +337,25 @@ impl Cuda {
     }
 
     fn empty_graph(&self) -> Graph {
-        Graph { graph: std::ptr::null_mut(), executable: std::ptr::null_mut(), stream: self.stream.clone() }
+        Graph {
+            graph: std::ptr::null_mut(),
+            executable: std::ptr::null_mut(),
+            stream: self.stream.clone(),
+            kernels: Vec::new(),
+            workspaces: Vec::new(),
+        }
     }
 
     /// A graph of kernels. `dependencies` lists for each kernel the positions of earlier ones to
     /// wait for.
     pub(crate) fn build(&self, launches: &[Launch<'_>], dependencies: &[Vec<usize>]) -> Result<Graph, Error> {
+        let earlier = |(at, before): (usize, &Vec<usize>)| before.iter().all(|&position| position < at);
+        if dependencies.len() != launches.len() || !dependencies.iter().enumerate().all(earlier) {
+            return Err(Error::Unsupported {
+                what: format!("dependencies {dependencies:?} of {} launches", launches.len()),
+                instead: "list the positions of earlier launches for each".into(),
+            });
+        }
         self.context.bind_to_thread().map_err(driver("binding the context"))?;
         let mut built = self.empty_graph();
         // SAFETY: the graph is written to a local variable.
@@ -294,18 +364,19 @@ impl Cuda {
             .map_err(driver("creating a graph"))?;
         let mut nodes: Vec<sys::CUgraphNode> = Vec::with_capacity(launches.len());
         for (launch, before) in launches.iter().zip(dependencies) {
-            let function = launch.kernel.cuda()?;
+            let function = built.keep(launch)?.cu_function();
             let mut parameters = pointers(&launch.arguments);
             // SAFETY: the structure is plain data, and all zeros are a valid value.
             let mut node: sys::CUDA_KERNEL_NODE_PARAMS = unsafe { std::mem::zeroed() };
-            node.func = function.cu_function();
+            node.func = function;
             [node.gridDimX, node.gridDimY, node.gridDimZ] = launch.shape.grid;
             (node.blockDimX, node.blockDimY, node.blockDimZ) = (launch.shape.threads, 1, 1);
             node.sharedMemBytes = launch.shape.shared;
             node.kernelParams = parameters.as_mut_ptr();
             let before: Vec<_> = before.iter().map(|&position| nodes[position]).collect();
             let mut added = std::ptr::null_mut();
-            // SAFETY: all nodes belong to this graph, and the driver copies the arguments.
+            // SAFETY: all nodes belong to this graph, and the driver copies the arguments, which have the sizes of
+            // the parameters.
             unsafe {
                 sys::cuGraphAddKernelNode_v2(
                     &raw mut added,
@@ -338,15 +409,25 @@ impl Cuda {
     }
 }
 
-/// Launches that are replayed at the cost of one launch. The graph must not outlive the resources
-/// of its launches.
+/// Launches that are replayed at the cost of one launch. It keeps their kernels, but not the memory that they use.
 pub struct Graph {
     graph: sys::CUgraph,
     executable: sys::CUgraphExec,
     stream: Arc<CudaStream>,
+    kernels: Vec<CudaFunction>,
+    workspaces: Vec<Arc<Buffer>>,
 }
 
 impl Graph {
+    /// Keeps what a launch needs beside the memory of its caller, and returns its kernel.
+    fn keep(&mut self, launch: &Launch<'_>) -> Result<&CudaFunction, Error> {
+        launch.check()?;
+        let function = launch.kernel.cuda()?;
+        self.workspaces.extend(launch.workspace.clone());
+        self.kernels.push(function.clone());
+        Ok(&self.kernels[self.kernels.len() - 1])
+    }
+
     /// Instantiates a complete graph.
     fn instantiate(mut self) -> Result<Self, Error> {
         // SAFETY: the graph exists.
@@ -357,7 +438,15 @@ impl Graph {
     }
 
     /// Replays all launches, after all earlier work.
-    pub fn launch(&self) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// Returns [`Error::Driver`] if a driver call fails.
+    ///
+    /// # Safety
+    /// As for [`super::Device::launch`], for each launch: the plans, the batches and all other memory must exist, and
+    /// nothing else may use what the launches write, until the replay has ended. Launches without an order between
+    /// them must not use what one of them writes.
+    pub unsafe fn launch(&self) -> Result<(), Error> {
         // SAFETY: the executable graph and the stream are alive.
         unsafe { sys::cuGraphLaunch(self.executable, self.stream.cu_stream()) }
             .result()
@@ -391,6 +480,20 @@ pub(crate) fn function(module: &Arc<CudaModule>, name: &str, shared: u32) -> Res
             .map_err(driver("raising a kernel's shared memory"))?;
     }
     Ok(function)
+}
+
+/// The sizes in bytes of a kernel's parameters.
+pub(crate) fn parameters(function: &CudaFunction) -> Vec<usize> {
+    let size = |number| {
+        let (mut place, mut bytes) = (0, 0);
+        // SAFETY: the function exists, and the numbers are written to local variables.
+        let known = unsafe {
+            sys::cuFuncGetParamInfo(function.cu_function(), number, &raw mut place, &raw mut bytes)
+        };
+        // The driver knows no parameter behind the last.
+        known.result().is_ok().then_some(bytes)
+    };
+    (0..).map_while(size).collect()
 }
 
 /// Bytes of local memory of each thread.

@@ -94,15 +94,34 @@ pub(crate) struct Library {
     name: String,
 }
 
+/// Writes the sizes of a kernel's parameters, and returns their number.
+type Parameters = unsafe extern "C" fn(*mut u8) -> c_uint;
+
+/// No kernel has more parameters.
+const MOST_PARAMETERS: usize = 64;
+
 type Launcher = unsafe extern "C" fn(*const c_uint, c_uint, c_uint, bool, *mut *mut c_void) -> c_int;
 
 impl Library {
     pub(crate) fn entry(this: &Arc<Self>, kernel: &str) -> Result<Entry, Error> {
+        let fail =
+            |error: libloading::Error| Error::Compile { name: this.name.clone(), log: error.to_string() };
         // SAFETY: EXPORT_KERNEL in the emulation header gives every exported symbol this type.
         let launcher = unsafe { this.library.get::<Launcher>(format!("emulated_{kernel}\0")) };
-        let launcher =
-            *launcher.map_err(|e| Error::Compile { name: this.name.clone(), log: e.to_string() })?;
-        Ok(Entry { launcher, kernel: kernel.to_owned(), _library: this.clone() })
+        Ok(Entry { launcher: *launcher.map_err(fail)?, kernel: kernel.to_owned(), _library: this.clone() })
+    }
+
+    /// The sizes in bytes of a kernel's parameters.
+    pub(crate) fn parameters(&self, kernel: &str) -> Result<Vec<usize>, Error> {
+        let mut sizes = [0; MOST_PARAMETERS];
+        // SAFETY: as above; no kernel has more parameters.
+        let count = unsafe {
+            let parameters = self.library.get::<Parameters>(format!("parameters_{kernel}\0"));
+            let fail =
+                |error: libloading::Error| Error::Compile { name: self.name.clone(), log: error.to_string() };
+            parameters.map_err(fail)?(sizes.as_mut_ptr())
+        };
+        Ok(sizes[..count as usize].iter().map(|&bytes| bytes.into()).collect())
     }
 }
 
@@ -207,11 +226,11 @@ mod guards {
     pub(super) fn overrun(arguments: &[Argument]) -> Option<usize> {
         let buffers = buffers();
         arguments.iter().find_map(|argument| {
-            let (&start, guard) = buffers.range(..=argument.0).next_back()?;
+            let (&start, guard) = buffers.range(..=argument.value).next_back()?;
             let words = start as *const u128;
             // SAFETY: a buffer is removed under the lock before its memory is freed.
             let guarded = (0..guard.guarded).map(|word| unsafe { *words.add(guard.data + word) });
-            let inside = argument.0 < start + 16 * guard.data as u64;
+            let inside = argument.value < start + 16 * guard.data as u64;
             (inside && guarded.into_iter().any(|word| word != GUARD)).then_some(guard.bytes)
         })
     }
@@ -224,7 +243,7 @@ mod tests {
     #[test]
     fn what_is_written_behind_a_buffer_is_found() {
         let memory = Memory::new(40);
-        let inside = [Argument(memory.address() + 16)];
+        let inside = [Argument::address(memory.address() + 16)];
         assert_eq!(guards::overrun(&inside), None);
         // SAFETY: the word after the three data words is a guard word.
         unsafe { *(memory.address() as *mut u128).add(3) = 1 };

@@ -1,7 +1,9 @@
 //! Launches of kernels.
 
-use super::Kernel;
+use super::{Buffer, Kernel};
+use crate::Error;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A kernel with its shape and arguments.
 pub struct Launch<'k> {
@@ -15,6 +17,8 @@ pub struct Launch<'k> {
     pub reads: Vec<Range<u64>>,
     /// Addresses that are written, and possibly read.
     pub writes: Vec<Range<u64>>,
+    /// Memory of this launch alone, to which an argument points.
+    pub(crate) workspace: Option<Arc<Buffer>>,
 }
 
 impl<'k> Launch<'k> {
@@ -27,24 +31,42 @@ impl<'k> Launch<'k> {
         arguments: Vec<Argument>,
     ) -> Self {
         let shape = Shape { grid, threads, shared, mode: Mode::Ordered };
-        Self { kernel, shape, arguments, reads: Vec::new(), writes: Vec::new() }
+        Self { kernel, shape, arguments, reads: Vec::new(), writes: Vec::new(), workspace: None }
+    }
+
+    /// Checks that the arguments have the number and the sizes of the kernel's parameters.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let found = self.arguments.iter().map(|argument| argument.bytes);
+        if found.clone().eq(self.kernel.parameters.iter().copied()) {
+            return Ok(());
+        }
+        Err(Error::Arguments {
+            kernel: self.kernel.name.clone(),
+            expected: self.kernel.parameters.clone(),
+            found: found.collect(),
+        })
     }
 }
 
-/// A kernel argument: an address or a 32-bit number (read from the low half).
+/// A kernel argument: an address or a 32-bit number.
 #[derive(Clone, Copy, Debug)]
-pub struct Argument(pub(super) u64);
+pub struct Argument {
+    /// A number is in the low half.
+    pub(super) value: u64,
+    /// The size of the parameter.
+    bytes: usize,
+}
 
 impl Argument {
     /// An address on the kernel's device.
     pub fn address(address: u64) -> Self {
-        Self(address)
+        Self { value: address, bytes: size_of::<u64>() }
     }
 }
 
 impl From<u32> for Argument {
     fn from(value: u32) -> Self {
-        Self(value.into())
+        Self { value: value.into(), bytes: size_of::<u32>() }
     }
 }
 
@@ -75,5 +97,5 @@ pub enum Mode {
 
 /// Pointers to the arguments, in the form that launch functions expect.
 pub(super) fn pointers(arguments: &[Argument]) -> Vec<*mut std::ffi::c_void> {
-    arguments.iter().map(|a| (&raw const a.0).cast_mut().cast()).collect()
+    arguments.iter().map(|a| (&raw const a.value).cast_mut().cast()).collect()
 }

@@ -19,30 +19,77 @@ pub(super) fn options(architecture: &str) -> [String; 3] {
     [format!("--gpu-architecture={architecture}"), "--std=c++20".into(), "--device-int128".into()]
 }
 
-/// The compiler's version.
-pub(super) fn version() -> Result<String, Error> {
+/// The compiler's version: major and minor number.
+pub(super) fn version() -> Result<(c_int, c_int), Error> {
     let (mut major, mut minor): (c_int, c_int) = (0, 0);
     // SAFETY: the numbers are written to local variables.
-    unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) }.result().map_err(|error| Error::Driver {
-        call: "reading the version of NVRTC",
-        code: format!("{:?}", error.0),
-    })?;
-    Ok(format!("NVRTC {major}.{minor}"))
+    unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) }
+        .result()
+        .map_err(failed("reading the version of NVRTC"))?;
+    Ok((major, minor))
+}
+
+fn failed(call: &'static str) -> impl Fn(nvrtc::result::NvrtcError) -> Error {
+    move |error| Error::Driver { call, code: format!("{:?}", error.0) }
+}
+
+/// The first major version of NVRTC that knows the options of [`options`].
+const OLDEST: c_int = 12;
+
+/// Returns an error unless an NVRTC is installed whose code a driver of CUDA `driver` loads.
+pub(super) fn require(driver: c_int) -> Result<(), Error> {
+    require_installed()?;
+    let (major, minor) = version()?;
+    if (OLDEST..=driver).contains(&major) {
+        return Ok(());
+    }
+    let reason = format!(
+        "the run-time compiler found is NVRTC {major}.{minor}, whose code the driver does not load or which is too old; \
+         install NVRTC of CUDA {OLDEST} to {driver}"
+    );
+    Err(Error::NoDevice { reason })
+}
+
+/// Returns an error if the compiler is older than a compute capability, such as 90.
+pub(super) fn require_architecture(capability: c_int) -> Result<(), Error> {
+    let mut count = 0;
+    // SAFETY: the number is written to a local variable.
+    unsafe { sys::nvrtcGetNumSupportedArchs(&raw mut count) }
+        .result()
+        .map_err(failed("reading the architectures of NVRTC"))?;
+    let mut known: Vec<c_int> = vec![0; count.unsigned_abs() as usize];
+    // SAFETY: the array has as many elements as the compiler asks for.
+    unsafe { sys::nvrtcGetSupportedArchs(known.as_mut_ptr()) }
+        .result()
+        .map_err(failed("reading the architectures of NVRTC"))?;
+    if known.contains(&capability) {
+        return Ok(());
+    }
+    let (major, minor) = version()?;
+    let reason = format!(
+        "NVRTC {major}.{minor} does not know compute capability {}.{}; install a newer NVRTC",
+        capability / 10,
+        capability % 10
+    );
+    Err(Error::NoDevice { reason })
 }
 
 /// Returns an error if NVRTC is not installed. Without this check, cudarc would panic.
-pub(super) fn require() -> Result<(), Error> {
+fn require_installed() -> Result<(), Error> {
     // SAFETY: this only tries to load a library.
     if unsafe { sys::is_culib_present() } {
         return Ok(());
     }
-    let reason = "the run-time compiler library (libnvrtc) is not installed".into();
+    let reason = format!(
+        "the run-time compiler library (libnvrtc of CUDA {OLDEST} or later) is not installed or not in the loader's path; \
+         it is part of the CUDA toolkit, and of the Python package nvidia-cuda-nvrtc"
+    );
     Err(Error::NoDevice { reason })
 }
 
 /// Checks a file without generating code. `name` appears in messages.
 pub(crate) fn check(name: &str, source: &str) -> Result<(), Error> {
-    require()?;
+    require_installed()?;
     let mut options = options("sm_90").to_vec();
     options.push("--fdevice-syntax-only".into());
     process(name, source, &options).map(|_| ())

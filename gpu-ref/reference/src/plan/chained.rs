@@ -1,19 +1,21 @@
 //! Launches of [`Feature::Chained`].
 
-use super::{Plan, UNITS};
+use super::Plan;
 use crate::device::{Argument, Kernel, Launch, Shape};
 #[cfg(doc)]
 use crate::recipe::Feature;
 use crate::recipe::{CHAIN_BYTES, Pass};
 use crate::{Batch, Layout, Word};
 
+/// Most polynomials and limbs of a launch, so that their blocks fit a grid.
+pub(super) const UNITS: usize = 1 << 16;
+
 impl<W: Word> Plan<W> {
     /// A launch on some polynomials in place: of `data` and itself with one table, or of both factors of a product
-    /// with both tables. `progress` counts the plan's steps.
+    /// with both tables. The marks of the first factor count the blocks.
     pub(super) fn chained_launch<'a>(
         &'a self,
         kernel: &'a Kernel,
-        progress: &Batch<W>,
         data: [&Batch<W>; 2],
         tables: &[&Batch<W>],
         part: Layout,
@@ -31,9 +33,8 @@ impl<W: Word> Plan<W> {
         arguments.extend(tables.iter().map(|table| table.pointer()));
         arguments.extend([self.constants.pointer(), self.rows(part)]);
         arguments.extend([part.count, count, lag].map(|number| Argument::from(number as u32)));
-        arguments.push(progress.pointer());
-        let mut writes = vec![progress.region(0, progress.words())];
-        writes.extend(data[..factors].iter().map(|batch| self.region(batch, part)));
+        arguments.push(data[0].marks_at(part.first));
+        let writes = data[..factors].iter().map(|batch| self.region(batch, part)).collect();
         let shape = Shape {
             grid: [(column_steps * columns + rows) * (count + behind * lag) as u32, 1, 1],
             threads: passes[0].threads(),
@@ -41,6 +42,6 @@ impl<W: Word> Plan<W> {
             mode: self.mode(),
         };
         debug_assert!(count <= UNITS);
-        Launch { kernel, shape, arguments, reads: Vec::new(), writes }
+        Launch { kernel, shape, arguments, reads: Vec::new(), writes, workspace: None }
     }
 }

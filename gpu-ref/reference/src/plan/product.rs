@@ -61,7 +61,7 @@ impl<W: Word> Plan<W> {
             return plan.spilled_bytes_of_product();
         }
         let product = self.product_kernels()?;
-        if self.progress.is_some() {
+        if self.recipe.has(Feature::Chained) {
             return self.device.local_bytes(&product.heart);
         }
         let others = [&product.inverse, &product.forward_truncated, &product.inverse_truncated];
@@ -84,13 +84,21 @@ impl<W: Word> Plan<W> {
     fn products(&self, left: &Batch<W>, right: &Batch<W>, layout: Layout) -> Result<Vec<Launch<'_>>, Error> {
         self.device.require(left.device())?;
         self.device.require(right.device())?;
-        if let Some(plan) = self.of_products()? {
-            return plan.products(left, right, layout);
-        }
+        let plan = self.of_batch(layout.count)?;
+        plan.of_products()?.unwrap_or(plan).own_products(left, right, layout)
+    }
+
+    /// Products with the kernels of this plan.
+    fn own_products(
+        &self,
+        left: &Batch<W>,
+        right: &Batch<W>,
+        layout: Layout,
+    ) -> Result<Vec<Launch<'_>>, Error> {
         let product = self.product_kernels()?;
-        if let Some(progress) = &self.progress {
+        if self.recipe.has(Feature::Chained) {
             let tables = [Direction::Forward, Direction::Inverse].map(|direction| self.tables(direction));
-            let launch = |part| self.chained_launch(&product.heart, progress, [left, right], &tables, part);
+            let launch = |part| self.chained_launch(&product.heart, [left, right], &tables, part);
             return Ok(self.chunks(layout).into_iter().map(launch).collect());
         }
         let last = self.recipe.passes().len() - 1;
@@ -103,7 +111,7 @@ impl<W: Word> Plan<W> {
                     _ => &self.forward[number],
                 };
                 for batch in [left, right] {
-                    launches.push(self.pass_launch(kernel, Direction::Forward, number, batch, part));
+                    launches.push(self.pass_launch(kernel, Direction::Forward, number, batch, part)?);
                 }
             }
             let [products, others] = [left, right].map(|batch| self.region(batch, part));
@@ -122,6 +130,7 @@ impl<W: Word> Plan<W> {
                 ],
                 reads: vec![others],
                 writes: vec![products],
+                workspace: None,
             });
             for number in (0..beside).rev() {
                 let kernel = match (&product.inverse, &product.inverse_truncated) {
@@ -129,19 +138,19 @@ impl<W: Word> Plan<W> {
                     (_, Some(kernel)) if number == last => kernel,
                     _ => &self.inverse[number],
                 };
-                launches.push(self.pass_launch(kernel, Direction::Inverse, number, left, part));
+                launches.push(self.pass_launch(kernel, Direction::Inverse, number, left, part)?);
             }
         }
         Ok(launches)
     }
 
     /// The plan of the products, where they have another recipe.
-    fn of_products(&self) -> Result<Option<&Self>, Error> {
+    pub(super) fn of_products(&self) -> Result<Option<&Self>, Error> {
         let Some(recipe) = self.recipe.of_products() else { return Ok(None) };
         if let Some(plan) = self.of_products.get() {
             return Ok(Some(plan));
         }
-        let plan = Self::with_recipe(&self.device, recipe.clone(), &self.moduli)?;
+        let plan = Self::build(&self.device, recipe.clone(), &self.moduli, &[self])?;
         Ok(Some(self.of_products.get_or_init(|| Box::new(plan))))
     }
 

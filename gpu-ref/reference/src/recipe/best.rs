@@ -1,8 +1,8 @@
 //! The measured parameters of [`Strategy::Best`]: which passes and products are fastest for a word size
 //! and a ring dimension.
 
-use super::DOUBLE_BITS;
 use super::pass::{Pass, Product, pair, single};
+use super::{Card, DOUBLE_BITS};
 #[cfg(doc)]
 use super::{Feature, Recipe, Strategy};
 
@@ -33,35 +33,68 @@ pub(super) const CACHED_BYTES: usize = 16 << 20;
 /// Fewer transforms than this leave most of a device without work if each is one block.
 pub(super) const FEW: usize = 128;
 
-/// From this many transforms on, each cluster of [`Feature::Once`] has several, so that loads overlap with
-/// computation. A multiprocessor has a polynomial of 2^15 words, or half of one of 2^16.
-pub(super) fn pipelined(log_n: u32) -> usize {
-    128 << (16 - log_n)
+/// Whether [`Feature::Once`] is faster than passes. Each cluster needs several transforms, so that loads overlap with
+/// computation; and few clusters may idle in the last round. A multiprocessor has a polynomial of 2^15 words, or
+/// half of one of 2^16.
+pub(super) fn fills_clusters(card: Card, log_n: u32, transforms: usize) -> bool {
+    let clusters = (card.cluster_blocks >> (log_n - 15)) as usize;
+    if clusters == 0 {
+        return false;
+    }
+    let rounds = transforms.div_ceil(clusters);
+    let least_percent = match rounds {
+        0 | 1 => return false,
+        2 => 90,
+        3 => 84,
+        4 => 78,
+        _ => 0,
+    };
+    100 * transforms >= least_percent * rounds * clusters
 }
 
 /// From this many transforms on, [`Feature::Chained`] is faster where [`chained`] has passes for it.
-pub(super) const MANY: usize = 64;
+pub(super) fn many(log_n: u32) -> usize {
+    64 << 16u32.saturating_sub(log_n)
+}
 
 /// Passes of [`Feature::Chained`], where it is faster.
-pub(super) fn chained(word_bits: u32, modulus_bits: u32, log_n: u32) -> Option<Vec<Pass>> {
+pub(super) fn chained(card: Card, word_bits: u32, modulus_bits: u32, log_n: u32) -> Option<Vec<Pass>> {
+    if !card.holds_chains() {
+        return None;
+    }
     match (word_bits, modulus_bits, log_n) {
+        (64, 50 | 60 | 61, 14) => Some(pair(log_n, 6, (4, 5, 5), (4, 3, 5))),
+        (64, 50, 15) => Some(pair(log_n, 7, (4, 5, 3), (4, 4, 3))),
+        (64, 60 | 61, 15) => Some(pair(log_n, 6, (4, 5, 8), (4, 2, 8))),
         (64, 50, 16) => Some(pair(log_n, 8, (4, 4, 4), (3, 3, 4))),
         (64, 60 | 61, 16) => Some(pair(log_n, 8, (4, 3, 5), (4, 3, 5))),
         _ => None,
     }
 }
 
-/// Passes of chained products, where transforms have others. The heart waits for instructions if it has 16 points a
-/// thread.
-pub(super) fn chained_products(word_bits: u32, modulus_bits: u32, log_n: u32) -> Option<Vec<Pass>> {
+/// Passes of chained products where transforms have others, and the minimum number of resident blocks. The heart waits for
+/// instructions if it has 16 points a thread of 64 bits.
+pub(super) fn chained_products(
+    card: Card,
+    word_bits: u32,
+    modulus_bits: u32,
+    log_n: u32,
+) -> Option<(Vec<Pass>, u32)> {
+    if !card.holds_chains() {
+        return None;
+    }
     match (word_bits, modulus_bits, log_n) {
-        (64, 60 | 61, 16) => Some(pair(log_n, 8, (4, 4, 3), (3, 3, 3))),
+        (32, _, 16) => Some((pair(log_n, 8, (4, 4, 4), (4, 4, 4)), 4)),
+        (64, 50 | 60 | 61, 14) => Some((pair(log_n, 7, (4, 5, 3), (2, 3, 3)), 3)),
+        (64, 50, 15) => Some((pair(log_n, 7, (4, 5, 3), (3, 3, 3)), 3)),
+        (64, 60 | 61, 15) => Some((pair(log_n, 6, (4, 6, 3), (3, 2, 3)), 3)),
+        (64, 60 | 61, 16) => Some((pair(log_n, 8, (4, 4, 3), (3, 3, 3)), 3)),
         _ => None,
     }
 }
 
-/// Of [`chained`].
-pub(super) const CHAINED_PRODUCT: Product = Product { separate: false, truncated: false, blocks: 3 };
+/// The minimum number of resident blocks of products with the passes of [`chained`].
+pub(super) const CHAINED_PRODUCT_BLOCKS: u32 = 3;
 
 /// Bytes between two steps of a chain, by the order of its blocks. With fewer, blocks wait; much more does not
 /// stay in the L2 cache.

@@ -141,8 +141,14 @@ impl Circuit {
         if rotation == 0 || rotation.unsigned_abs() >= slots {
             return Err(Error::Rotation { rotation, slots });
         }
-        let steps = rotation.rem_euclid(slots as i64);
-        let exponent = (0..steps).fold(1, |power: u64, _| power * 5 % (2 * n));
+        let (mut steps, mut square, mut exponent) = (rotation.rem_euclid(slots as i64), 5, 1);
+        while steps > 0 {
+            if steps % 2 == 1 {
+                exponent = exponent * square % (2 * n);
+            }
+            square = square * square % (2 * n);
+            steps /= 2;
+        }
         Ok(exponent as u32)
     }
 

@@ -4,7 +4,7 @@ use super::Generator;
 use crate::Error;
 use crate::circuit::Circuit;
 use crate::definition::SwitchingKey;
-use crate::option::{Options, ROTATIONS};
+use crate::option::{Options, ROTATIONS, distinct_rotations};
 use crate::scale::Scale;
 
 /// The rotations, unless some are given.
@@ -20,7 +20,7 @@ pub(super) const HOISTED_ROTATIONS: Generator = Generator {
 };
 
 fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
-    let rotations = options.rotations(ROTATIONS.name).unwrap_or(EIGHT.to_vec());
+    let rotations = rotations(c, options)?;
     let ciphertext = c.input_at("ct", c.level(), Scale::one())?;
     let exponents = declare_keys(c, &rotations)?;
     for (rotation, rotated) in rotations.iter().zip(c.automorphisms(&ciphertext, &exponents)) {
@@ -29,13 +29,17 @@ fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
+/// The rotations of a program, each once.
+pub(super) fn rotations(c: &Circuit, options: &Options) -> Result<Vec<i64>, Error> {
+    let given = options.rotations(ROTATIONS.name).unwrap_or(EIGHT.to_vec());
+    given.iter().try_for_each(|&rotation| c.exponent(rotation).map(drop))?;
+    Ok(distinct_rotations(&given, c.set().degree()).0)
+}
+
 /// Declares the keys `evkR.b.J`, `evkR.a.J` of some rotations R, and returns the exponents of their automorphisms.
 pub(super) fn declare_keys(c: &mut Circuit, rotations: &[i64]) -> Result<Vec<u32>, Error> {
     let mut exponents = Vec::new();
-    for (index, &rotation) in rotations.iter().enumerate() {
-        if rotations[..index].contains(&rotation) {
-            return Err(Error::DuplicateRotation(rotation));
-        }
+    for &rotation in rotations {
         let exponent = c.exponent(rotation)?;
         c.declare_key(SwitchingKey::Galois(exponent), &format!("evk{rotation}"));
         exponents.push(exponent);

@@ -21,7 +21,7 @@ pub(super) const LAYERS_OF_MATRICES: Generator = Generator {
 const LEVELS: usize = 2;
 
 fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
-    let rotations = options.rotations(ROTATIONS.name).unwrap_or(hoisted_rotations::EIGHT.to_vec());
+    let rotations = hoisted_rotations::rotations(c, options)?;
     let most = (c.level() - 1) / LEVELS;
     let layers = options.count(LAYERS.name).unwrap_or(most);
     if layers == 0 || layers > most {

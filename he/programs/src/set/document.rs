@@ -79,7 +79,7 @@ struct BootstrapTable {
 enum Kind {
     /// The largest primes of so many bits.
     Largest(u32),
-    /// The primes nearest to this power of two.
+    /// The primes next to this power of two, in Lattigo's order.
     Near(u32),
 }
 
@@ -130,7 +130,7 @@ pub(super) fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Resul
     let bootstrap = bootstrap.and_then(|table| errors.keep(source.bootstrap(table, (degree, levels))));
     let security = errors.in_order().or(security)?.expect("a set without errors has a class");
     Ok(ParameterSet {
-        name: name.to_owned(),
+        name: diagnostic::one_line(name).into_owned(),
         basis,
         levels,
         digits: *contents.digits.get_ref(),
@@ -183,9 +183,24 @@ impl SetDocument<'_> {
                 *total = (total.0.saturating_add(count), entry.span());
             }
         }
+        let entries = || lists.iter().flat_map(|list| list.get_ref());
+        let written = entries().filter(|entry| entry.get_ref().primes().is_none()).count();
+        let all: usize = totals.values().fold(written, |all, (count, _)| all.saturating_add(*count));
+        if all > MOST_MODULI {
+            let message = format!("{all} moduli are too many");
+            let span = contents.q.span();
+            let help = format!("the largest number is {MOST_MODULI}");
+            return Err(self.error(Code::Value, span, message).with_help(help).into());
+        }
         let mut known: BTreeMap<Kind, std::vec::IntoIter<u128>> = BTreeMap::new();
         for (kind, (count, span)) in totals {
-            if let Some(primes) = errors.keep(self.primes(kind, count, degree, span)) {
+            if let Some(mut primes) = errors.keep(self.primes(kind, count, degree, span)) {
+                // p is read first: it has the largest primes, but those of Lattigo's order that q leaves.
+                if let Kind::Near(_) = kind {
+                    let of_q = contents.q.get_ref().iter().filter_map(|entry| entry.get_ref().primes());
+                    let count: usize = of_q.filter(|(other, _)| *other == kind).map(|(_, count)| count).sum();
+                    primes.rotate_left(count);
+                }
                 known.insert(kind, primes.into_iter());
             }
         }
@@ -210,17 +225,12 @@ impl SetDocument<'_> {
     }
 
     fn primes(&self, kind: Kind, count: usize, degree: Degree, span: Span) -> Result<Vec<u128>, Diagnostic> {
-        if count > usize::from(u16::MAX) {
-            let message = format!("{count} moduli of one size are too many");
-            let help = format!("the largest number is {}", u16::MAX);
-            return Err(self.error(Code::Value, span, message).with_help(help));
-        }
         let help = "use fewer, or larger ones";
         match kind {
             Kind::Largest(bits) => largest_primes(bits, degree, count)
                 .map_err(|error| self.error(Code::Value, span, error.to_string()).with_help(help)),
             Kind::Near(bits) => {
-                let primes: Vec<u128> = nearest_primes(bits, degree).take(count).collect();
+                let primes: Vec<u128> = alternating_primes(bits, degree).take(count).collect();
                 if primes.len() == count {
                     return Ok(primes);
                 }
@@ -396,13 +406,14 @@ impl SetDocument<'_> {
         })
     }
 
-    /// Checks that P, the product of the special moduli, is at least as large as every digit.
+    /// Checks that P, the product of the special moduli, is about as large as every digit: libraries choose it by its bits, so it may
+    /// be below a digit of as many bits, and then the noise of a key switch grows by less than a bit.
     fn check_special(&self, contents: &Contents, q: &[u128], p: &[u128]) -> Result<(), Diagnostic> {
         let product =
             |moduli: &[u128]| moduli.iter().map(|&modulus| BigUint::from(modulus)).product::<BigUint>();
         let size = q.len().div_ceil(*contents.digits.get_ref());
         let largest = q.chunks(size).max_by_key(|digit| product(digit)).expect("q has moduli");
-        if product(p) >= product(largest) {
+        if product(p) * 2_u32 > product(largest) {
             return Ok(());
         }
         let message = format!(
@@ -438,7 +449,10 @@ impl SetDocument<'_> {
             return Ok(Security::None);
         }
         match security::class(degree, log2_qp) {
-            Some(_) if weight.is_some() => Ok(Security::Unclassified),
+            Some(_) if weight.is_some_and(|weight| *weight.get_ref() < security::LEAST_WEIGHT) => {
+                Ok(Security::None)
+            }
+            Some(_) if weight.is_some() || !security::is_tabulated(degree) => Ok(Security::Unclassified),
             Some(class) => Ok(class),
             None => {
                 let n = degree.get();
@@ -467,14 +481,35 @@ impl SetDocument<'_> {
     }
 }
 
-/// The primes that are 1 mod 2n from 2^(bits - 1) to 2^(bits + 1), the nearest to 2^bits first.
-fn nearest_primes(bits: u32, degree: Degree) -> impl Iterator<Item = u128> {
+/// The primes that are 1 mod 2n from 2^(bits - 1) to 2^(bits + 1), in the order of Lattigo's `NextAlternatingPrime`: the
+/// candidates above 2^bits and those below are tried in turn, and after each prime those above come first.
+fn alternating_primes(bits: u32, degree: Degree) -> impl Iterator<Item = u128> {
     let (centre, order) = (1_u128 << bits, 2 * u128::from(degree.get()));
-    // Multiples of the order, so 1 more is nearer above than below.
     let steps = centre / 2 / order;
-    let pair = move |step: u128| [centre + step * order + 1, (centre + 1).saturating_sub((step + 1) * order)];
-    (0..steps).flat_map(pair).filter(|&q| is_prime(q))
+    let mut above = (0..steps).map(move |step| centre + step * order + 1);
+    let mut below = (0..steps).map(move |step| (centre + 1).saturating_sub((step + 1) * order));
+    std::iter::from_fn(move || {
+        loop {
+            let next_above = above.next();
+            if let Some(prime) = next_above.filter(|&q| is_prime(q)) {
+                return Some(prime);
+            }
+            let next_below = below.next();
+            if let Some(prime) = next_below.filter(|&q| is_prime(q)) {
+                return Some(prime);
+            }
+            if next_above.is_none() && next_below.is_none() {
+                return None;
+            }
+        }
+    })
 }
+
+/// The most moduli that a set may ask for: their search and their roots take time, and no scheme has as many.
+const MOST_MODULI: usize = 1024;
 
 /// Moduli and their spans in the text.
 type LocatedModuli = Vec<(u128, Span)>;
+
+#[cfg(test)]
+mod tests;

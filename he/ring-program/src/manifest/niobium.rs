@@ -69,12 +69,22 @@ fn read<T: DeserializeOwned>(schema: &str, file: &str, text: &str) -> Result<T, 
     Schema::new(Format::Manifest, schema).read_json(file, text)
 }
 
+/// Refuses names of several lines: reports have a line for each.
+fn check_names<'n>(file: &str, names: impl Iterator<Item = &'n String>) -> Result<(), Diagnostic> {
+    let mut names = names.filter(|name| !diagnostic::is_line(name));
+    names.next().map_or(Ok(()), |name| {
+        let message = format!("the name `{}` is not one line of text", diagnostic::one_line(name));
+        Err(Diagnostic::new(message).with_code(Code::Value.name()).in_file(file))
+    })
+}
+
 /// Reads a manifest and its files.
 pub(super) fn parse(file: &str, text: &str, folder: &Path) -> Result<Manifest, Diagnostics> {
     let replay: Replay = read(REPLAY, file, text)?;
     let mut missing = Missing { folder, warnings: Vec::new() };
     let (inputs, inputs_are_complete) = inputs(&replay.files, &mut missing)?;
     let outputs = outputs(&replay.files, &mut missing)?;
+    check_names(file, inputs.iter().chain(outputs.iter().flatten()).map(|group| &group.name))?;
     // The chain is the table of the trace, with its sentinel.
     let moduli = match replay.crypto_context.modulus_chain.split_first() {
         Some((&sentinel, moduli)) if u128::from(sentinel) == SENTINEL => {

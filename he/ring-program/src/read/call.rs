@@ -146,6 +146,19 @@ impl Reader<'_> {
         function.or(repeat)
     }
 
+    /// Reads what stands behind `function` or `call`, within the limit on all lists.
+    fn signature(&mut self, line: &[u8], rest: Span) -> Result<Signature, (Span, Fault)> {
+        let signature = Signature::read(line, rest.clone())?;
+        self.listed += (signature.from.len() + signature.to.len()) as u64;
+        let most = Self::MOST_LISTED + Self::LISTED_PER_LINE * u64::from(self.line);
+        if self.listed <= most {
+            return Ok(signature);
+        }
+        let message = format!("the lists of functions and calls have {} limbs so far", self.listed);
+        let fault = Fault::new(Part::Operation, message);
+        Err((rest, fault.help(format!("up to this line they may have {most}"))))
+    }
+
     /// Calls and repeats are outside of functions, and functions are outside of repeats.
     fn expect_outside(&self, what: &str, significant: &Span) -> Result<(), (Span, Fault)> {
         let Some(function) = &self.function else { return Ok(()) };
@@ -173,7 +186,7 @@ impl Reader<'_> {
         error.map_or(Ok(()), Err)
     }
 
-    fn head(&self, line: &[u8], whole: &Span, rest: Span) -> Result<(Signature, Builder), (Span, Fault)> {
+    fn head(&mut self, line: &[u8], whole: &Span, rest: Span) -> Result<(Signature, Builder), (Span, Fault)> {
         let misplaced = if !self.repeats.is_empty() {
             Some(("a function in a repeat", "functions stand before their first call"))
         } else if !self.builder.program().operations().is_empty() {
@@ -184,7 +197,7 @@ impl Reader<'_> {
         if let Some((message, help)) = misplaced {
             return Err((whole.clone(), Fault::new(Part::Operation, message).help(help)));
         }
-        let signature = Signature::read(line, rest)?;
+        let signature = self.signature(line, rest)?;
         let body = self.builder.function(&ids(&signature.from)).map_err(|twice| {
             let (id, span) = signature.from[twice].clone();
             (span, Fault::new(Part::Operation, format!("the parameter `{id}` occurs twice")))
@@ -194,7 +207,7 @@ impl Reader<'_> {
 
     fn read_call(&mut self, line: &[u8], significant: &Span, rest: Span) -> Result<(), (Span, Fault)> {
         self.expect_outside("a call", significant)?;
-        let signature = Signature::read(line, rest)?;
+        let signature = self.signature(line, rest)?;
         let name = text(&line[signature.name.clone()]);
         let function = self.builder.find_function(&name).ok_or_else(|| {
             let fault = Fault::new(Part::Operation, format!("no function `{name}` stands before this call"));

@@ -184,3 +184,40 @@ fn the_expansion_has_no_function_that_nothing_calls() {
     let program = read("", text.as_bytes(), Interface::Degree(DEGREE)).unwrap();
     assert!(program.flat().functions().is_empty());
 }
+
+/// What a short text may make a run do, at both sides of each limit.
+#[test]
+fn calls_and_lists_are_limited_by_the_text() {
+    let head = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\n";
+    let read_text = |text: String| read("a.fhetch", text.as_bytes(), Interface::Degree(DEGREE));
+    let most = RingProgram::FREE_LINES + RingProgram::LINES_PER_LINE;
+    // One line, and few limbs.
+    let repeated = |count: u64| {
+        format!(
+            "{head}function f %1 -> %1\nsr_mulps %1, %1, 3, m=1\nend\nrepeat {count}\ncall f %1 -> %1\nend\nhalt\n"
+        )
+    };
+    assert_eq!(read_text(repeated(most)).unwrap().length(), most);
+    let error = read_text(repeated(most + 1)).unwrap_err().to_string();
+    assert!(error.contains("the most for functions of 1 line are 1048640"), "{error}");
+    // As many limbs as take the time of 16 lines.
+    let passed = |count: u64| {
+        format!(
+            "{head}function f %1..%128 -> %1..%128\nsr_mulps %1, %1, 3, m=1\nend\nrepeat {count}\n\
+             call f %1..%128 -> %1..%128\nend\nhalt\n"
+        )
+    };
+    assert!(read_text(passed(most / 17)).is_ok());
+    assert!(read_text(passed(most / 17 + 1)).is_err());
+    // Lists: four of them, within 2^21 limbs and 64 for each of eight lines.
+    let listed = |limbs: u64| {
+        format!(
+            "{head}function f %1..%{limbs} -> %1..%{limbs}\nsr_mulps %1, %1, 3, m=1\nend\n\
+             call f %1..%{limbs} -> %1..%{limbs}\nhalt\n"
+        )
+    };
+    let most = ((1 << 21) + 64 * 7) / 4;
+    assert!(read_text(listed(most)).is_ok());
+    let error = read_text(listed(most + 1)).unwrap_err().to_string();
+    assert!(error.contains("the lists of functions and calls have"), "{error}");
+}

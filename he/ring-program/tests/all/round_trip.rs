@@ -147,7 +147,7 @@ fn programs_that_differ_in_one_part_are_not_equal() {
             r#"{{"ring_dimension": {degree}, "inputs": {{"{input}": [1, 2]}}, "outputs": {{"{output}": [3]}}{rest}}}"#
         )
     };
-    let usual = manifest(512, "x", "y", "");
+    let usual = manifest(512, "evk", "y", "");
     let lines = "m[2] 0xa001\nsr_mulps %3, %1, 5, m=1\nsr_addp %3, %3, %2, m=1\n";
     let program = read(lines, &usual);
     assert_eq!(program, read(lines, &usual));
@@ -162,10 +162,10 @@ fn programs_that_differ_in_one_part_are_not_equal() {
     }
     let seeded = r#", "seeded": [1]"#;
     for other in [
-        manifest(256, "x", "y", ""),
+        manifest(256, "evk", "y", ""),
         manifest(512, "z", "y", ""),
-        manifest(512, "x", "z", ""),
-        manifest(512, "x", "y", seeded),
+        manifest(512, "evk", "z", ""),
+        manifest(512, "evk", "y", seeded),
     ] {
         assert_ne!(program, read(lines, &other), "{other}");
     }

@@ -1,30 +1,43 @@
-//! Programs with calls: the lines of a function are lifted once, and each call has the launches of its function.
+//! Programs with calls: the lines of a function are lifted once for all calls that need the same results, and each call has these
+//! launches. A call of which no output needs a result has none.
 
 use super::{Executed, Launch, Launches, Limits, ShapeId, Work, lift, span};
 use crate::flow::{Flow, ValueId};
+use crate::mapping::Order;
+use ring_program::need::{Need, Needs};
 use ring_program::{Call, Function, Limb, RingProgram};
 use rustc_hash::FxHashMap;
 
 /// The dataflow of a program, without its nodes, and its launches.
-pub fn lift_program(program: &RingProgram, limits: Limits) -> (Flow, Launches) {
+pub fn lift_program(program: &RingProgram, order: Order, limits: Limits) -> (Flow, Launches) {
     if program.functions().is_empty() {
-        return lift_lines(program, &[], limits);
+        let outputs: Vec<&[Limb]> = program.outputs().iter().map(|group| &*group.limbs).collect();
+        return lift_lines(program, (&[], &outputs), (order, limits));
     }
-    let mut expansion = Expansion::new(program, limits);
-    program.calls().for_each(|call| expansion.call(call));
+    let calls: Vec<&Call> = program.calls().collect();
+    let needs = Needs::of(program, &calls);
+    let mut expansion = Expansion::new(program, (order, limits));
+    for (index, (call, need)) in (0..).zip(calls.into_iter().zip(needs.iter())) {
+        expansion.calls = index;
+        expansion.call(call, need);
+    }
     expansion.finish()
 }
 
-/// The flow and the launches of a program without calls. `aliases` are as in [`Flow::with_aliases`].
-fn lift_lines(program: &RingProgram, aliases: &[Option<Limb>], limits: Limits) -> (Flow, Launches) {
-    let mut flow = Flow::with_aliases(program, aliases);
+/// The flow and the launches of a program without calls. Aliases and outputs are as in [`Flow::with_aliases`].
+fn lift_lines(
+    program: &RingProgram,
+    (aliases, outputs): (&[Option<Limb>], &[&[Limb]]),
+    (order, limits): (Order, Limits),
+) -> (Flow, Launches) {
+    let mut flow = Flow::with_aliases(program, aliases, outputs, order);
     let launches = lift(&flow, limits);
     // The launches have them all, and they take as much memory as the program.
     flow.nodes = Vec::new();
     (flow, launches)
 }
 
-/// A function whose arguments are equal in the same way.
+/// A function whose arguments are equal in the same way, and of which the same is needed.
 struct Body {
     flow: Flow,
     /// Its launches. Lists other than those of values are in the program's.
@@ -40,20 +53,22 @@ struct Body {
 
 struct Expansion<'p> {
     program: &'p RingProgram,
-    limits: Limits,
-    /// The bodies by function, and by the first parameter with the value of each.
-    bodies: FxHashMap<(usize, Vec<u32>), Body>,
+    rules: (Order, Limits),
+    /// The bodies by function, by the first needed parameter with the value of each, and by the needed results.
+    bodies: FxHashMap<(usize, Vec<u32>, Vec<bool>), Body>,
     /// The lines before those of each function.
     lines: Vec<u32>,
     shapes: FxHashMap<codegen::elementwise::Elementwise, ShapeId>,
     launches: Launches,
     /// The value of each limb.
     current: Vec<Option<ValueId>>,
+    /// The calls before the one in progress.
+    calls: u32,
     flow: Flow,
 }
 
 impl<'p> Expansion<'p> {
-    fn new(program: &'p RingProgram, limits: Limits) -> Self {
+    fn new(program: &'p RingProgram, rules: (Order, Limits)) -> Self {
         let mut current = vec![None; program.limbs().len()];
         let mut inputs = Vec::new();
         for &limb in program.inputs().iter().flat_map(|group| &group.limbs) {
@@ -71,12 +86,13 @@ impl<'p> Expansion<'p> {
         let values = inputs.len() + 1;
         Self {
             program,
-            limits,
+            rules,
             bodies: FxHashMap::default(),
             lines: program.functions().iter().scan(0, lines).collect(),
             shapes: FxHashMap::default(),
             launches: Launches::default(),
             current,
+            calls: 0,
             flow: Flow { nodes: Vec::new(), inputs, outputs: Vec::new(), values, renamed: 0, unused: 0 },
         }
     }
@@ -85,17 +101,22 @@ impl<'p> Expansion<'p> {
         self.current[limb.index()].expect("a valid program writes limbs before it reads them")
     }
 
-    fn call(&mut self, Call { function, arguments, results }: &Call) {
-        let arguments: Vec<ValueId> = arguments.iter().map(|&limb| self.value(limb)).collect();
+    fn call(&mut self, Call { function, arguments, results }: &Call, need: &Need) {
+        if need.is_nothing() {
+            self.flow.unused += self.program.function(*function).body().operations().len() as u64;
+            return;
+        }
         let mut first: FxHashMap<ValueId, u32> = FxHashMap::default();
-        let equal = arguments.iter().zip(0..).map(|(&value, index)| *first.entry(value).or_insert(index));
-        let key = (function.index(), equal.collect());
+        let equal = (0..).zip(arguments).zip(&need.parameters).map(|((index, &limb), &is_read)| {
+            if is_read { *first.entry(self.value(limb)).or_insert(index) } else { index }
+        });
+        let key = (function.index(), equal.collect(), need.results.clone());
         let mut body = match self.bodies.remove(&key) {
             Some(body) => body,
-            None => self.body(function.index(), &key.1),
+            None => self.body(function.index(), &key.1, &need.results),
         };
         for &(place, value) in &body.parameters {
-            body.current[value.index()] = arguments[place];
+            body.current[value.index()] = self.value(arguments[place]);
         }
         for value in &body.made {
             body.current[value.index()] = ValueId(u32::try_from(self.flow.values).expect("fewer values"));
@@ -106,9 +127,10 @@ impl<'p> Expansion<'p> {
             let values = &body.values[span(&launch.values)];
             self.launches.values.extend(values.iter().map(|value| body.current[value.index()]));
             let end = u32::try_from(self.launches.values.len()).expect("fewer operands");
-            self.launches.launches.push(Launch { values: start..end, ..launch.clone() });
+            self.launches.launches.push(Launch { call: self.calls, values: start..end, ..launch.clone() });
         }
-        for (limb, value) in results.iter().zip(&body.flow.outputs[0]) {
+        let needed = results.iter().zip(&need.results).filter(|&(_, &is_needed)| is_needed);
+        for ((limb, _), value) in needed.zip(&body.flow.outputs[0]) {
             self.current[limb.index()] = Some(body.current[value.index()]);
         }
         self.flow.renamed += body.flow.renamed;
@@ -116,15 +138,17 @@ impl<'p> Expansion<'p> {
         self.bodies.insert(key, body);
     }
 
-    /// Lifts a function. `equal` has the first parameter with the value of each.
-    fn body(&mut self, index: usize, equal: &[u32]) -> Body {
+    /// Lifts a function. `equal` has the first parameter with the value of each, `needed` the results to make.
+    fn body(&mut self, index: usize, equal: &[u32], needed: &[bool]) -> Body {
         let function = &self.program.functions()[index];
         let (program, parameters) = (function.body(), function.parameters());
         let mut aliases = vec![None; program.limbs().len()];
         for (limb, &first) in parameters.iter().zip(equal) {
             aliases[limb.index()] = Some(parameters[first as usize]);
         }
-        let (flow, body) = lift_lines(program, &aliases, self.limits);
+        let results = function.results().iter().zip(needed).filter(|&(_, &is_needed)| is_needed);
+        let results: Vec<Limb> = results.map(|(&limb, _)| limb).collect();
+        let (flow, body) = lift_lines(program, (&aliases, &[&results]), self.rules);
         let made = body.launches.iter().flat_map(|launch| body.results(launch));
         let mut made: Vec<ValueId> = made.copied().collect();
         made.sort_unstable();

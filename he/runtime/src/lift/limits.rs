@@ -1,5 +1,6 @@
 //! How large launches may be.
 
+use crate::mapping::Batch;
 use sim::Machine;
 
 /// The largest groups.
@@ -11,9 +12,6 @@ pub struct Limits {
     pub steps: usize,
     /// Limbs of a launch of transforms or automorphisms, each in its ring.
     pub rings: usize,
-    /// Whether the first launch of a transform or an automorphism has one limb at most, and each other twice as many as the one
-    /// before.
-    pub ramp: bool,
     /// Nodes that are brought into stages together. More find more common work, and keep more limbs
     /// alive.
     pub window: usize,
@@ -26,18 +24,6 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// One launch for each line.
-    pub const LINES: Self = Self {
-        operands: 3,
-        steps: 1,
-        rings: 1,
-        ramp: false,
-        window: 1,
-        reach: 0,
-        unrelated: false,
-        constants: false,
-    };
-
     /// The limits for polynomials of degree `n` on a machine.
     ///
     /// A short transform leaves the pipes idle, so several limbs share a launch. A larger window saves launches, and so do
@@ -55,7 +41,6 @@ impl Limits {
                 operands,
                 steps: 512,
                 rings: 1,
-                ramp: false,
                 window: 1,
                 reach: REACH,
                 unrelated: false,
@@ -68,7 +53,6 @@ impl Limits {
             operands: (limbs / 4).max(limbs.min(32)).clamp(3, Self::REGISTERS as u64) as usize,
             steps: lines.min(128),
             rings: (BATCH_VECTORS / vectors).min(limbs / 8).clamp(1, 16) as usize,
-            ramp: false,
             window,
             reach: window,
             unrelated: true,
@@ -76,23 +60,10 @@ impl Limits {
         }
     }
 
-    /// Limits of finer launches, to choose among by the time of the program.
-    pub fn finer(self) -> Vec<Self> {
-        if !self.unrelated {
-            return FINER_GROUPS.map(|operands| Self { operands, reach: 4 * operands, ..self }).into();
-        }
-        let operands = self.operands.min(FINER_OPERANDS);
-        let halved =
-            (0..=MOST_HALVINGS).map(|halvings| Self { rings: self.rings >> halvings, operands, ..self });
-        let halved = halved.filter(|&finer| finer.rings > 0 && finer != self);
-        let ramp = (self.rings > 1).then_some(Self { ramp: true, operands, ..self });
-        halved.chain(ramp).collect()
-    }
-
-    /// The most limbs of a launch of an operation, by its place among these launches: 1 is the first.
-    pub(super) fn rings_of(self, place: u32) -> usize {
-        let ramp = 1_usize.checked_shl(place.saturating_sub(1)).unwrap_or(usize::MAX);
-        if self.ramp { self.rings.min(ramp) } else { self.rings }
+    /// The limits of smaller launches.
+    pub(crate) fn for_batch(self, batch: Batch) -> Self {
+        let part = |limit: usize, least: usize| (limit / batch.divisor()).max(least);
+        Self { operands: part(self.operands, 3), rings: part(self.rings, 1), ..self }
     }
 
     /// As many operands, moduli and scalars as the register files hold, with two address registers
@@ -112,15 +83,6 @@ const WINDOW_VECTORS: u64 = 256;
 
 /// The vectors of all limbs of a launch of transforms that keep the pipes busy.
 const BATCH_VECTORS: u64 = 32;
-
-/// The operands of a group of finer launches of short limbs.
-const FINER_OPERANDS: usize = 32;
-
-/// The operands of a group of finer launches of long limbs. A quarter of the reach: the fewer operands, the sooner a group begins.
-const FINER_GROUPS: [usize; 2] = [16, 8];
-
-/// The halvings of the limbs of a launch of transforms in finer launches.
-const MOST_HALVINGS: u32 = 3;
 
 /// The vectors of a limb from which on a load of a constant saves more than it costs.
 const VECTORS_PER_CONSTANT: u64 = 4;

@@ -37,6 +37,15 @@ impl HbmUse {
         self.homes.iter().map(|(_, bytes)| bytes).sum::<u64>() + self.saved_bytes
     }
 
+    /// The bytes of inputs and outputs.
+    pub(crate) fn compulsory_bytes(&self) -> u64 {
+        let crosses = |home: &Home| match home {
+            Home::Input(_) | Home::Output(_) => true,
+            Home::Tables | Home::Programs => false,
+        };
+        self.homes.iter().filter(|(home, _)| crosses(home)).map(|(_, bytes)| bytes).sum()
+    }
+
     /// The first data that end beyond a memory of `capacity` bytes. `None` if only saved limbs do.
     pub(crate) fn beyond(&self, capacity: u64) -> Option<Home> {
         let mut end = 0;

@@ -1,9 +1,9 @@
 //! The RPU with its memories, and the launches that it runs one after the other.
 
-use super::timeline::{Run, Timeline, Transfer};
+use super::timeline::{Account, Run, Timeline, Transfer};
 use super::uses::Uses;
 use super::{BURST_BYTES, INSTRUCTION_BYTES, TooLarge};
-use crate::channel::{Channel, least};
+use crate::channel::{Channel, Direction, least};
 use crate::facts::{Facts, Resource, accesses_per_cycle};
 use crate::place::{Full, Item, ItemId, Memory, NextUse, Save, Saved};
 use crate::time::{Interval, Span, Time};
@@ -39,19 +39,36 @@ struct Fetched {
 
 /// The channel with what crosses it.
 #[derive(Debug)]
-struct Link<'m> {
-    channel: Channel<'m>,
+struct Link {
+    channel: Channel,
     traffic: Traffic,
     /// The bytes of transfers that were planned since the last run, without gathers and programs.
     moved: u64,
     /// The end of the last transfer.
     end: Time,
+    /// The launch of that transfer.
+    last: u32,
+    /// An account of each launch so far.
+    accounts: Option<Vec<Account>>,
     transfers: Option<Vec<Transfer>>,
 }
 
-impl Link<'_> {
-    fn transfer(&mut self, kind: Kind, bytes: u64, ready: Time) -> Interval {
-        let interval = self.channel.transfer(bytes, ready);
+impl Link {
+    /// A transfer of a launch.
+    fn transfer(
+        &mut self,
+        launch: u32,
+        (kind, bytes): (Kind, u64),
+        ready: Time,
+        direction: Direction,
+    ) -> Interval {
+        let interval = self.channel.transfer(bytes, ready, direction);
+        if let Some(accounts) = &mut self.accounts {
+            accounts[launch as usize].traffic[kind] += bytes;
+        }
+        if interval.end > self.end {
+            self.last = launch;
+        }
         self.traffic[kind] += bytes;
         self.moved += if matches!(kind, Kind::Permutations | Kind::Programs) { 0 } else { bytes };
         self.end = self.end.max(interval.end);
@@ -64,7 +81,7 @@ impl Link<'_> {
     }
 
     fn save(&mut self, save: &Save) -> Time {
-        self.transfer(save.kind, save.bytes, save.ready).end
+        self.transfer(save.launch, (save.kind, save.bytes), save.ready, Direction::Write).end
     }
 }
 
@@ -76,7 +93,10 @@ pub(crate) struct Rpu<'m> {
     pub(crate) memory: Memory,
     /// For each item, the launches that use it, and the number of them that are past.
     pub(crate) uses: Uses,
-    link: Link<'m>,
+    link: Link,
+    /// The generator of seeded keys, and the bytes that it has made.
+    generator: Channel,
+    expanded: u64,
     programs: FxHashMap<ProgramId, Fetched>,
     /// The instructions of all programs in the instruction memory.
     instructions: u64,
@@ -91,19 +111,20 @@ pub(crate) struct Rpu<'m> {
 
 impl<'m> Rpu<'m> {
     /// A machine with a VDM of `capacity` words, and items of which `uses` has the uses. `record` asks for all launches and
-    /// transfers.
+    /// transfers, `accounts` for an account of each launch.
     pub(crate) fn new(
         machine: &'m Machine,
         capacity: u64,
-        items: Vec<Item>,
-        uses: Uses,
-        record: bool,
+        (items, uses): (Vec<Item>, Uses),
+        (record, accounts): (bool, bool),
     ) -> Self {
         let link = Link {
             channel: Channel::new(&machine.hbm),
             traffic: Traffic::default(),
             moved: 0,
             end: Time::ZERO,
+            last: 0,
+            accounts: accounts.then(Vec::new),
             transfers: record.then(Vec::new),
         };
         let ghz = Clock::of(machine).ghz();
@@ -113,6 +134,8 @@ impl<'m> Rpu<'m> {
             memory: Memory::new(capacity, machine.instruction_set(), items),
             uses,
             link,
+            generator: Channel::at(machine.generator_gb_per_s(ghz)),
+            expanded: 0,
             programs: FxHashMap::default(),
             instructions: 0,
             overhead: Time::from_ns(f64::from(machine.launch.cycles) / ghz),
@@ -128,6 +151,11 @@ impl<'m> Rpu<'m> {
     /// # Errors
     /// Returns an error if it does not fit the VDM.
     pub(crate) fn launch(&mut self, index: u32, task: &Task<'_>) -> Result<Span, TooLarge> {
+        self.memory.launch = index;
+        let (computed, compute) = (self.computed, self.compute);
+        if let Some(accounts) = &mut self.link.accounts {
+            accounts.resize(index as usize + 1, Account::default());
+        }
         let interval = match task.kernel {
             Some((kernel, program, bytes)) => {
                 let interval = match kernel.slices {
@@ -141,6 +169,9 @@ impl<'m> Rpu<'m> {
             }
             None => self.gather(task)?,
         };
+        if let Some(account) = self.link.accounts.as_mut().and_then(|accounts| accounts.last_mut()) {
+            (account.time_ps, account.busy_ps) = ((self.computed - computed).0, (self.compute - compute).0);
+        }
         if self.record {
             self.out.runs.push(Run { launch: index, span: interval.into(), vdm_words: self.memory.used() });
         }
@@ -210,7 +241,7 @@ impl<'m> Rpu<'m> {
             ready = ready.max(self.saved(item));
         }
         let bytes = words * self.bytes(1).max(BURST_BYTES);
-        let interval = self.link.transfer(Kind::Permutations, bytes, ready);
+        let interval = self.transfer(Kind::Permutations, bytes, ready, Direction::Read);
         self.bind(Resource::Hbm, self.computed, interval.end);
         self.computed = interval.end;
         task.operands.iter().for_each(|&item| self.release(item, interval.end, false));
@@ -309,7 +340,7 @@ impl<'m> Rpu<'m> {
                 self.instructions += kernel.instructions;
             }
         }
-        let end = self.link.transfer(Kind::Programs, bytes, ready).end;
+        let end = self.transfer(Kind::Programs, bytes, ready, Direction::Read).end;
         let fetched = Fetched { instructions: kernel.instructions, ready: end, idle: end };
         self.programs.entry(id).or_insert(fetched);
         end
@@ -319,8 +350,7 @@ impl<'m> Rpu<'m> {
     pub(super) fn load(&mut self, item: ItemId, space: Time) {
         let ready = space.max(self.saved(item));
         let Item { kind, halves, .. } = *self.memory.item(item);
-        let bytes = self.memory.bytes(item) * u64::from(halves) / 2;
-        let end = self.transfer(kind, bytes, ready).end;
+        let end = self.bring((kind, halves), self.memory.bytes(item), ready);
         let item = self.memory.item_mut(item);
         (item.is_resident, item.ready) = (true, end);
     }
@@ -334,8 +364,25 @@ impl<'m> Rpu<'m> {
         }
     }
 
-    pub(super) fn transfer(&mut self, kind: Kind, bytes: u64, ready: Time) -> Interval {
-        self.link.transfer(kind, bytes, ready)
+    /// A transfer of the launch in progress.
+    fn transfer(&mut self, kind: Kind, bytes: u64, ready: Time, direction: Direction) -> Interval {
+        self.link.transfer(self.memory.launch, (kind, bytes), ready, direction)
+    }
+
+    /// Brings bytes of which the channel has so many halves, and the generator the rest. Returns their arrival.
+    pub(super) fn bring(&mut self, (kind, halves): (Kind, u8), bytes: u64, ready: Time) -> Time {
+        let transferred = bytes * u64::from(halves) / 2;
+        let end = self.transfer(kind, transferred, ready, Direction::Read).end;
+        self.expanded += bytes - transferred;
+        if let Some(account) = self.link.accounts.as_mut().and_then(|accounts| accounts.last_mut()) {
+            account.expanded_bytes += bytes - transferred;
+        }
+        end.max(self.generator.transfer(bytes - transferred, ready, Direction::Read).end)
+    }
+
+    /// Stores bytes. Returns the end of the transfer.
+    pub(super) fn store_bytes(&mut self, kind: Kind, bytes: u64, ready: Time) -> Time {
+        self.transfer(kind, bytes, ready, Direction::Write).end
     }
 
     pub(super) fn take(&mut self, words: u64) -> Result<Time, Full> {
@@ -397,12 +444,19 @@ impl<'m> Rpu<'m> {
         }
         let total = self.link.end.max(self.computed);
         self.bind(Resource::Hbm, self.computed, total);
+        let mut accounts = self.link.accounts.unwrap_or_default();
+        if let Some(account) = accounts.get_mut(self.link.last as usize) {
+            account.time_ps += (total - self.computed).0;
+        }
         Timeline {
             total_ns: total.ns(),
             compute_ns: self.compute.ns(),
             channel_ns: self.link.channel.busy().ns(),
             traffic: self.link.traffic,
             peak_vdm_words: self.memory.peak(),
+            accounts,
+            expanded_bytes: (self.expanded > 0).then_some(self.expanded),
+            is_too_long: total == Time::MAX,
             transfers: self.link.transfers.unwrap_or_default(),
             ..self.out
         }

@@ -58,6 +58,8 @@ struct Model<'a> {
     pieces: Vec<Piece>,
     /// The busy times of the channel, in order.
     busy: Vec<(u64, u64)>,
+    /// Those of the generator of seeded keys.
+    generating: Vec<(u64, u64)>,
     transfers: Vec<(Kind, u64, u64, u64)>,
     /// The number of transfers when the last run was planned.
     served: usize,
@@ -115,27 +117,38 @@ impl Model<'_> {
         ps(bytes as f64 / (hbm.gb_per_s * hbm.efficiency / f64::from(hbm.shared_by)))
     }
 
+    /// A read from the off-chip memory.
     fn transfer(&mut self, kind: Kind, bytes: u64, ready: u64) -> u64 {
+        self.move_bytes(kind, bytes, ready, 0)
+    }
+
+    /// A write to it, between two turns of the channel.
+    fn write(&mut self, kind: Kind, bytes: u64, ready: u64) -> u64 {
+        self.move_bytes(kind, bytes, ready, ps(2.0 * self.machine.hbm.turn_ns))
+    }
+
+    fn move_bytes(&mut self, kind: Kind, bytes: u64, ready: u64, turns: u64) -> u64 {
         if bytes == 0 {
             return ready;
         }
-        let (mut at, mut left, mut pieces) = (ready, self.length(bytes), Vec::new());
-        for &(begin, end) in &self.busy {
-            if left > 0 && begin > at {
-                let until = begin.min(at + left);
-                pieces.push((at, until));
-                left -= until - at;
-            }
-            at = at.max(end);
-        }
-        if left > 0 {
-            pieces.push((at, at + left));
-        }
-        let (begin, end) = (pieces[0].0, pieces[pieces.len() - 1].1 + ps(self.machine.hbm.latency_ns));
-        self.busy.extend(pieces);
-        self.busy.sort_unstable();
+        let length = self.length(bytes) + turns;
+        let (begin, end) = occupy(&mut self.busy, length, ready);
+        let end = end + ps(self.machine.hbm.latency_ns);
         self.transfers.push((kind, bytes, begin, end));
         end
+    }
+
+    /// A load of which the generator makes some halves.
+    fn bring(&mut self, kind: Kind, halves: u8, bytes: u64, ready: u64) -> u64 {
+        let moved = bytes * u64::from(halves) / 2;
+        let end = self.transfer(kind, moved, ready);
+        if moved == bytes {
+            return end;
+        }
+        let bytes_per_cycle = self.machine.generator.words_per_cycle * self.machine.isa.word_bits;
+        let ghz = Clock::of(self.machine).ghz();
+        let ns = (bytes - moved) as f64 / (f64::from(bytes_per_cycle) / 8.0 * ghz);
+        end.max(occupy(&mut self.generating, ps(ns), ready).1)
     }
 
     /// The end of the save of an item, which is planned now; 0 if it has none.
@@ -146,7 +159,7 @@ impl Model<'_> {
     fn planned(&mut self, save: usize) -> u64 {
         if self.saves[save].end.is_none() {
             let Save { kind, bytes, ready, .. } = self.saves[save];
-            self.saves[save].end = Some(self.transfer(kind, bytes, ready));
+            self.saves[save].end = Some(self.write(kind, bytes, ready));
         }
         self.saves[save].end.unwrap()
     }
@@ -179,7 +192,9 @@ impl Model<'_> {
     fn earliest(&self, (time, words, save): Piece) -> (u64, u64, Option<usize>) {
         let earliest = save.map_or(0, |save| {
             let Save { bytes, ready, .. } = self.saves[save];
-            ready + if bytes > 0 { self.length(bytes) + ps(self.machine.hbm.latency_ns) } else { 0 }
+            let hbm = &self.machine.hbm;
+            let turns = ps(2.0 * hbm.turn_ns);
+            ready + if bytes > 0 { self.length(bytes) + turns + ps(hbm.latency_ns) } else { 0 }
         });
         (time.max(earliest), words, save)
     }
@@ -222,8 +237,8 @@ impl Model<'_> {
     fn load(&mut self, item: usize, space: u64) {
         let ready = space.max(self.saved(item));
         let Item { kind, halves, .. } = self.program.items[item];
-        let bytes = self.bytes(self.words(item)) * u64::from(halves) / 2;
-        self.complete[item] = self.transfer(kind, bytes, ready);
+        let bytes = self.bytes(self.words(item));
+        self.complete[item] = self.bring(kind, halves, bytes, ready);
         self.here[item] = true;
     }
 
@@ -428,7 +443,7 @@ impl Model<'_> {
         for &item in &moved {
             let space = self.take(self.words(item))?;
             let Item { kind, halves, .. } = self.program.items[item];
-            moves.push((kind, self.bytes(slice) * u64::from(halves) / 2, space.max(self.saved(item))));
+            moves.push((kind, halves, self.bytes(slice), space.max(self.saved(item))));
         }
         let own = kept[heirs..].iter().map(|&item| self.words(item)).sum();
         ready = ready.max(self.take(own)?);
@@ -442,15 +457,15 @@ impl Model<'_> {
         }
         ready = ready.max(self.fetch(kernel, program, bytes));
         // Loads and stores by kind: bytes of a run, and the time from which they are ready.
-        let mut loads: Vec<(Kind, u64, u64)> = Vec::new();
+        let mut loads: Vec<(Kind, u8, u64, u64)> = Vec::new();
         let mut stores: Vec<(Kind, u64)> = Vec::new();
         for &item in &streams {
             let time = self.saved(item);
             let Item { kind, halves, .. } = self.program.items[item];
-            let bytes = self.bytes(slice) * u64::from(halves) / 2;
-            match loads.iter_mut().find(|load| load.0 == kind) {
-                Some(load) => (load.1, load.2) = (load.1 + bytes, load.2.max(time)),
-                None => loads.push((kind, bytes, time)),
+            let bytes = self.bytes(slice);
+            match loads.iter_mut().find(|load| (load.0, load.1) == (kind, halves)) {
+                Some(load) => (load.2, load.3) = (load.2 + bytes, load.3.max(time)),
+                None => loads.push((kind, halves, bytes, time)),
             }
         }
         let kind_of = |item: usize| match self.program.items[item].is_output {
@@ -469,15 +484,15 @@ impl Model<'_> {
             let before = if run >= 2 { spans[run - 2].1 } else { 0 };
             let mut at = ready;
             let turn = run % free.len();
-            for &(kind, bytes, time) in &moves {
-                at = at.max(self.transfer(kind, bytes, time));
+            for &(kind, halves, bytes, time) in &moves {
+                at = at.max(self.bring(kind, halves, bytes, time));
             }
-            for &(kind, bytes, time) in &loads {
-                at = at.max(self.transfer(kind, bytes, free[turn].max(time)));
+            for &(kind, halves, bytes, time) in &loads {
+                at = at.max(self.bring(kind, halves, bytes, free[turn].max(time)));
             }
             if run >= 2 {
                 for &(kind, bytes) in &stores {
-                    at = at.max(self.transfer(kind, bytes, before));
+                    at = at.max(self.write(kind, bytes, before));
                 }
             }
             let span = self.run(kernel, at);
@@ -486,7 +501,7 @@ impl Model<'_> {
         }
         if runs >= 2 {
             for &(kind, bytes) in &stores {
-                self.transfer(kind, bytes, spans[runs as usize - 2].1);
+                self.write(kind, bytes, spans[runs as usize - 2].1);
             }
         }
         let end = self.ended;
@@ -513,6 +528,26 @@ impl Model<'_> {
     }
 }
 
+/// Occupies a resource for so long, in the first times that are free. Returns the begin and the end.
+fn occupy(busy: &mut Vec<(u64, u64)>, mut left: u64, ready: u64) -> (u64, u64) {
+    let (mut at, mut pieces) = (ready, Vec::new());
+    for &(begin, end) in busy.iter() {
+        if left > 0 && begin > at {
+            let until = begin.min(at + left);
+            pieces.push((at, until));
+            left -= until - at;
+        }
+        at = at.max(end);
+    }
+    if left > 0 {
+        pieces.push((at, at + left));
+    }
+    let span = (pieces[0].0, pieces[pieces.len() - 1].1);
+    busy.extend(pieces);
+    busy.sort_unstable();
+    span
+}
+
 /// The times of the model; none if a launch does not fit.
 fn model<'a>(program: &'a Program, machine: &'a Machine) -> Option<Model<'a>> {
     let count = program.items.len();
@@ -528,6 +563,7 @@ fn model<'a>(program: &'a Program, machine: &'a Machine) -> Option<Model<'a>> {
         saves: Vec::new(),
         pieces: vec![(0, program.capacity, None)],
         busy: Vec::new(),
+        generating: Vec::new(),
         transfers: Vec::new(),
         served: 0,
         programs: Vec::new(),

@@ -42,6 +42,8 @@ impl Placement {
 #[derive(Clone, Copy)]
 struct Slice {
     kind: Kind,
+    /// The halves of its bytes that the channel transfers.
+    halves: u8,
     bytes: u64,
     /// The time from which the off-chip memory has the limbs.
     ready: Time,
@@ -189,11 +191,11 @@ impl Rpu<'_> {
         for run in 0..runs {
             let slice = run as usize % free.len();
             let mut run_ready = ready;
-            for &Slice { kind, bytes, ready } in moves {
-                run_ready = run_ready.max(self.transfer(kind, bytes, ready).end);
+            for &Slice { kind, halves, bytes, ready } in moves {
+                run_ready = run_ready.max(self.bring((kind, halves), bytes, ready));
             }
-            for &Slice { kind, bytes, ready } in &loads {
-                run_ready = run_ready.max(self.transfer(kind, bytes, free[slice].max(ready)).end);
+            for &Slice { kind, halves, bytes, ready } in &loads {
+                run_ready = run_ready.max(self.bring((kind, halves), bytes, free[slice].max(ready)));
             }
             if u64::from(run) >= BUFFERS {
                 run_ready = run_ready.max(self.store(&stores, ends[0]));
@@ -227,7 +229,7 @@ impl Rpu<'_> {
 
     /// Stores the slices of a run that ended at `end`. Returns the end of the last transfer.
     fn store(&mut self, stores: &[Slice], end: Time) -> Time {
-        let ends = stores.iter().map(|&Slice { kind, bytes, .. }| self.transfer(kind, bytes, end).end);
+        let ends = stores.iter().map(|&Slice { kind, bytes, .. }| self.store_bytes(kind, bytes, end));
         ends.max().unwrap_or(end)
     }
 
@@ -239,10 +241,10 @@ impl Rpu<'_> {
     fn slice_of(&mut self, item: ItemId, words: u64) -> Slice {
         let ready = self.saved(item);
         let Item { kind, halves, .. } = *self.memory.item(item);
-        Slice { kind, bytes: self.bytes(words) * u64::from(halves) / 2, ready }
+        Slice { kind, halves, bytes: self.bytes(words), ready }
     }
 
-    /// The transfers for one run: loads and stores, one of each kind.
+    /// The transfers for one run: loads and stores, one of each kind and each number of halves.
     fn slices(&mut self, placement: &Placement) -> (Vec<Slice>, Vec<Slice>) {
         let mut loads = Vec::new();
         for &item in &placement.sources {
@@ -250,7 +252,10 @@ impl Rpu<'_> {
         }
         let (slice, mut stores) = (self.bytes(placement.slice), Vec::new());
         for &item in &placement.results {
-            add(&mut stores, Slice { kind: self.kind_of_save(item), bytes: slice, ready: Time::ZERO });
+            add(
+                &mut stores,
+                Slice { kind: self.kind_of_save(item), halves: 2, bytes: slice, ready: Time::ZERO },
+            );
         }
         (loads, stores)
     }
@@ -270,9 +275,10 @@ impl Rpu<'_> {
     }
 }
 
-/// Adds a slice to those of its kind.
+/// Adds a slice to those of its kind and halves.
 fn add(slices: &mut Vec<Slice>, slice: Slice) {
-    match slices.iter_mut().find(|known| known.kind == slice.kind) {
+    let alike = |known: &&mut Slice| (known.kind, known.halves) == (slice.kind, slice.halves);
+    match slices.iter_mut().find(alike) {
         Some(known) => {
             known.bytes += slice.bytes;
             known.ready = known.ready.max(slice.ready);

@@ -43,6 +43,22 @@ pub struct Cost {
     pub energy_uj: f64,
 }
 
+/// The time and the bytes of a launch. Those of all launches add up to the program's, exactly: launches run one after the other,
+/// and the time from the end of one to the end of the next belongs to the later one. What is left after the last launch belongs
+/// to that of the last transfer. A load belongs to the launch that needs it, and a save to that which made or evicted the limb,
+/// whenever it is planned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Account {
+    /// The time, in ps.
+    pub time_ps: u64,
+    /// The part of the time in which its kernel runs or is launched, in ps; all else is waiting for transfers.
+    pub busy_ps: u64,
+    /// The bytes.
+    pub traffic: Traffic,
+    /// The bytes of keys that are expanded from seeds for it.
+    pub expanded_bytes: u64,
+}
+
 /// The timing of a program.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timeline {
@@ -60,8 +76,14 @@ pub struct Timeline {
     pub binds: Vec<(Resource, Span)>,
     /// The largest number of words in the VDM.
     pub peak_vdm_words: u64,
+    /// The bytes of keys that the generator expands from seeds; none if it expands none.
+    pub expanded_bytes: Option<u64>,
+    /// Whether the time is beyond what is counted, 213 days.
+    pub is_too_long: bool,
     /// The use of the off-chip memory.
     pub hbm: HbmUse,
+    /// An account of each launch, if asked for.
+    pub accounts: Vec<Account>,
     /// All launches, if they are recorded.
     pub runs: Vec<Run>,
     /// All transfers, if they are recorded.
@@ -72,6 +94,7 @@ impl Timeline {
     /// The work of a run with these events, and so many bytes of keys on the chip.
     pub(crate) fn work<'e>(&self, events: &'e Events, key_bytes: u64) -> Work<'e> {
         let off_chip_bytes = Some(Kind::ALL.iter().map(|&kind| self.traffic[kind]).sum());
-        Work { events, time_us: self.total_ns / 1e3, off_chip_bytes, key_bytes }
+        let seeded_bytes = self.expanded_bytes;
+        Work { events, time_us: self.total_ns / 1e3, off_chip_bytes, key_bytes, seeded_bytes }
     }
 }

@@ -1,11 +1,12 @@
 //! Programs with calls give the results of their expansions, from functions that are lifted once.
 
-use crate::measures::cases;
+use crate::cases;
 use proptest::prelude::*;
-use ring_program::Inputs;
+use ring_program::{Inputs, Interface, Manifest};
 use runtime::testing::{Calls, Choices, LIMBS, program_with_calls};
 use runtime::{Keys, Runtime};
 use sim::Machine;
+use std::path::Path;
 
 fn choices() -> impl Strategy<Value = Choices> {
     let choice = (any::<u8>(), any::<[u8; 3]>(), any::<u8>(), any::<u128>(), any::<u32>());
@@ -75,4 +76,30 @@ fn a_line_of_a_function_that_reads_a_word_that_is_not_reduced_is_named() {
     assert!(error.starts_with("line 10: `sr_addp`"), "{error}");
     let reference = ring_program::execute(&inputs).unwrap_err().to_string();
     assert!(reference.starts_with("line 10: `sr_addp` reads the limb `%2`, "), "{reference}");
+}
+
+/// The same meaning without functions and without what no output needs takes the same time.
+#[test]
+fn calls_and_results_that_no_output_needs_cost_nothing() {
+    let head = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\n";
+    let function = "function f %1 -> %2, %3\n sr_mulps %2, %1, 3, m=1\n sr_ntt %3, %1, m=1\nend\n";
+    let calls = "call f %1 -> %2, %3\nrepeat 50\n call f %1 -> %4, %5\n call f %4 -> %4, %6\nend\n";
+    let manifest = r#"{"ring_dimension": 1024, "inputs": {"x": [1]}, "outputs": {"y": [2]}}"#;
+    let manifest = Manifest::parse("p.json", manifest, Path::new("")).unwrap();
+    let read = |text: &str| {
+        let text = format!("{head}{text}halt\n");
+        ring_program::read("p.fhetch", text.as_bytes(), Interface::Manifest(&manifest)).unwrap()
+    };
+    let (with_calls, plain) = (read(&format!("{function}{calls}")), read("sr_mulps %2, %1, 3, m=1\n"));
+    let machine = Machine::rpu_128x128();
+    let run = |program| {
+        let runtime = Runtime::new(program, &machine, Keys::Streamed).unwrap();
+        let timeline = runtime.time(false).unwrap();
+        (timeline.total_ns, runtime.report(&timeline).unused_operations)
+    };
+    let ((time, unused), (plain_time, _)) = (run(&with_calls), run(&plain));
+    assert_eq!((time, unused), (plain_time, 201));
+    let findings = ring_program::lint(&with_calls);
+    let of_calls = findings.iter().find(|finding| finding.line.is_none()).expect("a finding");
+    assert!(of_calls.fault.to_string().contains("no output depends on 100 of 101 calls of `f`"));
 }

@@ -2,12 +2,13 @@
 
 mod bounds;
 mod calls;
-mod lifting;
-mod measures;
-mod monotony;
-mod moves;
-mod orders;
+mod mappings;
+mod profile;
 mod random;
 mod streams;
 mod traces;
-mod variants;
+
+/// The number of cases of a test: the default, or the value of an environment variable.
+pub(crate) fn cases(variable: &str, default: u32) -> u32 {
+    std::env::var(variable).map_or(default, |text| text.parse().expect("a number of cases"))
+}

@@ -1,13 +1,14 @@
 //! Random programs give the results of the executor on big integers.
 
-use crate::measures::cases;
+use crate::cases;
 use proptest::prelude::*;
 use ring_program::shape::{Binary, Duplicate, Galois, Scalar, Transform};
 use ring_program::{Builder, Inputs, Interface, LimbId, Manifest, Operation, RingProgram};
 use runtime::kernels::Tables;
+use runtime::mapping::{Batch, Form, Mapping, Order, Recipes};
 use runtime::testing::program;
 use runtime::traffic::Kind;
-use runtime::{Keys, Limits, Merit, Runtime};
+use runtime::{Choice, Keys, Runtime};
 use sim::Machine;
 use std::path::Path;
 
@@ -18,16 +19,28 @@ fn programs() -> BoxedStrategy<RingProgram> {
         .boxed()
 }
 
+/// All mappings that a search for the fastest one tries.
+fn mappings() -> impl Strategy<Value = Mapping> {
+    let orders = prop::sample::select(vec![Order::Modulus, Order::Program]);
+    let recipes = prop::sample::select(vec![Recipes::Fastest, Recipes::SmallTables]);
+    let (batches, forms) = (prop::sample::select(&Batch::ALL[..]), prop::sample::select(&Form::ALL[..]));
+    (orders, batches, recipes, forms).prop_map(|(order, batch, recipes, elementwise)| Mapping {
+        order,
+        batch,
+        recipes,
+        elementwise,
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases("PROGRAM_CASES", 32)))]
 
     #[test]
-    fn results_are_those_of_big_integers(program in programs(), seed: u64, operands in 3..40usize, steps in 1..80usize, rings in 1..5usize, ramp: bool, window in 1..200usize, reach in 0..200usize, unrelated: bool, constants: bool) {
+    fn results_are_those_of_big_integers(program in programs(), seed: u64, mapping in mappings()) {
         let machine = Machine::rpu_128x128();
         let mut inputs = Inputs::new(&program);
         inputs.fill(seed);
-        let limits = Limits { operands, steps, rings, ramp, window, reach, unrelated, constants };
-        let runtime = Runtime::with_limits(&program, &machine, (Keys::Streamed, Merit::Cycles), limits).unwrap();
+        let runtime = Runtime::mapped(&program, &machine, (Keys::Streamed, Choice::Given(mapping))).unwrap();
         let outputs = runtime.execute(&inputs).unwrap();
         runtime.check(&inputs, &outputs).unwrap_or_else(|error| panic!("{error}\n{}", program.to_text()));
     }
@@ -92,8 +105,8 @@ fn a_sum_of_more_limbs_than_the_vdm_holds_reads_each_limb_once() {
     let program = builder.finish(None).unwrap();
     let mut machine = Machine::rpu_128x128();
     machine.edit(|values| values.vdm.size_mib = 1).unwrap();
-    let limits = Limits::for_degree(degree.get(), &machine);
-    let runtime = Runtime::with_limits(&program, &machine, (Keys::Streamed, Merit::Cycles), limits).unwrap();
+    let choice = (Keys::Streamed, Choice::Given(Mapping::START));
+    let runtime = Runtime::mapped(&program, &machine, choice).unwrap();
     let timeline = runtime.time(false).unwrap();
     assert_eq!(runtime.launches().launches.len(), 1);
     let limb = degree.get() * 16;

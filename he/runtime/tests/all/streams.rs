@@ -1,6 +1,6 @@
 //! A stream of runs and the ring program of the same transforms take the same time.
 
-use crate::measures::cases;
+use crate::cases;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use ring_program::shape::Transform;

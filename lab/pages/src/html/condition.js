@@ -3,28 +3,41 @@
 // tests/pages/conditions.json has cases for both.
 const condition = (text, columns, rows) => {
   const wrong = (message) => { throw new Error(message); };
-  let rest = text.trim();
+  // Blanks and letters of any script, as Rust has them: `trim` and `\s` have others.
+  const afterBlanks = (text) => text.replace(/^\p{White_Space}+/u, "");
+  let rest = afterBlanks(text);
   const take = (pattern) => {
     const found = rest.match(pattern);
-    if (found) rest = rest.slice(found[0].length).trimStart();
+    if (found) rest = afterBlanks(rest.slice(found[0].length));
     return found;
   };
-  const unitWord = String.raw`(?!and(?![\p{L}\p{N}/*×·]))\p{L}[\p{L}\p{N}/*×·]*`;
-  const number = new RegExp(String.raw`^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?:\s*(${unitWord}(?:\s+${unitWord})*))?(?![^\s<>=!&'"])`, "u");
+  const hexadecimal = "0[xX][0-9a-fA-F]+(?:_[0-9a-fA-F]+)*";
+  const wholeNumber = `${hexadecimal}|0|[1-9][0-9]*(?:_[0-9]+)*`;
+  // A whole number of at most 128 bits that a text is; else null.
+  const whole = (text) => {
+    if (!new RegExp(`^(?:${wholeNumber})$`).test(text)) return null;
+    const value = BigInt(text.replaceAll("_", ""));
+    return value < 1n << 128n ? value : null;
+  };
+  const unitWord = String.raw`(?!and(?![\p{Alphabetic}\p{N}/*×·]))\p{Alphabetic}[\p{Alphabetic}\p{N}/*×·]*`;
+  const blanks = String.raw`\p{White_Space}`;
+  const number = new RegExp(String.raw`^(${hexadecimal}|[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:${blanks}*(${unitWord}(?:${blanks}+${unitWord})*))?(?![^${blanks}<>=!&'"])`, "u");
   const clauses = [];
   do {
     const name = take(/^[A-Za-z0-9._-]+/)?.[0] ?? wrong("expected a column");
     const sign = take(/^(?:<=|>=|!=|==|=|<|>)/)?.[0] ?? wrong("expected `<`, `<=`, `>`, `>=`, `=` or `!=`");
     const quoted = take(/^"([^"]*)"/) ?? take(/^'([^']*)'/);
     const numeric = quoted ? null : take(number);
-    const word = quoted ?? numeric ?? take(/^(?!and(?:[\s<>=!&'"]|$))([^\s<>=!&'"]+)/) ?? wrong("expected a number, a word or a text in quotes");
-    const finite = numeric && Number.isFinite(Number(numeric[1]));
-    clauses.push({ name, sign, text: quoted ? quoted[1] : word[0].trim(), number: finite ? Number(numeric[1]) : null, unit: numeric?.[2] ?? "" });
-  } while (take(/^(?:&&|and(?![\p{L}\p{N}/*×·]))/u));
+    const word = quoted ?? numeric ?? take(/^(?!and(?:[\p{White_Space}<>=!&'"]|$))([^\p{White_Space}<>=!&'"]+)/u) ?? wrong("expected a number, a word or a text in quotes");
+    const real = numeric ? Number(numeric[1]) : NaN;
+    const value = numeric ? whole(numeric[1]) ?? (Number.isFinite(real) ? real : null) : null;
+    clauses.push({ name, sign, text: quoted ? quoted[1] : word[0], number: value, unit: numeric?.[2] ?? "" });
+  } while (take(/^(?:&&|and(?![\p{Alphabetic}\p{N}/*×·]))/u));
   if (rest) wrong("expected `and` or `&&`");
 
-  const plain = (unit) => unit.replace(/[µμ]/g, "u").replace(/²/g, "2").replace(/[*×·\s]/g, "");
-  const holds = { "<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b, "=": (a, b) => a === b, "==": (a, b) => a === b, "!=": (a, b) => a !== b };
+  const plain = (unit) => unit.replace(/[µμ]/g, "u").replace(/²/g, "2").replace(/[*×·\p{White_Space}]/gu, "");
+  // `==` between numbers of both types compares without rounding.
+  const holds = { "<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b, "=": (a, b) => a == b, "==": (a, b) => a == b, "!=": (a, b) => a != b };
   const tests = clauses.map(({ name, sign, text, number, unit }) => {
     let index = columns.findIndex((column) => column.name === name);
     if (index < 0) {
@@ -37,11 +50,15 @@ const condition = (text, columns, rows) => {
       if (number === null) wrong(`expected a number for \`${column.name}\`, found \`${text}\``);
       if (unit && plain(unit) !== plain(column.unit)) wrong(`\`${unit}\` is not the unit of \`${column.name}\``);
     }
-    if (values.some((value) => typeof value !== "number") && !["=", "==", "!="].includes(sign)) wrong(`\`${column.name}\` is text, which has no order`);
+    // Results hold long numbers as text.
+    const operand = number !== null && !unit ? number : whole(text);
+    const isText = (value) => typeof value !== "number" && (operand === null || whole(String(value)) === null);
+    if (values.some(isText) && !["=", "==", "!="].includes(sign)) wrong(`\`${column.name}\` is text, which has no order`);
     return (row) => {
       const value = row[index];
       if (value === null || value === undefined) return false;
-      return typeof value === "number" ? holds[sign](value, number) : holds[sign](String(value), text);
+      if (typeof value === "number") return holds[sign](value, number);
+      return isText(value) ? holds[sign](String(value), text) : holds[sign](whole(value), operand);
     };
   });
   return (row) => tests.every((test) => test(row));

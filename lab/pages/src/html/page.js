@@ -94,11 +94,11 @@
     return front.map(([, point]) => point);
   };
 
-  const bars = (title, entries, unit) => {
-    const most = Math.max(...entries.map(([, value]) => value), 1e-12);
+  const bars = (title, entries, given) => {
+    const most = Math.max(...entries.map(([, value]) => value), 1e-12), [unit, factor] = fitting(given, most);
     const shown = entries.filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]);
     return make("div", {}, make("h3", {}, title), ...shown.map(([name, value]) => make("div", { class: "bar" },
-      make("span", {}, name), make("b", { style: `width:${(100 * value) / most}%` }), make("span", {}, `${short(value)} ${unit}`))));
+      make("span", {}, name), make("b", { style: `width:${(100 * value) / most}%` }), make("span", {}, `${short(value * factor)} ${unit}`))));
   };
 
   // ---- A chart as a file of its own: with the colours and the font that the page's style gives it.
@@ -382,15 +382,32 @@
   };
   chart.redraw = [];
 
+  // Launches and transfers from their differences, in ns.
+  const slicesOf = (numbers) => {
+    const slices = [];
+    for (let i = 0, begin = 0; i < numbers.length; i += 5) {
+      begin += numbers[i + 1];
+      const [a, b] = [begin / 10, (begin + numbers[i + 2]) / 10];
+      slices.push([numbers[i], a, a, a, b, b, null, numbers[i + 3], numbers[i + 4]]);
+    }
+    return slices;
+  };
+
+  // More launches and transfers on one screen are no more than busy shares.
+  const MOST = 3000;
+
   // ---- The timeline of a run: the front end and a row for each pipe.
   const timeline = (data) => {
     const holder = document.querySelector("#timeline");
-    // Rows of a kernel's run are the front end and the pipes. Without causes, all rows are intervals in ns.
-    const { pipes, causes, instructions, cycles } = data.timeline;
-    const first = causes ? 1 : 0;
+    // Rows of a kernel's run are the front end and the pipes. Without causes, rows are busy shares, and below them intervals in ns.
+    const { pipes, causes, cycles, loads = [], names = [] } = data.timeline;
+    const instructions = data.timeline.instructions ?? slicesOf(data.timeline.slices);
+    const first = causes ? 1 : loads.length;
     const [unit, factor] = causes ? ["cycles", 1] : fitting("ns", cycles);
     const ROW = 34, TOP = 26, LEFT = 92;
-    const height = TOP + (pipes.length + first) * ROW + 6;
+    const isEmpty = instructions.length === 0;
+    let isCrowded = false;
+    const height = TOP + (isEmpty ? first : pipes.length + first) * ROW + 6;
     const plot = make("div", { class: "plot", tabindex: 0, role: "img", "aria-label": "Pipeline timeline" });
     const told = make("output", {});
     let [from, to] = [0, cycles];
@@ -419,7 +436,7 @@
       const x = scale(from, to, LEFT, width - 8, false);
       const picture = make("svg", { viewBox: `0 0 ${width} ${height}`, height });
       const axis = picture.appendChild(make("g", { class: "axis" }));
-      [...(causes ? ["front end"] : []), ...pipes].forEach((name, row) => {
+      [...(causes ? ["front end"] : loads.map(({ name }) => name)), ...(isEmpty ? [] : pipes)].forEach((name, row) => {
         const y = TOP + row * ROW + ROW - 1;
         axis.append(make("text", { x: 6, y: y - 13 }, name), make("line", { x1: LEFT, x2: width - 8, y1: y, y2: y }));
       });
@@ -439,12 +456,28 @@
         if (last && left >= last[0] && left - last[1] < 0.3) last[1] = Math.max(last[1], end);
         else spans.push([left, end]);
       };
-      for (const [pipe, arrival, dispatch, issue, free, complete, cause] of instructions) {
+      // The busy share of all events; single ones where few are in sight.
+      loads.forEach(({ shares }, row) => {
+        const bin = cycles / shares.length, base = TOP + (row + 1) * ROW - 1;
+        let d = `M${LEFT} ${base}`;
+        for (let i = Math.max(0, Math.floor(from / bin)); i < shares.length && i * bin < to; i++) {
+          const [left, right] = [Math.max(x(i * bin), LEFT), Math.min(x((i + 1) * bin), width - 8)];
+          d += `L${left.toFixed(2)} ${(base - shares[i] * (ROW - 8)).toFixed(2)}H${right.toFixed(2)}`;
+        }
+        picture.append(make("path", { d: `${d}V${base}Z`, fill: `var(--c${row % 7})` }));
+      });
+      const shown = causes ? instructions : instructions.filter(([, , , begin, end]) => end >= from && begin <= to);
+      isCrowded = !causes && shown.length > MOST;
+      if (isCrowded) {
+        const text = `zoom in to see ${shown.length.toLocaleString("en")} of them`;
+        axis.append(make("text", { x: (LEFT + width) / 2, y: TOP + (first + 1) * ROW + 4, "text-anchor": "middle" }, text));
+      }
+      for (const [pipe, arrival, dispatch, issue, free, complete, cause] of isCrowded ? [] : shown) {
         if (dispatch > arrival) block(arrival, dispatch, 0, 6, 8, cause === null ? "var(--line)" : "var(--c7)");
         if (causes) block(dispatch, dispatch + 1, 0, 15, 10, `var(--c${pipe})`);
         if (issue > dispatch) block(dispatch, issue, pipe + first, 24, 3, "var(--line)");
         block(issue, free, pipe + first, 5, 15, `var(--c${pipe})`);
-        block(free, complete, pipe + first, 20, 3, `var(--c${pipe})`);
+        if (complete > free) block(free, complete, pipe + first, 20, 3, `var(--c${pipe})`);
       }
       for (const { top, tall, fill, spans } of lanes.values()) {
         const d = spans.map(([a, b]) => `M${a.toFixed(2)} ${top}H${b.toFixed(2)}v${tall}H${a.toFixed(2)}Z`).join("");
@@ -468,11 +501,20 @@
       }
       const cycle = scale(from, to, LEFT, width - 8, false).invert(mx), row = Math.floor((my - TOP) / ROW) - first;
       const slack = (to - from) / (width - LEFT);
-      const found = mx < LEFT ? undefined : instructions.find(([pipe, arrival, dispatch, issue, free]) =>
+      const load = loads[row + first];
+      if (mx >= LEFT && load) {
+        const last = load.shares.length - 1, bin = Math.floor((cycle / cycles) * load.shares.length);
+        tip.textContent = `${load.name}: ${(100 * load.shares[Math.min(Math.max(bin, 0), last)]).toFixed(1)} % at ${time(cycle)} ${unit}`;
+        plot.append(tip);
+        tip.style.left = `${Math.min(mx + 12, width - tip.offsetWidth - 4)}px`;
+        tip.style.top = `${my + 14}px`;
+        return;
+      }
+      const found = mx < LEFT || isCrowded || row < (causes ? -1 : 0) ? undefined : instructions.find(([pipe, arrival, dispatch, issue, free]) =>
         row < 0 ? cycle >= arrival - slack && cycle < dispatch + 1 + slack : pipe === row && cycle >= issue - slack && cycle < free + slack);
       if (!found) { tip.remove(); return; }
-      const [pipe, arrival, dispatch, issue, free, complete, cause, text] = found;
-      if (!causes) tip.textContent = `${text}\n${time(issue)} to ${time(free)} ${unit}`;
+      const [pipe, arrival, dispatch, issue, free, complete, cause, text, number] = found;
+      if (!causes) tip.textContent = `${names[text]} ${number.toLocaleString("en")}\n${time(issue)} to ${time(free)} ${unit}`;
       else tip.textContent = `${instructions.indexOf(found) + data.timeline.first}: ${text}\n` + (dispatch > arrival ? `stalls ${dispatch - arrival} cycles` + (cause === null ? "" : `: ${causes[cause]}`) + "\n" : "")
         + `dispatch ${dispatch}, issue ${issue}, ${pipes[pipe]} until ${free}, complete ${complete}`;
       plot.append(tip);
@@ -497,12 +539,31 @@
     chart.redraw.push(draw);
   };
 
+  // ---- A click on a name of a flame graph makes it as wide as the graph, and another one resets it.
+  const flame = (graph) => {
+    const frames = [...graph.children].map((node) => [node, parseFloat(node.style.left), parseFloat(node.style.width)]);
+    let chosen = null;
+    graph.addEventListener("click", ({ target }) => {
+      const found = frames.find(([node]) => node === target);
+      if (!found) return;
+      chosen = chosen === found ? frames[0] : found;
+      const [, left, width] = chosen;
+      for (const [node, a, b] of frames) {
+        const [begin, end] = [Math.max(a, left), Math.min(a + b, left + width)];
+        node.hidden = end - begin < width * 4e-4;
+        node.style.left = `${(100 * (begin - left)) / width}%`;
+        node.style.width = `${(100 * (end - begin)) / width}%`;
+      }
+    });
+  };
+
   // ---- Start; and follow a sweep that is still running, if a server says so.
   const memory = {};
   const start = () => {
     chart.redraw.length = 0;
     const text = document.querySelector("#data")?.textContent;
     document.querySelectorAll("table.sortable").forEach(sortable);
+    document.querySelectorAll(".flame").forEach(flame);
     if (!text) return;
     document.body.classList.add("live");
     const data = JSON.parse(text);

@@ -24,6 +24,8 @@ pub struct Claims {
     pub delay: BTreeMap<String, Given>,
     /// Power that does not depend on events, by name. It is not fitted.
     pub power: BTreeMap<String, Given>,
+    /// Wires between parts, by name. They are not fitted.
+    pub wires: BTreeMap<String, Given>,
     /// Two SRAM macros of 128-bit words.
     pub sram: [Macro; 2],
     /// Area constants that are not fitted, by name.

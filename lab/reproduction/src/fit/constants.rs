@@ -36,6 +36,16 @@ pub(super) const POWER: [(&str, &str); 2] = [
     ),
 ];
 
+/// The constants of wires in the order of a technology file, with their descriptions.
+pub(super) const WIRES: [(&str, &str); 3] = [
+    ("given_side_mm", "The side of the machine whose energies are given, in mm: they have its wires"),
+    ("pj_per_bit_mm", "A bit over a mm, in pJ, half of the bits toggling"),
+    (
+        "layout_factor",
+        "The energy of events with the clock tree and the wires inside of parts over that without them",
+    ),
+];
+
 /// The names of constants as a list for messages.
 pub(super) fn list(constants: &[(&str, &str)]) -> String {
     constants.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")

@@ -14,7 +14,8 @@ impl Fit {
     }
 
     fn write(&self, f: &mut String) -> std::fmt::Result {
-        let Technology { name, node_nm, law_stages, clock, delay, area, energy, power } = &self.technology;
+        let Technology { name, node_nm, law_stages, vbar_area: _, clock, delay, area, energy, power, wires } =
+            &self.technology;
         // No text of the claims ends a comment.
         let (quoted, name) = (toml::Value::from(name.as_str()), one_line(name));
         writeln!(f, "#:schema ../schemas/technology.json")?;
@@ -31,8 +32,10 @@ impl Fit {
         writeln!(f, "# Stages of the multiplier whose area and energy are given.")?;
         writeln!(
             f,
-            "# public: the RTL of a multiplier by co-authors of the paper\nlaw_stages = {law_stages}\n"
+            "# public: the RTL of a multiplier by co-authors of the paper\nlaw_stages = {law_stages}"
         )?;
+        writeln!(f, "# The source of the area of the vector crossbar.")?;
+        writeln!(f, "# paper: its claim, of which `vbar_mm2` is a reading\nvbar_area = \"claim\"\n")?;
         writeln!(
             f,
             "# The clock of a bank of a VDM of 4 MiB. Between two points it is interpolated linearly in log2(banks);"
@@ -103,6 +106,7 @@ impl Fit {
             writeln!(f, "# {what}.\n# {source}\n{key} = {}", plain(&value.into()))?;
         }
         self.write_given(f, "power", &POWER, &toml::Table::try_from(power).expect("constants are numbers"))?;
+        self.write_given(f, "wires", &WIRES, &toml::Table::try_from(wires).expect("constants are numbers"))?;
         writeln!(f, "\n# Claims compared with the constants:")?;
         writeln!(f, "#   {:<4} {:<36} {:>11} {:>8} {:>8}", "", "", "paper", "ours", "off by")?;
         for residual in &self.residuals {

@@ -241,8 +241,10 @@ fn time_bounds_and_power_follow_from_cycles_and_energy() {
     let larger = bounds.resource_cycles.max(bounds.dependence_cycles);
     assert!(larger > 1 && bounds.cycles() == larger);
     near(report.bound_ratio.unwrap() * larger as f64, cycles as f64);
-    let parts =
-        |report: &RunReport| report.energy_kernels_uj + report.energy_hbm_uj + report.energy_static_uj;
+    let parts = |report: &RunReport| {
+        let off_chip = report.energy_hbm_uj + report.energy_bus_uj;
+        report.energy_kernels_uj + off_chip + report.energy_generator_uj + report.energy_static_uj
+    };
     assert!(report.energy_static_uj > 0.0 && report.energy_hbm_uj == 0.0);
     near(report.energy_uj, parts(&report));
     near(report.power_w.unwrap() * time_us, report.energy_uj);

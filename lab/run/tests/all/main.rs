@@ -4,5 +4,6 @@ mod crosscheck;
 mod diff;
 mod execute;
 mod page;
+mod profile;
 mod samples;
 mod table;

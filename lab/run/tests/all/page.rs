@@ -94,9 +94,11 @@ fn the_parts_of_the_page_have_the_numbers_of_the_run() {
         "<td class=\"name\">off-chip channel busy</td><td>62.5 % of the time</td>",
         "<td class=\"name\">power</td><td>0.02 W</td>",
         "<h3>time: 2.000 ms</h3>",
-        "<td class=\"name\">ntt 1 to 2</td><td>24</td><td>1</td><td>1400</td><td>700.0</td><td>0.250</td>",
+        "<td class=\"name\">ntt 1 to 2</td><td>24</td><td>1</td><td>1.400</td><td>0.700</td><td>0.000</td>",
         "<h3>transfers: 4.000 MiB</h3>",
         "inputs: 75.0%",
+        "</i>inputs 75.0 %</span>",
+        "</i>compute 50.0 %</span>",
     ] {
         assert!(html.contains(part), "{part} in {html}");
     }

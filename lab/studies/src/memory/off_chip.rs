@@ -3,6 +3,7 @@
 use super::table;
 use crate::page::{Fault, fill, lines};
 use serde::Deserialize;
+use sim::machine::Hbm;
 
 /// The share of the peak of one access pattern, by Ramulator.
 #[derive(Deserialize)]
@@ -105,7 +106,7 @@ fn name((memory, _, refresh): (&str, &str, &str)) -> String {
 }
 
 /// Fills in the page's parts about the off-chip memory.
-pub(super) fn fill_in(page: &str, efficiency: f64, latency_ns: f64) -> Result<String, Fault> {
+pub(super) fn fill_in(page: &str, hbm: &Hbm) -> Result<String, Fault> {
     let (runs, probes): (Vec<Run>, Vec<Probe>) = (table("hbm.csv")?, table("latency.csv")?);
     let memories = MEMORIES.map(|memory| Shares::of(&runs, memory));
     let row = |label: String, pattern: &str, reads, bytes| {
@@ -164,8 +165,9 @@ pub(super) fn fill_in(page: &str, efficiency: f64, latency_ns: f64) -> Result<St
             ("shares", &lines(shares)),
             ("constants", &lines(constants)),
             ("latencies", &lines(latencies)),
-            ("efficiency", &efficiency),
-            ("latency", &latency_ns),
+            ("efficiency", &hbm.efficiency),
+            ("turn", &hbm.turn_ns),
+            ("latency", &hbm.latency_ns),
         ],
     ))
 }

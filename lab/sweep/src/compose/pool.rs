@@ -12,10 +12,11 @@ use crate::quantity::Better;
 use crate::record::Record;
 use crate::results::Results;
 use crate::value::{ABSENT, plain};
-use crate::view::{extrapolated, setting};
-use crate::workload::Workload;
+use crate::view::{extrapolated, is_beyond_reticle, setting};
+use crate::workload::{TECHNOLOGY, Workload};
 use diagnostic::Diagnostic;
 use serde_json::Value;
+use sim::Area;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -52,7 +53,14 @@ impl Row {
     /// The workload, for people.
     pub(super) fn workload(&self) -> Workload {
         match &self.content {
-            Content::Run(record) => Workload::of(&record.point),
+            Content::Run(record) => {
+                let workload = Workload::of(&record.point);
+                let is_set = workload.settings.contains_key(TECHNOLOGY);
+                match record.report.as_ref().filter(|_| !is_set) {
+                    Some(report) => workload.in_technology(&report.machine.technology_label()),
+                    None => workload,
+                }
+            }
             Content::Cells(cells) => Workload::of(cells),
         }
     }
@@ -94,6 +102,17 @@ impl Row {
         }
     }
 
+    /// Whether its chip is larger than one exposure makes.
+    pub(super) fn is_beyond_reticle(&self) -> bool {
+        match &self.content {
+            Content::Run(record) => is_beyond_reticle(record),
+            Content::Cells(cells) => {
+                let mm2 = cells.get(Measure::AreaMm2.name()).and_then(Value::as_f64);
+                mm2.is_some_and(|mm2| mm2 > Area::RETICLE_MM2)
+            }
+        }
+    }
+
     /// Whether it keeps the constraints of its exploration, if it is of one. A table has no constraints.
     pub(super) const fn is_allowed(&self) -> bool {
         self.is_allowed
@@ -121,6 +140,8 @@ pub struct Pool {
     pub(super) references: Vec<Reference>,
     /// The title that the only sweep was given.
     pub(super) title: Option<String>,
+    /// The points of all folders, and those of them that have not run.
+    pub(super) missing: (usize, usize),
 }
 
 impl Pool {
@@ -139,6 +160,7 @@ impl Pool {
             goals: Vec::new(),
             references: Vec::new(),
             title: None,
+            missing: (0, 0),
         };
         let sources = sources.iter().map(|source| Source::open(source));
         let mut sources: Vec<Source> = sources.collect::<Result<_, ComposeError>>()?;
@@ -147,6 +169,10 @@ impl Pool {
             pool.title = (title != name).then(|| title.clone());
         }
         for source in &sources {
+            if let Source::Folder(_, results) = source {
+                pool.missing.0 += results.points();
+                pool.missing.1 += results.missing();
+            }
             let (varying, settings) = source.keys(&pool.columns);
             for key in varying {
                 if !pool.varying.contains(&key) {

@@ -13,6 +13,9 @@ use std::sync::{Arc, LazyLock};
 /// The keys of all rows of a list, as many as one table may have.
 const MAX_KEYS: usize = 1000;
 
+/// What ends a line.
+const LINE_ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+
 impl Definition {
     /// Recognises files of another format by their keys.
     pub(super) fn check_format(&self, root: &Item<'_>) -> Result<(), Diagnostic> {
@@ -59,6 +62,12 @@ impl Definition {
         item: &Item<'_>,
     ) -> Result<String, Diagnostics> {
         let text: String = self.read(document, key, item)?;
+        if text.contains(LINE_ENDS) {
+            let message = format!("`{key}` has several lines");
+            return Err(self
+                .error(item.span.clone(), message, "write it in one line, as reports show it")
+                .into());
+        }
         if text.len() > MAX_LABEL { Err(self.too_long(item.span.clone(), key).into()) } else { Ok(text) }
     }
 

@@ -200,7 +200,7 @@ fn a_ring_program_is_a_point_like_others() {
     for (point, record) in found.iter().enumerate() {
         let report = record.report.as_ref().unwrap_or_else(|| panic!("{record:?}"));
         let (task, machine) = (task(point), plan.point(point).machine);
-        let runtime = Runtime::optimised(&task.program, &machine, (task.keys, task.merit)).unwrap();
+        let runtime = Runtime::mapped(&task.program, &machine, (task.keys, task.merit.into())).unwrap();
         let expected = runtime.report(&runtime.time(false).unwrap());
         let (time_us, cycles) = report.duration().unwrap();
         assert_eq!((time_us, report.area_mm2), (expected.time_us, expected.area.total()));

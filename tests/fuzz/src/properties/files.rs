@@ -1,6 +1,7 @@
 //! Machine files, data of programs, and traces.
 
 use super::{check_place, check_words};
+use lab_run::Form;
 use lab_run::program::{Axes, coefficient_file, coefficients};
 use sim::testing::{self as random, Word};
 use sim::{MachineBase, Trace, timing};
@@ -24,12 +25,11 @@ pub fn machine_file(data: &[u8]) {
 /// selects the form.
 pub fn data(data: &[u8]) {
     let Some((&first, data)) = data.split_first() else { return };
-    let names = ["x.bin", "x.json", "x.npy"];
-    match coefficients(names[usize::from(first) % names.len()], data) {
+    match coefficients(Form::ALL[usize::from(first) % Form::ALL.len()], "x", data) {
         Ok(words) => {
-            for name in names {
-                let file = coefficient_file(name, &words, Axes { limbs: None, wide: true });
-                assert_eq!(coefficients(name, &file).as_ref(), Ok(&words), "{name}");
+            for form in Form::ALL {
+                let file = coefficient_file(form, &words, Axes { limbs: None, wide: true });
+                assert_eq!(coefficients(form, "x", &file).as_ref(), Ok(&words), "{form:?}");
             }
         }
         Err(error) => check_words(&error, &String::from_utf8_lossy(data)),

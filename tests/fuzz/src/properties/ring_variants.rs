@@ -169,7 +169,7 @@ pub fn judge_ring(data: &[u8]) -> Option<bool> {
     let program = read("", variant.text().as_bytes(), Interface::Manifest(&manifest)).ok()?;
     let mut inputs = Inputs::new(&program);
     inputs.fill(0);
-    let on = (&*MACHINE, Keys::default(), Merit::default());
+    let on = (&*MACHINE, Keys::default(), Merit::default().into());
     let data = RingData::Check(inputs, rng.random());
     let Ok(run) = RingRun::new(&program, "variant", on, &data, false) else { return Some(false) };
     if run.report.checked {

@@ -2,9 +2,10 @@
 
 use b512_asm::reg::REGISTERS;
 use b512_asm::{Claim, Expression, FeatureSet, Instr, MReg, Program, Role, Setting, Space, assemble};
+use codegen::rewrite::{prove, reschedule};
 use codegen::{PlanChoice, Request, generate};
 use golden::{Operation, Range};
-use lab_run::{Mode, Options, run};
+use lab_run::{Mode, Options, RunError, admit, check_coverage, run};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ring::Degree;
@@ -74,7 +75,9 @@ pub fn judge(data: &[u8]) -> Option<bool> {
         return None;
     }
     let options = Options { mode: Mode::FunctionalOnly, check: true, ..Options::default() };
-    let is_accepted = run(&program, &MACHINE, &options).is_ok_and(|outcome| outcome.report.checked);
+    let checked = run(&program, &MACHINE, &options);
+    commands_agree(&program, checked.as_ref().err(), rng.random_ratio(1, RESCHEDULED));
+    let is_accepted = checked.is_ok_and(|outcome| outcome.report.checked);
     if is_accepted {
         for pattern in 0..PATTERNS {
             for claim in &program.claims {
@@ -83,6 +86,29 @@ pub fn judge(data: &[u8]) -> Option<bool> {
         }
     }
     Some(is_accepted)
+}
+
+/// One of so many variants is scheduled again, which takes most of the time.
+const RESCHEDULED: u32 = 16;
+
+/// What `rpu prove` proves, `rpu run --check` accepts, and what `rpu schedule` writes is a program like the given one.
+fn commands_agree(program: &Program, refusal: Option<&RunError>, is_rescheduled: bool) {
+    if admit(program, &MACHINE).is_err() {
+        assert!(refusal.is_some(), "the commands refuse what a run accepts\n{program}");
+        return;
+    }
+    if check_coverage(program, |_| false).is_ok() && prove(program).is_ok() {
+        assert_eq!(refusal, None, "proven, but refused\n{program}");
+    }
+    if is_rescheduled && let Ok(rescheduled) = reschedule(program, &MACHINE) {
+        let other = &rescheduled.program;
+        let is_valid =
+            other.check().is_ok() && golden::check(other).is_ok() && admit(other, &MACHINE).is_ok();
+        assert!(is_valid, "scheduled to what a run refuses\n{program}\n{other}");
+        let options = Options { mode: Mode::FunctionalOnly, check: true, ..Options::default() };
+        let other = run(other, &MACHINE, &options).err().is_some();
+        assert_eq!(other, refusal.is_some(), "scheduled to other results\n{program}");
+    }
 }
 
 /// Changes one thing: a word, a register or another part of an instruction, a setting of a claim, a modulus, an instruction.

@@ -18,7 +18,7 @@ fn runtime(program: &Program, machine: &Machine) -> Option<Timeline> {
         .clone()
         .flat_map(|(index, launch)| launch.operands.iter().map(move |&item| (ItemId(item as u32), index)));
     let uses = Uses::of(program.items.len(), pairs);
-    let mut rpu = Rpu::new(machine, program.capacity, program.items.clone(), uses, true);
+    let mut rpu = Rpu::new(machine, program.capacity, (program.items.clone(), uses), (true, true));
     let ids = |items: &[usize]| items.iter().map(|&item| ItemId(item as u32)).collect::<Vec<_>>();
     for (index, Launch { kernel, operands, sources, results }) in launches {
         let kernel = kernel.map(|(kernel, program, bytes)| (kernel, ProgramId(program), bytes));
@@ -119,6 +119,8 @@ fn machine(rng: &mut Random) -> Machine {
             values.frontend.instruction_memory_kib = rng.random_range(1..4);
             values.hbm.gb_per_s = rng.random_range(10.0..1000.0);
             values.hbm.latency_ns = [0.0, 0.0, 33.3, 400.0][rng.random_range(0..4)];
+            values.hbm.turn_ns = [0.0, 12.5, 100.0][rng.random_range(0..3)];
+            values.generator.words_per_cycle = 1 << rng.random_range(0..6);
             values.launch.cycles = [0, 16, 1000][rng.random_range(0..3)];
             values.isa.word_bits = rng.random_range(28..=128);
             values.vdm.banks = 1 << rng.random_range(3..9);

@@ -1,0 +1,23 @@
+//! Which files are technologies.
+
+use super::schema;
+use diagnostic::document::{Document, Field, Format, Node};
+use diagnostic::input::{self, Content};
+use std::path::Path;
+
+/// Whether a file holds keys of a technology and none of another format. A machine has these keys in a section, and its clock is
+/// a table, not a list.
+pub(super) fn is_technology(path: &Path) -> bool {
+    let document = input::read_text(path, Content::Document).ok();
+    let document = document.as_ref().and_then(|text| Document::toml("", text).ok());
+    let Some(root) = document.as_ref().map(Document::root) else { return false };
+    let is_own = |field: &Field<'_>| {
+        let path = format!("technology.{}", field.key);
+        match &*field.key {
+            "name" => false,
+            "clock" => matches!(field.item.node, Node::List(..)),
+            _ => schema::find(&path).is_some() || schema::section(&path).next().is_some(),
+        }
+    };
+    Format::Technology.foreign(root).is_none() && root.fields().iter().any(is_own)
+}
