@@ -6,6 +6,7 @@ use crate::numbers::{threads, whole};
 use crate::signals;
 use crate::sweep::{self, definition, pool, this_shard};
 use clap::Subcommand;
+use diagnostic::counted;
 use indicatif::ProgressBar;
 use lab_sweep::explore::{Explored, Space, explore};
 use lab_sweep::{Definition, Journal, Shard, generate};
@@ -98,6 +99,13 @@ fn search(args: &Args) -> Result<(), Failure> {
         found.simulated,
         front(&found)
     );
+    match found.neighbours_left {
+        0 => note!("within each area, no design one axis away improves on the best one"),
+        left => note!(
+            "not evaluated: {} one axis away from the best ones within each area",
+            counted(left, "design", "designs")
+        ),
+    }
     if found.evaluations < search.evaluations && (found.evaluations as f64) < space.designs() {
         note!("the others have values that do not go together, or are the same points");
     }
@@ -127,7 +135,7 @@ fn progress_bar(args: &Args) -> ProgressBar {
 }
 
 fn tell(args: &Args, bar: &ProgressBar, state: &Explored) {
-    let Explored { evaluations, simulated, front, hypervolume } = *state;
+    let Explored { evaluations, simulated, front, hypervolume, neighbours_left } = *state;
     bar.set_position(evaluations as u64);
     bar.set_message(self::front(state));
     if args.json_progress {
@@ -136,6 +144,7 @@ fn tell(args: &Args, bar: &ProgressBar, state: &Explored) {
             "simulated": simulated,
             "front": front,
             "hypervolume": hypervolume,
+            "neighbours_left": neighbours_left,
         });
         note!("{line}");
     }

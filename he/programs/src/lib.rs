@@ -72,6 +72,6 @@ pub use program::{
 };
 pub use scale::Scale;
 pub use security::Security;
-pub use set::{ParameterSet, SETS};
+pub use set::{ParameterSet, SETS, Variation};
 pub use sine::Sine;
 pub use stated::check_stated;

@@ -1,6 +1,9 @@
 //! Parameter sets.
 
 mod document;
+mod variation;
+
+pub use variation::Variation;
 
 use crate::base::Base;
 use crate::bootstrap::Bootstrap;
@@ -67,8 +70,20 @@ impl ParameterSet {
     /// # Errors
     /// Returns an error if `n` is no degree of ring programs, or too large for the sizes of the moduli.
     pub fn built_in(name: &str, n: Option<u64>) -> Option<Result<Self, Diagnostics>> {
+        Self::built_in_with(name, n, Variation::default())
+    }
+
+    /// The same with other numbers.
+    ///
+    /// # Errors
+    /// As [`Self::built_in`], and [`Self::parse_with`].
+    pub fn built_in_with(
+        name: &str,
+        n: Option<u64>,
+        variation: Variation,
+    ) -> Option<Result<Self, Diagnostics>> {
         let (name, text) = SETS.iter().find(|(known, _)| *known == name)?;
-        Some(Self::parse(name, &format!("{name}.toml"), text, n))
+        Some(Self::parse_with((name, &format!("{name}.toml"), text), n, variation))
     }
 
     /// The set `name` in `text`, from the file `file`. A given `n` overrides its ring degree.
@@ -78,7 +93,21 @@ impl ParameterSet {
     /// moduli that are no primes that are 1 mod 2n, or occur twice, an empty digit, invalid roots; else P below a digit,
     /// and no security without a word on it. With an `n` below its own the set is for tests, and not secure.
     pub fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Result<Self, Diagnostics> {
-        document::parse(name, file, text, n)
+        Self::parse_with((name, file, text), n, Variation::default())
+    }
+
+    /// The set of a name in a text of a file, with other numbers. If they change it, P has the fewest moduli that exceed each
+    /// digit: the first ones of the set, or more of the last one's size.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], and if the set cannot have the numbers: it has no bootstrap, or names the moduli of which there should
+    /// be more.
+    pub fn parse_with(
+        (name, file, text): (&str, &str, &str),
+        n: Option<u64>,
+        variation: Variation,
+    ) -> Result<Self, Diagnostics> {
+        document::parse((name, file, text), n, variation)
     }
 
     /// The JSON schema of parameter sets.

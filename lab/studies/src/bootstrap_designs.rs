@@ -34,6 +34,10 @@ const SHARED: [(f64, f64); 4] =
 /// The set of `configs/sweeps/bootstrap.toml`.
 const SET: &str = "lattigo-n16qp1546";
 
+/// The forms of the algorithm that `configs/spaces/bootstrap.toml` varies.
+const FORMS: [&str; 5] =
+    ["hoisting", "dataflow", "digits", "coeff_to_slot_matrices", "slot_to_coeff_matrices"];
+
 /// A published time of a bootstrap, in ms, with its system, its kind and its source.
 const PUBLISHED: [(&str, f64, &str, &str); 10] = [
     ("Cheddar, RTX 5090, with Theodosian", 12.8, "measured", "Theodosian, arXiv 2512.18345"),
@@ -168,10 +172,11 @@ pub(crate) fn files() -> Files {
         let fits = |design: &&Design<'_>| design.area_mm2(false) <= area;
         let of_sweep = fastest(designs.iter().filter(fits)).ok_or("a design within the area")?;
         let [times, machine] = both(&limit(area), &design);
+        let forms = FORMS.map(|key| row_of.get(key).map_or("", String::as_str)).join(" | ");
         explored.push([
             format!("{times} {:.2} |", design.time_us() / of_sweep.time_us()),
             format!(
-                "{machine} {} | {} | {} |",
+                "{machine} {} | {} | {} | {forms} |",
                 design.machine().hbm.gb_per_s,
                 row_of["frontend.busyboard"],
                 row_of["frontend.queue_depth"],

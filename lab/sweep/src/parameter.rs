@@ -238,6 +238,12 @@ macro_rules! for_each_task_key {
                 Some("`quick`"), [Kernel], a_choice;
             optimise: Values::Names(Merit::ALL.map(Merit::name).to_vec()), "What plan `best` minimises, or what the kernels of a ring program do together.",
                 Some("`cycles`"), [Kernel, Ring, RingFile], a_choice;
+            digits: Values::Integer(1, 64), "Digits of keys. The special moduli are then as few of the set's size as exceed each digit.",
+                Some("as in the set"), [Ring], a_choice;
+            coeff_to_slot_matrices: Values::Integer(1, 16), COEFF_TO_SLOT_DOC,
+                Some("as in the set"), [Ring], a_choice;
+            slot_to_coeff_matrices: Values::Integer(1, 16), SLOT_TO_COEFF_DOC,
+                Some("as in the set"), [Ring], a_choice;
         }
     };
 }
@@ -246,6 +252,9 @@ macro_rules! for_each_task_key {
 pub(super) const ALTERNATIVES: [&str; 2] = ["modulus", "modulus_bits"];
 /// The documentation of `plan`.
 const PLAN_DOC: &str = "`best`, `kl`, `pease`, `paper`, `unoptimised`, or a plan's file.";
+/// The documentation of the numbers of matrices.
+const COEFF_TO_SLOT_DOC: &str = "Matrices of CoeffToSlot, each with a modulus of the set's size.";
+const SLOT_TO_COEFF_DOC: &str = "Matrices of SlotToCoeff, with as many moduli for each as in the set.";
 /// The values of `tune`.
 pub(super) const TUNES: [&str; 3] = ["off", "quick", "full"];
 
@@ -328,6 +337,12 @@ pub static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
         identifies: option.identifies,
         changes_program: true,
     }));
+    // Programs with bootstraps have linear transforms.
+    let transforms = all.iter().find(|parameter| parameter.name == "hoisting");
+    let of = transforms.map(|hoisting| hoisting.of.clone()).unwrap_or_default();
+    for parameter in all.iter_mut().filter(|parameter| parameter.name.ends_with("_matrices")) {
+        parameter.of.clone_from(&of);
+    }
     for operation in OPERATIONS {
         for spec in operation.parameters() {
             let known = all.iter_mut().find(|parameter| parameter.name == spec.name);

@@ -334,8 +334,22 @@ impl Resolver {
         self.axes.iter().zip(point).map(|(axis, &number)| of(axis)[number]).collect()
     }
 
+    /// The machine of a point, without its hash, if all its settings are valid values of keys and break no rule.
+    pub(super) fn machine_of(&self, point: &Digits) -> Option<Machine> {
+        self.base.machine.with(self.assignments(point)?.into_iter().flatten())
+    }
+
     /// The machine of a point if all its settings are valid values of keys and break no rule.
     fn assigned(&self, point: &Digits) -> Option<Hashed> {
+        let rows = self.assignments(point)?;
+        if rows.iter().all(|row| row.is_empty()) {
+            return Some(self.base.clone());
+        }
+        self.base.machine.with(rows.into_iter().flatten()).map(|machine| self.hashed(machine))
+    }
+
+    /// The values of machine keys of a point, if each is a value of its key.
+    fn assignments(&self, point: &Digits) -> Option<Vec<&[Assignment]>> {
         let assignments = |row: &Vec<Setting>| {
             let settings = row.iter().filter(|setting| !is_parameter(&setting.key));
             settings.map(|setting| Assignment::new(&setting.key, setting.value.clone())).collect()
@@ -344,11 +358,7 @@ impl Resolver {
         let rows = axes.map(|((axis, rows), &number)| {
             axis.machine[number].get_or_init(|| assignments(&rows[number])).as_deref()
         });
-        let rows: Vec<&[Assignment]> = rows.collect::<Option<_>>()?;
-        if rows.iter().all(|row| row.is_empty()) {
-            return Some(self.base.clone());
-        }
-        self.base.machine.with(rows.into_iter().flatten()).map(|machine| self.hashed(machine))
+        rows.collect()
     }
 
     /// The base machine with a point's settings.

@@ -15,7 +15,7 @@ use golden::{Kind, Operation};
 use lab_run::kernel;
 use lab_run::program::{self, ProgramFile};
 use lab_run::{RingFile, program_blake3, ring_blake3};
-use programs::{Options, ParameterSet, SETS, all_programs, find_program};
+use programs::{Options, ParameterSet, SETS, Variation, all_programs, find_program};
 use ring::Degree;
 use ring::prime::largest_primes;
 use ring_program::RingProgram;
@@ -287,6 +287,9 @@ impl Reader<'_> {
             plan,
             tune,
             optimise,
+            digits: _,
+            coeff_to_slot_matrices: _,
+            slot_to_coeff_matrices: _,
             ref others,
         } = &self.given;
         self.check_no_data(
@@ -451,6 +454,9 @@ impl Reader<'_> {
             plan: _,
             tune: _,
             optimise,
+            digits,
+            coeff_to_slot_matrices,
+            slot_to_coeff_matrices,
             ref others,
         } = &self.given;
         self.check_ring()?;
@@ -459,7 +465,8 @@ impl Reader<'_> {
             let help = "name a program, such as \"hmult\"";
             return Err(self.error(place([set]), "missing `kernel`", help).into());
         };
-        let parameter_set = self.set(kernel, set, n)?;
+        let numbers = [digits, coeff_to_slot_matrices, slot_to_coeff_matrices];
+        let parameter_set = self.set(kernel, set, n, numbers)?;
         let mut options = Options::default();
         for setting in others {
             let option = generator.all_options().find(|option| option.name == &*setting.key);
@@ -516,22 +523,34 @@ impl Reader<'_> {
         self.definition.data.first().map(error).map_or(Ok(()), Err)
     }
 
-    /// The parameter set: a built-in one, or a file.
+    /// The parameter set: a built-in one, or a file, with other `numbers` of digits and matrices.
     fn set(
         &self,
         kernel: Option<&Setting>,
         set: Option<&Setting>,
         n: Option<&Setting>,
+        numbers: [Option<&Setting>; 3],
     ) -> Result<ParameterSet, Diagnostics> {
         let n = n.map(integer);
+        let [digits, coeff_to_slot_matrices, slot_to_coeff_matrices] =
+            numbers.map(|setting| setting.map(|setting| integer(setting) as usize));
+        let variation = Variation { digits, coeff_to_slot_matrices, slot_to_coeff_matrices };
+        // The set's own errors have their places; those of numbers that it cannot have are the definition's.
+        let at_number = |errors: Diagnostics| match numbers.into_iter().flatten().next() {
+            Some(number) => errors.map(|error| {
+                let help = error.help.unwrap_or_default();
+                self.error(number.span.clone(), format!("{}: {}", text(set), error.message), help)
+            }),
+            None => errors,
+        };
         let names = || SETS.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", ");
         let Some(setting) = set else {
             let help = format!("add `set = \"{}\"`, for example; the sets are {}", SETS[0].0, names());
             return Err(self.error(place([kernel]), "a ring program without a parameter set", help).into());
         };
         let name = text(set);
-        if let Some(set) = ParameterSet::built_in(name, n) {
-            return set;
+        if let Some(set) = ParameterSet::built_in_with(name, n, variation) {
+            return set.map_err(at_number);
         }
         let path = self.definition.path(name);
         let text = input::read_text(&path, Content::Document).map_err(|error| {
@@ -544,6 +563,7 @@ impl Reader<'_> {
             self.error(setting.span.clone(), message, help)
         })?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        ParameterSet::parse(&stem, &diagnostic::path(&path), &text, n)
+        let file = diagnostic::path(&path);
+        ParameterSet::parse_with((&stem, &file, &text), n, variation).map_err(at_number)
     }
 }

@@ -1,5 +1,6 @@
 //! The TOML form of a parameter set.
 
+use super::variation::{Variation, resize_special};
 use super::{ParameterSet, log2};
 use crate::bootstrap::{Bootstrap, Steps};
 use crate::security::{self, Security};
@@ -24,16 +25,16 @@ pub(super) static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Contents {
+pub(super) struct Contents {
     n: Spanned<u64>,
-    q: Spanned<Vec<Spanned<Entry>>>,
-    p: Spanned<Vec<Spanned<Entry>>>,
-    digits: Spanned<usize>,
+    pub(super) q: Spanned<Vec<Spanned<Entry>>>,
+    pub(super) p: Spanned<Vec<Spanned<Entry>>>,
+    pub(super) digits: Spanned<usize>,
     plaintext_modulus: Option<Spanned<u64>>,
     #[serde(default)]
-    roots: Vec<Spanned<String>>,
+    pub(super) roots: Vec<Spanned<String>>,
     hamming_weight: Option<Spanned<u64>>,
-    bootstrap: Option<Spanned<BootstrapTable>>,
+    pub(super) bootstrap: Option<Spanned<BootstrapTable>>,
     /// The schema allows `none` only.
     security: Option<String>,
     #[serde(default)]
@@ -43,7 +44,7 @@ struct Contents {
 /// One modulus, or the largest primes of a size, or the primes nearest to a power of two.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Entry {
+pub(super) enum Entry {
     Modulus(String),
     Primes {
         bits: u32,
@@ -56,15 +57,15 @@ enum Entry {
 /// The table `[bootstrap]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BootstrapTable {
+pub(super) struct BootstrapTable {
     scale_bits: u32,
     message_ratio_bits: u32,
-    coeff_to_slot: usize,
-    eval_mod: Spanned<usize>,
-    slot_to_coeff: usize,
-    slot_to_coeff_matrices: Option<Spanned<usize>>,
+    pub(super) coeff_to_slot: usize,
+    pub(super) eval_mod: Spanned<usize>,
+    pub(super) slot_to_coeff: usize,
+    pub(super) slot_to_coeff_matrices: Option<Spanned<usize>>,
     #[serde(default)]
-    normalisation: usize,
+    pub(super) normalisation: usize,
     range: u32,
     degree: Spanned<usize>,
     double_angles: u32,
@@ -84,6 +85,11 @@ enum Kind {
 }
 
 impl Entry {
+    /// The number of its moduli.
+    pub(super) fn count(&self) -> usize {
+        self.primes().map_or(1, |(_, count)| count)
+    }
+
     fn primes(&self) -> Option<(Kind, usize)> {
         match *self {
             Self::Modulus(_) => None,
@@ -101,12 +107,23 @@ fn number(text: &str) -> Option<u128> {
 /// A parameter set's document, with the errors that refer to it.
 struct SetDocument<'t>(Document<'t>);
 
-pub(super) fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Result<ParameterSet, Diagnostics> {
+pub(super) fn parse(
+    (name, file, text): (&str, &str, &str),
+    n: Option<u64>,
+    variation: Variation,
+) -> Result<ParameterSet, Diagnostics> {
     let source = SetDocument(Document::toml(file, text)?);
     SCHEMA.check(&source.0)?;
-    let contents: Contents = source.0.read()?;
+    let mut contents: Contents = source.0.read()?;
     let mut errors = Diagnostics::default();
     let degree = errors.keep(source.degree(&contents.n, n));
+    let has_changed = variation.apply(&mut contents).map_err(|fault| {
+        let error = Diagnostic::new(fault.message).with_code(Code::Contradiction.name());
+        error.in_file(file).with_help(fault.help)
+    })?;
+    if let Some(degree) = degree.filter(|_| has_changed) {
+        source.fit_special(&mut contents, degree)?;
+    }
     let moduli = degree.and_then(|degree| errors.keep(source.moduli(&contents, degree)));
     if let Some((q, _)) = &moduli {
         errors.keep(source.check_digits(&contents.digits, q.len()));
@@ -406,14 +423,27 @@ impl SetDocument<'_> {
         })
     }
 
+    /// Gives P the fewest moduli whose product is at least as large as every digit.
+    fn fit_special(&self, contents: &mut Contents, degree: Degree) -> Result<(), Diagnostics> {
+        for count in 1.. {
+            if !resize_special(contents, count) {
+                break;
+            }
+            let (q, p) = self.moduli(contents, degree)?;
+            let [q, p] = [q, p].map(|moduli| moduli.into_iter().map(|(q, _)| q).collect::<Vec<u128>>());
+            // Digits that do not divide q are refused later.
+            if covers(&p, largest_digit(*contents.digits.get_ref(), &q)) || p.len() > q.len() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Checks that P, the product of the special moduli, is about as large as every digit: libraries choose it by its bits, so it may
     /// be below a digit of as many bits, and then the noise of a key switch grows by less than a bit.
     fn check_special(&self, contents: &Contents, q: &[u128], p: &[u128]) -> Result<(), Diagnostic> {
-        let product =
-            |moduli: &[u128]| moduli.iter().map(|&modulus| BigUint::from(modulus)).product::<BigUint>();
-        let size = q.len().div_ceil(*contents.digits.get_ref());
-        let largest = q.chunks(size).max_by_key(|digit| product(digit)).expect("q has moduli");
-        if product(p) * 2_u32 > product(largest) {
+        let largest = largest_digit(*contents.digits.get_ref(), q);
+        if covers(p, largest) {
             return Ok(());
         }
         let message = format!(
@@ -479,6 +509,21 @@ impl SetDocument<'_> {
             }
         }
     }
+}
+
+fn product(moduli: &[u128]) -> BigUint {
+    moduli.iter().map(|&modulus| BigUint::from(modulus)).product()
+}
+
+/// The largest of the digits of q.
+fn largest_digit(digits: usize, q: &[u128]) -> &[u128] {
+    let size = q.len().div_ceil(digits.max(1)).max(1);
+    q.chunks(size).max_by_key(|digit| product(digit)).expect("q has moduli")
+}
+
+/// Whether the product P is about as large as a digit: libraries choose it by its bits, so it may be below by less than a bit.
+fn covers(p: &[u128], digit: &[u128]) -> bool {
+    product(p) * 2_u32 > product(digit)
 }
 
 /// The primes that are 1 mod 2n from 2^(bits - 1) to 2^(bits + 1), in the order of Lattigo's `NextAlternatingPrime`: the

@@ -3,7 +3,7 @@
 use programs::circuit::Setup;
 use programs::{
     BootstrapOptions, Circuit, Diagonals, Error, Generator, Hoisting, Options, ParameterSet, Scale,
-    find_dataflow, find_program, generate_defined,
+    check_stated, find_dataflow, find_program, generate_defined,
 };
 use std::num::NonZeroUsize;
 
@@ -215,5 +215,19 @@ fn a_users_own_program_is_found_by_its_name() {
         ),
     ] {
         assert_eq!(generate_defined(&CUBES, &set, &options).unwrap_err().to_string(), expected);
+    }
+}
+
+#[test]
+fn what_a_bootstrap_states_of_its_set_holds_with_fewer_levels_too() {
+    let set = set("lattigo-n16qp1546");
+    for left in ["1", "3", "10"] {
+        let options = Options::of([("levels_out", left)]);
+        let program = generate_defined(&find_program("bootstrap").unwrap(), &set, &options).unwrap().program;
+        let mut stated = program.parameters().unwrap().clone();
+        assert_eq!(check_stated(&stated, &program), Ok(()), "{left}");
+        stated.log2_q += 1.0;
+        stated.log2_qp += 1.0;
+        assert!(check_stated(&stated, &program).unwrap_err().contains("has other values"), "{left}");
     }
 }

@@ -10,7 +10,9 @@
 //! population = 24                        # designs of a generation
 //! ```
 //!
-//! NSGA-II chooses the designs (crate `heuropt`). It begins with the base machine and a spread over all axes.
+//! NSGA-II chooses the designs (crate `heuropt`). It begins with the base machine and a spread over all axes. After each
+//! generation, [a descent over single axes](descent) improves the designs of the front within each area.
+//! Axes may be keys of machines and choices for one task, such as the order of an algorithm: they are searched together.
 //! The front covers all evaluated designs, not only the last population. Each design is evaluated like
 //! a point of a sweep: generate, check, simulate, append a record to the journal. A design with a record does
 //! not run again.
@@ -19,6 +21,8 @@
 //! search that was killed continues as if it had not been. Each shard searches with a seed of its own and
 //! uses the records of all shards in its folder.
 
+mod descent;
+mod model;
 mod search;
 
 pub use search::{Explored, explore};
@@ -26,13 +30,16 @@ pub use search::{Explored, explore};
 use super::definition::Definition;
 use super::front::{Exploration, Goals};
 use super::manifest::Manifest;
-use super::measure::Measure;
+use super::measure::{Costs, Measure};
 use super::parameter::{PARAMETERS, Setting, Settings};
 use super::plan::{manifest, title};
 use super::point::{Class, PlannedPoint, Source};
 use super::points::Points;
 use super::resolver::Resolver;
+use super::task::Task;
 use diagnostic::{Diagnostic, Diagnostics};
+use sim::Area;
+use sim::area::Usage;
 
 /// A design: the number of the alternative on each axis.
 pub(super) type Design = Vec<usize>;
@@ -42,6 +49,8 @@ pub struct Space {
     resolver: Resolver,
     exploration: Exploration,
     goals: Goals,
+    /// Whether designs have an off-chip memory, whose interface takes area.
+    off_chip: bool,
 }
 
 impl Space {
@@ -54,7 +63,7 @@ impl Space {
         let resolver = Resolver::new(definition)?;
         let goals = goals(definition, &exploration)?;
         check_task(definition)?;
-        let space = Self { resolver, exploration, goals };
+        let mut space = Self { resolver, exploration, goals, off_chip: false };
         if space.axes().is_empty() {
             let help = "write keys with lists of values in [grid]";
             return Err(definition.error(0..0, "nothing varies", help).into());
@@ -75,6 +84,9 @@ impl Space {
                 errors.keep(space.check(axis, alternative));
             }
         }
+        let first = space.point(&vec![0; space.axes().len()]);
+        space.off_chip =
+            first.is_some_and(|point| point.stream.is_some() || matches!(point.task, Task::Ring(_)));
         errors.or(space)
     }
 
@@ -93,6 +105,31 @@ impl Space {
     /// The number of alternatives of each axis.
     pub(super) fn axes(&self) -> Vec<usize> {
         self.definition().axis_lengths().collect()
+    }
+
+    /// Whether the alternatives of an axis follow each other: a number of theirs ascends or descends.
+    pub(super) fn is_ordered(&self, axis: usize) -> bool {
+        let rows = &self.definition().axes()[axis];
+        let number = |row: &[Setting], key: &str| {
+            let setting = row.iter().find(|setting| &*setting.key == key)?;
+            setting.value.as_float().or(setting.value.as_integer().map(|number| number as f64))
+        };
+        rows[0].iter().any(|Setting { key, .. }| {
+            let numbers: Option<Vec<f64>> = rows.iter().map(|row| number(row, key)).collect();
+            numbers.is_some_and(|numbers| {
+                numbers.is_sorted_by(|a, b| a < b) || numbers.is_sorted_by(|a, b| a > b)
+            })
+        })
+    }
+
+    /// The areas of a design, without a simulation and without resident keys; `None` if its machine cannot be.
+    pub(super) fn areas(&self, design: &Design) -> Option<Costs> {
+        let machine = self.resolver.machine_of(design)?;
+        let area = Area::of_run(&machine, &Usage { off_chip: self.off_chip, key_bytes: 0, seeded: false });
+        let mut costs = Costs::UNKNOWN;
+        costs.set(Measure::AreaMm2, area.total());
+        costs.set(Measure::AreaRpuMm2, area.rpu());
+        Some(costs)
     }
 
     /// The design of the base machine, or one like it: on each axis, the alternative with its values, or else

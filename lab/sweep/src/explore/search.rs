@@ -1,5 +1,6 @@
 //! The search: NSGA-II over designs.
 
+use super::descent::{Descent, Evaluated};
 use super::{Design, Designs, Space};
 use crate::execute::{Generate, each};
 use crate::front::{Design as Competitor, Goals, is_ideal};
@@ -30,6 +31,9 @@ pub struct Explored {
     /// The hypervolume of the front, in the natural logarithms of the objectives, below ten times those of the
     /// base machine's design: it depends on the designs of the front only. `None` if that design has no run.
     pub hypervolume: Option<f64>,
+    /// Designs one axis away from the best ones within each area that have not been evaluated. 0: none of these has a better
+    /// neighbour.
+    pub neighbours_left: usize,
 }
 
 /// The objectives of the reference point of hypervolumes, as multiples of those of the base.
@@ -41,13 +45,15 @@ const CROSSOVER: f64 = 0.9;
 const DRAWN: f64 = 0.2;
 /// The attempts to make a child that has not been evaluated.
 const ATTEMPTS: usize = 32;
+/// The most designs that a descent evaluates after a generation, as a multiple of the generation's.
+const DESCENT: usize = 4;
 /// Generations without a new design after which the rest of the space is evaluated in order.
 const IDLE_GENERATIONS: usize = 20;
 /// A logarithm beyond those of all costs.
 const WORST: f64 = 1e6;
 
-/// Searches for the front of a space in the current rayon pool, until `evaluations` designs have been
-/// evaluated or there are no others. Designs that are the same point count once. `progress` receives the state after each
+/// Searches for the front of a space in the current rayon pool: generations, each with a descent after it, until
+/// `evaluations` designs have been evaluated or there are no others. Designs that are the same point count once. `progress` receives the state after each
 /// generation, the last one is also the result.
 ///
 /// # Errors
@@ -67,17 +73,35 @@ pub fn explore(
     population[0] = space.base();
     evaluator.queue(population.clone());
     evaluator.evaluate_queue();
-    let (mut explored, mut idle) = (evaluator.explored(), 0);
+    let mut descent = Descent::new(space, &mut random);
+    let (mut explored, mut idle) = (evaluator.explored(descent.as_ref()), 0);
     progress(&explored);
-    while explored.evaluations < evaluations && idle < IDLE_GENERATIONS {
+    loop {
+        let before = explored.evaluations;
+        let last = before.saturating_add(DESCENT * size).min(evaluations);
+        while let Some(descent) = descent.as_mut().filter(|_| explored.evaluations < last) {
+            evaluator.state().failure.take().map_or(Ok(()), Err)?;
+            let is_known = |design: &Design| evaluator.is_known(design);
+            let round = descent.round(&evaluator.evaluated(), is_known, (size / 2).max(2), &mut random);
+            if round.is_empty() {
+                break;
+            }
+            evaluator.queue(round);
+            evaluator.evaluate_queue();
+            explored = evaluator.explored(Some(&*descent));
+            progress(&explored);
+        }
+        if explored.evaluations >= evaluations || idle >= IDLE_GENERATIONS {
+            break;
+        }
         evaluator.state().failure.take().map_or(Ok(()), Err)?;
         let config = Nsga2Config { population_size: size, generations: 1, seed: random.random() };
+        let parents = evaluator.parents(population, size);
         let children = Children { evaluator: &evaluator, random: &mut random };
-        let result = Nsga2::new(config, Given(population), children).run(&evaluator);
+        let result = Nsga2::new(config, Given(parents), children).run(&evaluator);
         let candidates = result.population.into_vec().into_iter();
         population = candidates.map(|candidate| candidate.decision).collect();
-        let before = explored.evaluations;
-        explored = evaluator.explored();
+        explored = evaluator.explored(descent.as_ref());
         idle = if explored.evaluations == before { idle + 1 } else { 0 };
         progress(&explored);
     }
@@ -90,7 +114,7 @@ pub fn explore(
         }
         evaluator.queue(batch);
         evaluator.evaluate_queue();
-        explored = evaluator.explored();
+        explored = evaluator.explored(descent.as_ref());
         progress(&explored);
     }
     evaluator.state().failure.take().map_or(Ok(explored), Err)
@@ -131,10 +155,19 @@ struct State<'a> {
     costs: HashMap<PointKey, Option<Costs>>,
     /// The points of ideal machines.
     ideal: HashSet<PointKey>,
-    /// Designs whose keys do not go together, and those beyond the budget.
-    left_out: HashSet<Design>,
+    /// Designs whose keys do not go together.
+    invalid: HashSet<Design>,
+    /// Designs beyond the budget.
+    beyond: HashSet<Design>,
     simulated: usize,
     failure: Option<JournalError>,
+}
+
+impl State<'_> {
+    /// Whether a design is evaluated, or cannot be.
+    fn is_settled(&self, design: &Design) -> bool {
+        self.known.contains_key(design) || self.invalid.contains(design)
+    }
 }
 
 impl<'a> Evaluator<'a> {
@@ -145,7 +178,8 @@ impl<'a> Evaluator<'a> {
             known: HashMap::new(),
             costs: HashMap::new(),
             ideal: HashSet::new(),
-            left_out: HashSet::new(),
+            invalid: HashSet::new(),
+            beyond: HashSet::new(),
             simulated: 0,
             failure: None,
         };
@@ -163,7 +197,7 @@ impl<'a> Evaluator<'a> {
     /// Whether a design is evaluated, will be, or cannot be.
     fn is_known(&self, design: &Design) -> bool {
         let state = self.state();
-        state.known.contains_key(design) || state.left_out.contains(design) || state.queue.contains(design)
+        state.is_settled(design) || state.beyond.contains(design) || state.queue.contains(design)
     }
 
     fn evaluate_queue(&self) {
@@ -171,7 +205,7 @@ impl<'a> Evaluator<'a> {
         let (mut fresh, mut keys) = (Vec::<Design>::new(), Vec::new());
         for design in std::mem::take(&mut state.queue) {
             let Some(PlannedPoint { key, settings, .. }) = self.space.point(&design) else {
-                state.left_out.insert(design);
+                state.invalid.insert(design);
                 continue;
             };
             if settings.iter().any(|(key, value)| is_ideal(key, value)) {
@@ -179,7 +213,7 @@ impl<'a> Evaluator<'a> {
             }
             if !state.costs.contains_key(&key) && !keys.contains(&key) {
                 if state.costs.len() + fresh.len() == self.budget {
-                    state.left_out.insert(design);
+                    state.beyond.insert(design);
                     continue;
                 }
                 match state.journal.outcome(&key) {
@@ -239,16 +273,52 @@ impl<'a> Evaluator<'a> {
         front.iter().map(|costs| Candidate::new((), self.evaluation(costs))).collect()
     }
 
-    fn explored(&self) -> Explored {
+    /// The evaluated designs that ran, in order. Ideal machines are among them only if all are ideal.
+    fn evaluated(&self) -> Vec<Evaluated> {
+        let state = self.state();
+        let of =
+            |(design, key): (&Design, &PointKey)| Some((design.clone(), *key, (*state.costs.get(key)?)?));
+        let mut all: Vec<(Design, PointKey, Costs)> = state.known.iter().filter_map(of).collect();
+        if all.iter().any(|(_, key, _)| !state.ideal.contains(key)) {
+            all.retain(|(_, key, _)| !state.ideal.contains(key));
+        }
+        all.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+        all.into_iter().map(|(design, _, costs)| (design, costs)).collect()
+    }
+
+    /// The population of the next generation: up to half of it are designs of the front, the others those before.
+    fn parents(&self, before: Vec<Design>, size: usize) -> Vec<Design> {
+        let evaluated = self.evaluated();
+        let designs = evaluated.iter().enumerate();
+        let designs = designs.map(|(id, (_, costs))| Competitor { id, costs: *costs, is_ideal: false });
+        let front = self.goals().front(designs);
+        let step = front.len().div_ceil(size / 2).max(1);
+        let mut parents: Vec<Design> =
+            front.iter().step_by(step).map(|&id| evaluated[id].0.clone()).collect();
+        for design in before {
+            if parents.len() < size && !parents.contains(&design) {
+                parents.push(design);
+            }
+        }
+        while parents.len() < size {
+            parents.push(parents[0].clone());
+        }
+        parents
+    }
+
+    fn explored(&self, descent: Option<&Descent<'_>>) -> Explored {
         let mut front = self.front();
         let designs = front.len();
         // Equal designs are neighbours, and add no volume.
         front.dedup_by(|a, b| a.evaluation.objectives == b.evaluation.objectives);
         let below = |reference: Vec<f64>| hypervolume_nd(&front, &self.objectives(), &reference);
         let hypervolume = self.reference().map(below);
+        let is_known = |design: &Design| self.state().is_settled(design);
+        let left = descent.map(|descent| descent.left(&self.evaluated(), is_known).len());
         let state = self.state();
         let (evaluations, simulated) = (state.costs.len(), state.simulated);
-        Explored { evaluations, simulated, front: designs, hypervolume }
+        let neighbours_left = left.unwrap_or(0);
+        Explored { evaluations, simulated, front: designs, hypervolume, neighbours_left }
     }
 }
 

@@ -80,6 +80,95 @@ fn a_twentieth_of_the_evaluations_reaches_99_percent_of_the_hypervolume() {
     assert!((shares[1] + shares[2]) / 2.0 >= 0.99, "{shares:?}");
 }
 
+/// Machines and plans at once. The areas are those of small, medium and large machines.
+#[test]
+fn a_tenth_of_the_evaluations_comes_within_5_percent_of_the_fastest_design_in_each_area() {
+    let space = "kernel = 'ntt'\nn = 1024\nschedule_for = ['hple.count', 'vdm.banks']\n[grid]\n\
+        plan = ['pease', 'kl', 'unoptimised']\nhple.count = [4, 8, 16, 32, 64, 128, 256]\n\
+        vdm.banks = [32, 64, 128, 256]\nhple.multiplier_latency_cycles = [4, 8, 11, 16]\n\
+        hple.initiation_interval = [3, 2, 1]\nvbar.latency_cycles = [4, 8]\nsbar.latency_cycles = [3, 7]\n\
+        [explore]\npopulation = 16\n";
+    let plan = Plan::new(&Definition::parse("space.toml", space).unwrap()).unwrap();
+    let all: Vec<Costs> = records(&plan, &generate).iter().map(costs).collect();
+    let areas = [6.0, 8.0, 12.0, 20.0, 40.0, f64::INFINITY];
+    let fastest = |designs: &[Costs]| {
+        areas.map(|area: f64| {
+            let within = designs.iter().filter(|(_, own)| *own <= area.ln());
+            within.map(|(time, _)| *time).fold(f64::INFINITY, f64::min)
+        })
+    };
+    let best = fastest(&all);
+    for seed in 0..4 {
+        let folder = tempfile::tempdir().unwrap();
+        run(folder.path(), space, Shard::WHOLE, all.len() / 10, seed);
+        let found = fastest(&found(folder.path()).iter().map(costs).collect::<Vec<_>>());
+        let ratios = [0, 1, 2, 3, 4, 5].map(|area| (found[area] - best[area]).exp());
+        println!("seed {seed}, {} of {} designs: {ratios:.3?}", all.len() / 10, all.len());
+        assert!(ratios.iter().all(|ratio| *ratio <= 1.05), "seed {seed}: {ratios:?}");
+    }
+}
+
+/// A small set with a bootstrap of two matrices each.
+const SMALL: &str = "n = 512\nq = [{ bits = 45, count = 9 }]\np = [{ bits = 60, count = 3 }]\n\
+    digits = 3\nsecurity = 'none'\n[bootstrap]\nscale_bits = 30\nmessage_ratio_bits = 8\ncoeff_to_slot = 2\n\
+    eval_mod = 3\nslot_to_coeff = 2\nrange = 4\ndegree = 2\ndouble_angles = 1\nephemeral_weight = 8\n\
+    steps = 'lattigo'\n";
+
+/// What computes the same is one task: its forms are axes beside those of machines.
+#[test]
+fn forms_of_an_algorithm_and_keys_of_machines_are_axes_of_one_space() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("small.toml"), SMALL).unwrap();
+    let file = folder.path().join("space.toml").display().to_string();
+    let parsed = |axes: &str| {
+        let text = format!("kernel = 'bootstrap'\nset = 'small.toml'\n[grid]\nisa.word_bits = [64]\n{axes}");
+        Definition::parse(&file, &text).unwrap()
+    };
+    let axes = "hoisting = ['double', 'min-ks']\nrescale = ['separate', 'merged']\n\
+        slot_to_coeff = ['last', 'first']\ndataflow = ['oc', 'dc']\ndigits = [3, 2, 5]\n\
+        coeff_to_slot_matrices = [2, 1]\nslot_to_coeff_matrices = [2, 1, 3]\nhple.count = [64, 128]\n\
+        [explore]\nobjectives = ['slot_level_ns', 'area_rpu_mm2']\npopulation = 4";
+    let space = Space::new(&parsed(axes)).unwrap();
+    assert_eq!(space.designs(), 576.0);
+    // All are one task. Five digits do not divide every number of moduli.
+    let axes = axes.replace("digits = [3, 2, 5]", "digits = [3, 2]");
+    let plan = Plan::new(&parsed(&format!("{axes}\n[sample]\npoints = 8"))).unwrap();
+    let tasks: Vec<_> = plan.points().map(|point| point.workload()).collect();
+    assert!(tasks.len() == 8 && tasks.iter().all(|task| *task == tasks[0]), "{tasks:?}");
+    for point in plan.points() {
+        for key in ["hoisting", "rescale", "slot_to_coeff", "digits", "coeff_to_slot_matrices"] {
+            assert!(point.settings.contains_key(key), "{key}: {:?}", point.settings);
+        }
+    }
+    // As keys were spelled before.
+    let old = Plan::new(&parsed("slot-to-coeff = ['first']")).unwrap();
+    let new = Plan::new(&parsed("slot_to_coeff = ['first']")).unwrap();
+    assert_eq!(old.point(0).settings, new.point(0).settings);
+    assert_eq!(old.point(0).settings["slot_to_coeff"], "first");
+    // Each number makes a program of its own; the set's own numbers make that of the set.
+    let programs = |axes: &str| -> Vec<String> {
+        let plan = Plan::new(&parsed(axes)).unwrap();
+        let blake3 = |point: usize| match plan.point(point).task {
+            Task::Ring(task) => task.blake3.clone(),
+            task => panic!("{task:?}"),
+        };
+        (0..plan.len()).map(blake3).collect()
+    };
+    let own = programs("hple.count = [64]");
+    for axes in
+        ["digits = [3, 2, 5]", "coeff_to_slot_matrices = [2, 1]", "slot_to_coeff_matrices = [2, 1, 3]"]
+    {
+        let varied = programs(axes);
+        assert_eq!(varied[0], own[0], "{axes}");
+        assert!((1..varied.len()).all(|point| !varied[..point].contains(&varied[point])), "{axes}");
+    }
+    let error = |axes: &str| Plan::new(&parsed(axes)).unwrap_err().to_string();
+    assert!(error("digits = [4]").contains("cannot be divided into 4 digits"), "{}", error("digits = [4]"));
+    let text = "kernel = 'hmult'\nset = 'ark'\nn = 1024\ncoeff_to_slot_matrices = 2";
+    let other = Plan::new(&Definition::parse("s.toml", text).unwrap()).unwrap_err().to_string();
+    assert!(other.contains("`coeff_to_slot_matrices` is of `bootstrap`"), "{other}");
+}
+
 #[test]
 fn a_search_that_was_stopped_goes_on_as_if_it_had_not_been() {
     let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
