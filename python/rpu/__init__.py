@@ -31,19 +31,24 @@ from ._api import (
     run,
     sweep,
 )
+from ._circuit import Ciphertext, Circuit, Plaintext, Test
 from ._rpu import CheckError, Diagnostic, RpuError, __version__
 
 __all__ = [
     "Chart",
     "CheckError",
+    "Ciphertext",
+    "Circuit",
     "Diagnostic",
     "Machine",
+    "Plaintext",
     "Program",
     "RingProgram",
     "RingRun",
     "RpuError",
     "Run",
     "Sweep",
+    "Test",
     "__version__",
     "assemble",
     "explore",

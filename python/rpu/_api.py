@@ -492,6 +492,11 @@ class RingRun(_Run):
         return self.report["power_w"]
 
     @property
+    def stages(self) -> list[dict[str, Any]]:
+        """Name, time, energy and bytes of each stage, in order; none if the document has no stages."""
+        return self.report.get("stages", [])
+
+    @property
     def binds(self) -> dict[str, float]:
         """The share of the time that each resource limits."""
         return self.report["binds"]

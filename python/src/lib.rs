@@ -4,6 +4,7 @@
 //! `python/rpu` wrap and document them; `_rpu.pyi` has their types. Work runs without the interpreter's lock.
 
 mod chart;
+mod circuit;
 mod error;
 mod interrupt;
 mod kernel;
@@ -28,10 +29,13 @@ fn _rpu(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<machine::PyMachine>()?;
     module.add_class::<program::PyProgram>()?;
     module.add_class::<run::PyRun>()?;
+    module.add_class::<circuit::PyCircuit>()?;
+    module.add_class::<circuit::PyCiphertext>()?;
     module.add_class::<ring::PyRingProgram>()?;
     module.add_class::<ring::PyRingRun>()?;
     module.add_function(wrap_pyfunction!(kernel::generate, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::operations, module)?)?;
+    module.add_function(wrap_pyfunction!(circuit::test_circuit, module)?)?;
     module.add_function(wrap_pyfunction!(ring::ring_programs, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::read_coefficients, module)?)?;

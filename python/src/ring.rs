@@ -6,7 +6,7 @@ use crate::machine::PyMachine;
 use diagnostic::Diagnostic;
 use diagnostic::input::{self, Content};
 use lab_run::{RingData, RingFile, RingRun, idle_outputs, ring_page, table};
-use programs::{Options, PROGRAMS, ParameterSet, SETS, find_program, generate_defined};
+use programs::{Generated, Options, ParameterSet, SETS, all_programs, find_program, generate_defined};
 use pyo3::prelude::*;
 use ring_program::data::Words;
 use ring_program::{Group, Inputs, Manifest, RingProgram};
@@ -24,6 +24,21 @@ pub(crate) struct PyRingProgram {
     /// What its generator says of it: levels, transforms, key switches and keys by stage.
     #[pyo3(get)]
     summary: String,
+    /// What its circuit knows of it, and its set.
+    pub(crate) circuit: Option<Arc<(Generated, ParameterSet)>>,
+}
+
+impl PyRingProgram {
+    /// n/2.
+    pub(crate) fn slots(&self) -> usize {
+        self.program.degree().len() / 2
+    }
+
+    /// The program of a circuit.
+    pub(crate) fn of_circuit(title: String, generated: Generated, set: ParameterSet) -> Self {
+        let (program, summary) = (Arc::new(generated.program.clone()), generated.ledger.to_string());
+        Self { program, title, summary, circuit: Some(Arc::new((generated, set))) }
+    }
 }
 
 #[pymethods]
@@ -38,15 +53,15 @@ impl PyRingProgram {
         options: Vec<(String, String)>,
     ) -> PyResult<Self> {
         let Some(generator) = find_program(name) else {
-            return Err(unknown("program", name, PROGRAMS.iter().map(|program| program.name)));
+            return Err(unknown("program", name, all_programs().map(|program| program.name)));
         };
         let set = parameter_set(set, n)?;
-        let options = Options::parse(&options).map_err(wrong)?;
+        let options = Options::of(options);
         interrupt::wait(py, move || {
             let generated = generate_defined(&generator, &set, &options).map_err(wrong)?;
             let title = programs::title(&generator, &set, &options);
             let program = Arc::new(generated.program);
-            Ok(Self { program, title, summary: generated.ledger.to_string() })
+            Ok(Self { program, title, summary: generated.ledger.to_string(), circuit: None })
         })?
     }
 
@@ -54,7 +69,7 @@ impl PyRingProgram {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf, manifest: Option<PathBuf>, n: Option<u64>) -> PyResult<Self> {
         let file = py.detach(|| RingFile::read(&path, manifest.as_deref(), n)).map_err(raise)?;
-        Ok(Self { program: Arc::new(file.program), title: file.title, summary: String::new() })
+        Ok(Self { program: Arc::new(file.program), title: file.title, summary: String::new(), circuit: None })
     }
 
     #[getter]
@@ -170,11 +185,11 @@ pub(crate) struct PyRingRun {
 /// The programs that can be generated, with their definitions.
 #[pyfunction]
 pub(crate) fn ring_programs() -> Vec<(&'static str, &'static str)> {
-    PROGRAMS.iter().map(|program| (program.name, program.definition)).collect()
+    all_programs().map(|program| (program.name, program.definition)).collect()
 }
 
 /// The built-in set with this name, or the set in this file.
-fn parameter_set(name: &str, n: Option<u64>) -> PyResult<ParameterSet> {
+pub(crate) fn parameter_set(name: &str, n: Option<u64>) -> PyResult<ParameterSet> {
     if let Some(set) = ParameterSet::built_in(name, n) {
         return set.map_err(raise);
     }
@@ -191,7 +206,7 @@ fn parameter_set(name: &str, n: Option<u64>) -> PyResult<ParameterSet> {
 }
 
 /// The error of a name that no table has.
-fn unknown(what: &str, name: &str, known: impl IntoIterator<Item = &'static str>) -> PyErr {
+pub(crate) fn unknown(what: &str, name: &str, known: impl IntoIterator<Item = &'static str>) -> PyErr {
     let known: Vec<&str> = known.into_iter().collect();
     let help = match diagnostic::nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),

@@ -12,6 +12,7 @@ import time
 import unittest
 from pathlib import Path
 
+import numpy
 import pandas
 
 import rpu
@@ -119,6 +120,130 @@ class RingPrograms(unittest.TestCase):
             with self.assertRaises(rpu.RpuError) as caught:
                 call()
             self.assertIn(text, str(caught.exception))
+
+
+class Circuits(unittest.TestCase):
+    """Circuits: operations on encrypted slots beside the same in the clear."""
+
+    SET = "lattigo-n16qp1546"
+
+    def test_all_operations_are_those_in_the_clear(self):
+        c = rpu.Circuit(self.SET, n=512, name="all")
+        x, y, w = c.input("x"), c.input("y"), c.plaintext("w")
+        half = c.plaintext("half", [0.5, -0.5])
+        a = (x * w).rescale() + (half * y).rescale()
+        b = (a * a).lazy() + (a * y.at(a.level)).lazy()
+        b = (b.rescale() * 0.25).rescale() - a.rotate(3) + 1 - 2 * y
+        b = b.conjugate() - [1, 2j] + b.rotations([0, -1])[1]
+        c.output("b", b)
+        c.output("t", a.linear_transform(numpy.arange(16).reshape(4, 4) / 16))
+        c.output("p", (x + x.conjugate()).chebyshev([0.5, 0.25, 0, -0.125]))
+        random = numpy.random.default_rng(1)
+        slots = {name: random.uniform(-0.4, 0.4, 256) + 1j * random.uniform(-0.4, 0.4, 256) for name in ("x", "y", "w")}
+        program = c.program()
+        result = c.test(program, **slots)
+        for name in ("b", "t", "p"):
+            self.assertLess(result.error_bits[name], -20, (name, result))
+            self.assertEqual(len(result.slots[name]), 256)
+        self.assertIn("not secure", repr(result))
+        # By hand, for one of them.
+        t = slots["x"] * 2
+        expected = 0.5 + 0.25 * t.real - 0.125 * (4 * t.real**3 - 3 * t.real)
+        self.assertLess(abs(result.slots["p"] - expected).max(), 2**-20)
+        # The functional model of a machine has the same words.
+        on_machine = c.test(program, machine="rpu-128x128", **slots)
+        self.assertTrue((on_machine.slots["b"] == result.slots["b"]).all())
+
+    def test_the_program_is_one_as_any_other(self):
+        c = rpu.Circuit("ark", n=1024, name="dot")
+        x = c.input("x")
+        c.output("y", (x * x).rescale())
+        program = c.program()
+        self.assertIsInstance(program, rpu.RingProgram)
+        run = program.run("rpu-128x128", execute=False)
+        self.assertGreater(run.time_us, 0)
+        self.assertIsInstance(run.stages, list)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "dot.fhetch"
+            program.save(path)
+            self.assertEqual(rpu.RingProgram.load(path).text, program.text)
+            sweep = rpu.sweep({"program": str(path), "grid": {"hple.count": [64, 128]}}, Path(folder) / "out")
+            self.assertEqual(len(sweep), 2)
+
+    def test_a_circuit_goes_on_after_a_bootstrap(self):
+        c = rpu.Circuit(self.SET, n=512)
+        x, w = c.input("x"), c.plaintext("w")
+        y = (x * w).rescale()
+        s = y + y.rotate(1)
+        fresh = (s * s).rescale().bootstrap()
+        self.assertEqual(fresh.level, c.level)
+        c.output("s", fresh)
+        calls = []
+        result = c.test(c.program(), x=[0.5, -0.25], w=0.5, progress=lambda done, lines: calls.append((done, lines)))
+        self.assertLess(result.error_bits["s"], -12)
+        self.assertTrue(calls and all(done <= lines for done, lines in calls), calls)
+
+    def test_a_bootstrap_may_leave_fewer_levels(self):
+        c = rpu.Circuit(self.SET, n=512, levels_out=3)
+        x = c.input("x")
+        self.assertEqual(x.level, 3)
+        c.output("y", (x * x).rescale().bootstrap(hoisting="compact"))
+        self.assertLess(c.test(c.program(), x=0.5).error_bits["y"], -12)
+        with self.assertRaisesRegex(rpu.RpuError, "leaves 1 to 10"):
+            rpu.Circuit(self.SET, n=512, levels_out=11)
+
+    def test_errors_name_the_operation_the_remedy_and_the_line(self):
+        c = rpu.Circuit(self.SET, n=512, name="wrong")
+        x = c.input("x")
+        lowest = x.at(1)
+        wrong = {
+            "the sum of `wrong` has operands of the scales": lambda: x + x * x,
+            "call `rescale\\(\\)` on the product first": lambda: x + x * x,
+            "scaled_like": lambda: x.at(9) + (x * x).rescale(),
+            "the rescale of `wrong` at level 1 has no modulus to drop": lambda: lowest.rescale(),
+            "invalid rotation 300: not from 1 to 255": lambda: x.rotate(300),
+            "call `rescale\\(\\)` before `bootstrap\\(\\)`": lambda: (x * x).bootstrap(),
+            "has 256 slots": lambda: x * [1, 2, 3],
+            "of two circuits": lambda: x + rpu.Circuit("ark", n=512).input("x"),
+            "a second input or plaintext `x`": lambda: c.input("x"),
+            "has no option `colour`": lambda: x.bootstrap(colour="red"),
+            "the polynomial of `wrong` needs an operand of level 4, found level 2": lambda: x.at(2).chebyshev([0, 0, 0, 0, 1]),
+            "must be square": lambda: x.linear_transform([[1, 2]]),
+            "no output": lambda: c.program(),
+            "invalid level 99": lambda: x.at(99),
+            "unknown parameter set `arc`": lambda: rpu.Circuit("arc"),
+            "is of BGV": lambda: rpu.Circuit(self.bgv_set()),
+        }
+        for text, operation in wrong.items():
+            with self.assertRaisesRegex((rpu.RpuError, ValueError), text) as caught:
+                operation()
+            self.assertIn(f"{__file__}:", str(caught.exception), text)
+        with self.assertRaises(TypeError):
+            x + "1"
+        c.output("y", x)
+        for slots, text in (({}, "`x` has no slots"), ({"x": 1, "z": 1}, "named `z`"), ({"x": [1] * 257}, "256 slots")):
+            with self.assertRaisesRegex(ValueError, text):
+                c.test(c.program(), **slots)
+
+    def bgv_set(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = Path(folder.name) / "bgv.toml"
+        path.write_text(
+            'n = 512\nq = [{ bits = 50, count = 3 }]\np = [{ bits = 51, count = 1 }]\ndigits = 3\nplaintext_modulus = 12289\nsecurity = "none"\n'
+        )
+        return str(path)
+
+    def test_an_interruption_ends_a_test(self):
+        c = rpu.Circuit(self.SET, n=4096)
+        c.output("y", c.input("x").at(1).bootstrap())
+        program = c.program()
+        timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        begin = time.monotonic()
+        with self.assertRaises(KeyboardInterrupt):
+            c.test(program, x=0.5)
+        self.assertLess(time.monotonic() - begin, 5)
 
 
 class Runs(unittest.TestCase):
@@ -367,7 +492,7 @@ class Sweeps(unittest.TestCase):
 class Documents(unittest.TestCase):
     def test_the_examples_run(self):
         root = Path(__file__).parents[2]
-        for path in ["README.md", "python/README.md", "docs/book/src/python.md"]:
+        for path in ["README.md", "python/README.md", "docs/book/src/python.md", "docs/book/src/circuits.md"]:
             blocks = re.findall("^```python\n(.*?)^```", (root / path).read_text(encoding="utf-8"), re.M | re.S)
             self.assertTrue(blocks, path)
             names = {}

@@ -10,8 +10,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use client::Client;
 use diagnostic::input::Content;
 use diagnostic::nearest;
+use programs::option::ROTATIONS;
 use programs::{
-    Error, Generated, Generator, OPTIONS, OptionKind, OptionSpec, Options, PROGRAMS, ParameterSet, SETS,
+    Error, Generated, Generator, OptionKind, OptionSpec, Options, ParameterSet, SETS, all_options,
+    all_programs,
 };
 use ring::Degree;
 use ring_program::Manifest;
@@ -23,7 +25,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Program
-    #[arg(value_name = "NAME", value_parser = names(PROGRAMS, |program| (program.name, program.definition)),
+    #[arg(value_name = "NAME", value_parser = names(all_programs(), |program| (program.name, program.definition)),
         required_unless_present = "list")]
     program: Option<Generator>,
     /// Print the names of the programs, of their options and of the parameter sets
@@ -51,22 +53,22 @@ pub(crate) struct Args {
     plaintexts: Option<PathBuf>,
 }
 
-/// The options of programs: a flag for each row of [`OPTIONS`].
+/// The options of programs: a flag for each row of [`all_options`].
 struct OptionRows;
 
 impl Table for OptionRows {
     fn flags() -> impl Iterator<Item = Arg> {
-        OPTIONS.iter().map(flag)
+        all_options().into_iter().map(|(option, programs)| flag(option, &programs))
     }
 }
 
-fn flag(option: &'static OptionSpec) -> Arg {
+fn flag(option: &'static OptionSpec, programs: &[&str]) -> Arg {
     let mut help = format!("{}; by default {}", option.doc, option.default);
-    if !option.is_common {
-        let programs: Vec<&str> = option.programs().map(|program| program.name).collect();
+    if !programs.is_empty() {
         help += &format!(". For {}", programs.join(", "));
     }
-    let flag = Arg::new(option.name).long(flag_name(option.name)).help(help).value_name("VALUE");
+    // Names of flags live as long as the process.
+    let flag = Arg::new(option.name).long(&*flag_name(option.name).leak()).help(help).value_name("VALUE");
     // As sweeps and other languages spell it.
     let flag = if option.name.contains('_') { flag.alias(option.name) } else { flag };
     match option.kind {
@@ -74,11 +76,9 @@ fn flag(option: &'static OptionSpec) -> Arg {
             let values = values().into_iter().map(|(name, help)| PossibleValue::new(name).help(help));
             flag.value_parser(PossibleValuesParser::new(values))
         }
-        OptionKind::Count | OptionKind::Rotations => {
-            flag.allow_hyphen_values(true).value_parser(move |text: &str| {
-                option.set(&mut Options::default(), text).map(|()| text.to_owned())
-            })
-        }
+        OptionKind::Count | OptionKind::CountTo(_) | OptionKind::Bits | OptionKind::Rotations => flag
+            .allow_hyphen_values(true)
+            .value_parser(move |text: &str| option.check(text).map(|()| text.to_owned())),
     }
 }
 
@@ -89,12 +89,12 @@ fn flag_name(option: &str) -> String {
 
 /// A parser of names from a table, with their definitions for the help.
 fn names<T: Copy + Send + Sync + 'static>(
-    table: &'static [T],
+    table: impl Iterator<Item = &'static T> + Clone + Send + Sync + 'static,
     describe: fn(&T) -> (&'static str, &'static str),
 ) -> impl TypedValueParser<Value = T> {
-    let values = table.iter().map(describe).map(|(name, help)| PossibleValue::new(name).help(help));
+    let values = table.clone().map(describe).map(|(name, help)| PossibleValue::new(name).help(help));
     PossibleValuesParser::new(values).map(move |name| {
-        let found = table.iter().find(|item| describe(item).0 == name);
+        let found = table.clone().find(|item| describe(item).0 == name);
         *found.expect("the parser accepts names of the table only")
     })
 }
@@ -111,40 +111,42 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         return Err(Failure::wrong(message, "it must end in `.fhetch`"));
     }
     let set = self::set(set, args.n.map(Degree::get))?;
-    let options = Options::parse(&args.options.given).map_err(|error| Failure::wrong(error, None))?;
+    let options = Options::of(args.options.given.iter().map(|(name, value)| (name, value)));
     let generated = programs::generate_defined(program, &set, &options).map_err(failure)?;
-    let (_, repeated) =
-        programs::distinct_rotations(options.rotations.as_deref().unwrap_or_default(), set.degree());
-    for (given, first) in repeated.iter().filter(|_| program.options.contains(&"rotations")).take(10) {
+    let is_taken = program.options.iter().any(|option| option.name == ROTATIONS.name);
+    let given = options.rotations(ROTATIONS.name).filter(|_| is_taken).unwrap_or_default();
+    let (_, repeated) = programs::distinct_rotations(&given, set.degree());
+    for (given, first) in repeated.iter().take(10) {
         note!("the rotation {given} of {} slots is {first}: it is there once", set.degree().get() / 2);
     }
     if let Some(folder) = &args.plaintexts {
-        write_plaintexts(folder, &set, &generated)?;
+        write_plaintexts(folder, &generated)?;
     }
-    let ledger = generated.ledger;
+    let set = &generated.set;
+    let ledger = &generated.ledger;
     let lines = if args.flat { generated.program.flat() } else { Cow::Borrowed(&generated.program) };
     let mut text = Vec::new();
-    let comment = programs::comment(program, &set, &options) + &ledger.to_string();
+    let comment = programs::comment(program, set, &options) + &ledger.to_string();
     lines.write(&comment, &mut text).map_err(|error| Failure::Work(error.to_string()))?;
     files::write(output, &text)?;
     let mut manifest = Manifest::of(&lines);
-    manifest.title = Some(programs::title(program, &set, &options));
+    manifest.title = Some(programs::title(program, set, &options));
     files::write(&output.with_extension("json"), manifest.to_json().as_bytes())
 }
 
 /// Programs with the options that not all of them take, options, and parameter sets.
 fn list_text() -> String {
     let mut text = String::from("Programs\n");
-    for program in PROGRAMS {
+    for program in all_programs() {
         text += &format!("  {:<20} {}\n", program.name, program.definition);
         if !program.options.is_empty() {
             let options: Vec<String> =
-                program.options.iter().map(|name| format!("--{}", flag_name(name))).collect();
+                program.options.iter().map(|option| format!("--{}", flag_name(option.name))).collect();
             text += &format!("  {:<20} also takes {}\n", "", options.join(", "));
         }
     }
     text += "\nOptions\n";
-    for option in OPTIONS {
+    for (option, _) in all_options() {
         text += &format!(
             "  {:<20} {}; by default {}\n",
             format!("--{}", flag_name(option.name)),
@@ -167,12 +169,12 @@ fn list_document() -> serde_json::Value {
             OptionKind::Choice(values) => {
                 Some(values().into_iter().map(|(name, _)| name).collect::<Vec<_>>())
             }
-            OptionKind::Count | OptionKind::Rotations => None,
+            OptionKind::Count | OptionKind::CountTo(_) | OptionKind::Bits | OptionKind::Rotations => None,
         };
         json!({ "name": option.name, "description": option.doc, "default": option.default, "values": values })
     };
     let program = |program: &Generator| {
-        let options = OPTIONS.iter().filter(|option| option.is_of(program)).map(|option| option.name);
+        let options = program.all_options().map(|option| option.name);
         json!({
             "name": program.name,
             "definition": program.definition,
@@ -180,14 +182,14 @@ fn list_document() -> serde_json::Value {
         })
     };
     json!({
-        "programs": PROGRAMS.iter().map(program).collect::<Vec<_>>(),
-        "options": OPTIONS.iter().map(option).collect::<Vec<_>>(),
+        "programs": all_programs().map(program).collect::<Vec<_>>(),
+        "options": all_options().into_iter().map(|(row, _)| option(row)).collect::<Vec<_>>(),
         "sets": SETS.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
     })
 }
 
 /// Writes the inputs that anybody can make.
-fn write_plaintexts(folder: &Path, set: &ParameterSet, generated: &Generated) -> Result<(), Failure> {
+fn write_plaintexts(folder: &Path, generated: &Generated) -> Result<(), Failure> {
     let groups = generated.inputs.iter().zip(generated.program.inputs());
     let mut public = groups.filter(|(input, _)| input.definition.is_public()).peekable();
     if public.peek().is_none() {
@@ -199,7 +201,7 @@ fn write_plaintexts(folder: &Path, set: &ParameterSet, generated: &Generated) ->
         ));
     }
     // They do not depend on the client's secret.
-    let client = Client::new(set.clone(), 0).map_err(|error| Failure::wrong(error, None))?;
+    let client = Client::new(generated.set.clone(), 0).map_err(|error| Failure::wrong(error, None))?;
     let inputs = client.inputs(generated, &[])?;
     files::create_folder(folder)?;
     for (input, group) in public {
@@ -239,13 +241,15 @@ fn set(name: &str, n: Option<u64>) -> Result<ParameterSet, Failure> {
 fn failure(error: Error) -> Failure {
     let help = match error {
         Error::Level { .. } => "leave --level out, or choose a level of the set",
-        Error::NothingToDrop { program: "hmult" } => "choose a higher --level, or --rescale none",
-        Error::NothingToDrop { .. } => "choose a higher --level",
-        Error::Option { option, .. } => {
-            let spec = OPTIONS.iter().find(|spec| spec.name == option);
-            let programs: Vec<&str> =
-                spec.into_iter().flat_map(|spec| spec.programs()).map(|of| of.name).collect();
-            let help = Some(format!("--{} is for {}", flag_name(option), programs.join(", ")));
+        Error::NothingToDrop { ref program, .. } if program == "hmult" => {
+            "choose a higher --level, or --rescale none"
+        }
+        Error::NothingToDrop { .. } | Error::TooLow { .. } => "choose a higher --level",
+        Error::Option { ref option, .. } => {
+            let all = all_options();
+            let of =
+                all.iter().find(|(spec, _)| spec.name == option).map(|(_, programs)| programs.join(", "));
+            let help = of.map(|of| format!("--{} is for {of}", flag_name(option)));
             return Failure::Wrong { message: error.to_string(), help };
         }
         Error::Convolutions { .. } => "choose fewer --layers, at least 1",
@@ -264,9 +268,17 @@ fn failure(error: Error) -> Failure {
             return Failure::Wrong { message: error.to_string(), help: Some(help) };
         }
         Error::PackedSlots { .. } => "choose other --slots",
+        Error::LevelsOut { .. } | Error::LargeDigit { .. } => "choose other --levels-out",
         Error::Features { .. } => "choose other --features",
         Error::NeedsRescales { .. } => "choose --rescale merged or separate",
-        Error::Scales { .. } => "the generator is wrong: report it",
+        Error::OptionValue { .. } => "`rpu gen program --list` has the values of options",
+        Error::Scales { .. }
+        | Error::BootstrapScale { .. }
+        | Error::Name { .. }
+        | Error::Degree { .. }
+        | Error::Matrix { .. }
+        | Error::KnownProgram { .. }
+        | Error::LateProgram { .. } => "the generator is wrong: report it",
         Error::OneRotation { .. } => "give one number, or use hoisted-rotations",
     };
     Failure::wrong(error, help)

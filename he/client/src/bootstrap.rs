@@ -109,12 +109,13 @@ pub enum Engine<'m> {
 /// # Panics
 /// Panics if a modulus of the set has no transform.
 pub fn run(set: &ParameterSet, options: &Options, engine: Engine<'_>) -> Result<Outcome, RpuError> {
-    let options = Options { intermediates: true, ..options.clone() };
+    let options = options.clone().with("intermediates", "outputs");
     let program = find_program("bootstrap").expect("a program");
     let generated = generate_defined(&program, set, &options).map_err(RpuError::Program)?;
+    let set = &generated.set;
     let mut client = Client::new(set.clone(), 1).expect("the moduli have transforms");
     let half = set.degree().len() / 2;
-    let message = message(options.slots.unwrap_or(half));
+    let message = message(options.slots().unwrap_or(half));
     let settings = set.bootstrap_with(&options).expect("the program is a bootstrap");
     let scale = f64::from(settings.scale_bits).exp2();
     let given = generated.inputs.iter().find(|input| input.name == "ct.0").expect("its input");
@@ -141,7 +142,7 @@ pub fn run(set: &ParameterSet, options: &Options, engine: Engine<'_>) -> Result<
     }
     let level = ciphertexts["boot"][0].len();
     let gap = half / message.len();
-    let order = options.order.unwrap_or_default();
+    let order = options.order().unwrap_or_default();
     let run = Run { client: &client, generated: &generated, ciphertexts, gap, order };
     let (overflow, stages) = run.compare(&settings, &message);
     Ok(Outcome { ledger: generated.ledger.clone(), level, overflow, stages })

@@ -67,7 +67,7 @@ pub fn train(
     let program = find_program("logistic-regression").expect("a program");
     let generated = generate_defined(&program, client.set(), options).map_err(RpuError::Program)?;
     let slots = client.set().degree().len() / 2;
-    let blocks = options.blocks.unwrap_or(1);
+    let blocks = options.count("blocks").unwrap_or(1);
     let samples = &samples[..blocks * slots / FEATURES];
     let mut inputs = Vec::new();
     for (block, rows) in samples.chunks(slots / FEATURES).enumerate() {
@@ -104,7 +104,7 @@ pub fn demonstrate(set: ParameterSet, options: &Options, machine: Machine) -> Re
     let mut client = Client::new(set, 1).expect("its moduli have transforms");
     let outcome = train(&mut client, &Rpu::new(machine), &samples, options)?;
     text += &outcome.generated.ledger.to_string();
-    let rows = options.blocks.unwrap_or(1) * n / (2 * FEATURES);
+    let rows = options.count("blocks").unwrap_or(1) * n / (2 * FEATURES);
     for (name, weights) in [("encrypted", &outcome.found), ("in the clear", &outcome.expected)] {
         let [of_rows, of_all] =
             [&samples[..rows], &samples].map(|samples| 100.0 * accuracy(weights, samples));

@@ -4,7 +4,7 @@
 
 use crate::{Arguments, Ciphertext, Client, Rpu, RpuError, Step, bgv, ckks};
 use num_complex::Complex64;
-use programs::{Options, ParameterSet, Rescale, find_program};
+use programs::{Options, ParameterSet, find_program};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use sim::Machine;
@@ -63,13 +63,13 @@ impl Steps {
         let operands = || {
             Arguments::default().ciphertext("ct1", factors[0]).ciphertext("ct2", factors[1]).key("evk", &key)
         };
-        let none = Options { rescale: Some(Rescale::None), ..Options::default() };
+        let none = Options::of([("rescale", "none")]);
         let product = self.run("hmult", &none, operands())?.ciphertext("prod");
         let operand = Arguments::default().ciphertext("ct", &product);
         let rescaled = self.run("rescale", &Options::default(), operand)?.ciphertext("rescaled");
         let key = self.client.rotation_key(ROTATION);
         let operand = Arguments::default().ciphertext("ct", &rescaled).key("evk", &key);
-        let lower = Options { level: Some(top - 1), rotations: Some(vec![ROTATION]), ..Options::default() };
+        let lower = Options::of([("level", (top - 1).to_string()), ("rotations", ROTATION.to_string())]);
         let rotated = self.run("hrot", &lower, operand)?.ciphertext("rot");
         let merged = self.run("hmult", &Options::default(), operands())?.ciphertext("prod");
         Ok([rotated, merged])

@@ -43,6 +43,13 @@ pub fn find_dataflow(name: &str) -> Option<Dataflow> {
     DATAFLOWS.iter().copied().find(|dataflow| dataflow.name == name)
 }
 
+impl Default for Dataflow {
+    /// One output limb at a time.
+    fn default() -> Self {
+        oc::OUTPUT_CENTRIC
+    }
+}
+
 impl std::fmt::Debug for Dataflow {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)

@@ -10,6 +10,8 @@ use std::{fmt, iter};
 pub struct Input {
     /// Its name.
     pub name: String,
+    /// The name under which the user gives a plaintext, if it is another one.
+    pub label: Option<String>,
     /// The moduli of its limbs, in order.
     pub moduli: Vec<u128>,
     /// What it is.
@@ -17,7 +19,7 @@ pub struct Input {
 }
 
 /// What an input is.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Definition {
     /// A component of a ciphertext under the secret s.
     Ciphertext {

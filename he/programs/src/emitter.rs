@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A program under construction. Each result is a new limb; ids start at 1 with the inputs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Emitter {
     base: Base,
     builder: Builder,

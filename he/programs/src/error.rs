@@ -17,10 +17,61 @@ pub enum Error {
         levels: usize,
     },
     /// Nothing is left after a rescale.
-    #[error("`{program}` at level 1 has no modulus to drop; the lowest level is 2")]
+    #[error("the {operation} of `{program}` at level 1 has no modulus to drop; the lowest level is 2")]
     NothingToDrop {
         /// The name of the program.
-        program: &'static str,
+        program: String,
+        /// The operation.
+        operation: &'static str,
+    },
+    /// An operand with too few moduli.
+    #[error("the {operation} of `{program}` needs an operand of level {needed}, found level {level}")]
+    TooLow {
+        /// The name of the program.
+        program: String,
+        /// The operation.
+        operation: &'static str,
+        /// The level of the operand.
+        level: usize,
+        /// The lowest level that it may have.
+        needed: usize,
+    },
+    /// A bootstrap of a message with another scale than the set's.
+    #[error(
+        "the bootstrap of `{program}` has an operand of the scale {}, messages have {}: rescale it first",
+        scales[0], scales[1]
+    )]
+    BootstrapScale {
+        /// The name of the program.
+        program: String,
+        /// The operand's scale, and the set's.
+        scales: Box<[Scale; 2]>,
+    },
+    /// A second input or output of one name.
+    #[error("`{program}` has a second {what} `{name}`")]
+    Name {
+        /// The name of the program.
+        program: String,
+        /// Input or output.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A polynomial that is a constant.
+    #[error("the polynomial of `{program}` is a constant: its degree must be at least 1")]
+    Degree {
+        /// The name of the program.
+        program: String,
+    },
+    /// A linear transform without a diagonal, or with one of another number of slots.
+    #[error("the linear transform `{name}` of `{program}` {reason}")]
+    Matrix {
+        /// The name of the program.
+        program: String,
+        /// The name of the transform.
+        name: String,
+        /// What is wrong.
+        reason: String,
     },
     /// A sum of ciphertexts with different scales.
     #[error(
@@ -29,7 +80,7 @@ pub enum Error {
     )]
     Scales {
         /// The name of the program.
-        program: &'static str,
+        program: String,
         /// The operation.
         operation: &'static str,
         /// The scales of its operands.
@@ -41,6 +92,24 @@ pub enum Error {
         /// The name of the set.
         set: String,
     },
+    /// Levels that a bootstrap cannot leave.
+    #[error("invalid number of levels {left} after a bootstrap: the set `{set}` leaves 1 to {most}")]
+    LevelsOut {
+        /// The name of the set.
+        set: String,
+        /// The levels.
+        left: usize,
+        /// The most levels.
+        most: usize,
+    },
+    /// A digit that is larger than P once moduli are left out.
+    #[error("the set `{set}` has a digit above P if a bootstrap leaves {left} levels")]
+    LargeDigit {
+        /// The name of the set.
+        set: String,
+        /// The levels.
+        left: usize,
+    },
     /// Too few moduli for a program.
     #[error(
         "the set `{set}` has no room for `{program}` at level {level}: it uses up {} moduli and must leave {left}",
@@ -50,7 +119,7 @@ pub enum Error {
         /// The name of the set.
         set: String,
         /// The name of the program.
-        program: &'static str,
+        program: String,
         /// The lowest level.
         needed: usize,
         /// The moduli that must be left.
@@ -74,7 +143,7 @@ pub enum Error {
     #[error("`{program}` needs {needed} slots, but n = {} has {slots}", 2 * slots)]
     Slots {
         /// The name of the program.
-        program: &'static str,
+        program: String,
         /// The least number of slots.
         needed: usize,
         /// The slots of the set.
@@ -92,15 +161,35 @@ pub enum Error {
     #[error("`{program}` needs its rescales")]
     NeedsRescales {
         /// The name of the program.
-        program: &'static str,
+        program: String,
     },
     /// The program does not have the option.
     #[error("`{program}` has no option `{option}`")]
     Option {
         /// The name of the program.
-        program: &'static str,
+        program: String,
         /// The name of the option.
-        option: &'static str,
+        option: String,
+    },
+    /// The option does not have the value.
+    #[error("invalid value for `{option}`: {reason}")]
+    OptionValue {
+        /// The name of the option.
+        option: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A program with the name of another one.
+    #[error("a second program `{program}`: choose another name")]
+    KnownProgram {
+        /// The name of the program.
+        program: String,
+    },
+    /// A program that was added too late.
+    #[error("the program `{program}` is added after programs were added or used: add all at once, first")]
+    LateProgram {
+        /// The name of the program.
+        program: String,
     },
     /// The level has too few moduli for the layers, or there are no layers.
     #[error(
@@ -140,7 +229,7 @@ pub enum Error {
     #[error("`{program}` makes one rotation, but {count} are given")]
     OneRotation {
         /// The name of the program.
-        program: &'static str,
+        program: String,
         /// The number of rotations.
         count: usize,
     },

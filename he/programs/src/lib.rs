@@ -1,11 +1,15 @@
-//! Generators of ring programs for homomorphic encryption.
+//! Circuits: programs of homomorphic encryption, from operations on ciphertexts.
 //!
+//! * A [`Circuit`] has the operations: sums, products, rotations, linear transforms, polynomials, bootstraps.
+//!   It emits a [`RingProgram`](ring_program::RingProgram), with the definitions of its inputs and counts by
+//!   stage.
 //! * A [`ParameterSet`] names the moduli of ciphertexts and of key switching. [`SETS`] are built in; TOML
 //!   files define more.
-//! * [`PROGRAMS`] are the generators: key switch, product, rotation, rescale, hoisted rotations, and
-//!   layers of linear transforms and squares for programs of any size.
-//! * [`DATAFLOWS`] are the orders of a key switch. They differ in the limbs that are alive at a time,
-//!   never in the results.
+//! * A [`Generator`] is a program with options. [`all_programs`] has those of this crate: key switches,
+//!   products, bootstraps, and applications. A crate of a user's own adds its generators with
+//!   [`add_programs`], for commands, sweeps and explorations.
+//! * [`DATAFLOWS`] are the orders of a key switch. They differ in the limbs that are alive at a time, never
+//!   in the results.
 //!
 //! The formulas are those of hybrid key switching with fast base conversion, to the last bit:
 //!
@@ -29,7 +33,7 @@
 
 mod base;
 mod bootstrap;
-mod circuit;
+pub mod circuit;
 mod dataflow;
 mod definition;
 mod emitter;
@@ -39,7 +43,7 @@ pub mod logistic;
 mod matrix;
 mod network;
 mod noise;
-mod option;
+pub mod option;
 mod polynomial;
 mod program;
 mod scale;
@@ -51,17 +55,21 @@ mod stated;
 mod switch;
 
 pub use bootstrap::{Bootstrap, Steps};
-pub use circuit::{Generated, Ledger, Stage};
+pub use circuit::{
+    BootstrapOptions, Ciphertext, Circuit, Diagonals, Generated, Ledger, Plaintext, Setup, Stage,
+};
 pub use dataflow::{DATAFLOWS, Dataflow, find_dataflow};
 pub use definition::{Definition, Input, KeyPart, SwitchingKey};
 pub use error::Error;
 pub use failure::Failure;
+pub use logistic::{Momentum, Sigmoid};
 pub use matrix::{Diagonal, Periodic, Slots};
 pub use network::Network;
-pub use option::{
-    Hoisting, Momentum, OPTIONS, OptionKind, OptionSpec, Options, Order, Rescale, Sigmoid, distinct_rotations,
+pub use option::{Hoisting, OptionKind, OptionSpec, Options, Order, Rescale, distinct_rotations};
+pub use program::{
+    Generator, add_programs, all_options, all_programs, comment, find_program, generate, generate_defined,
+    title,
 };
-pub use program::{Generator, PROGRAMS, comment, find_program, generate, generate_defined, title};
 pub use scale::Scale;
 pub use security::Security;
 pub use set::{ParameterSet, SETS, Variation};

@@ -8,9 +8,110 @@
 //!
 //! The point is the weights; with Nesterov's momentum, it is ahead of them: weights + 3/4 (weights - weights before).
 
-use crate::option::{Momentum, Options, Sigmoid};
+use crate::option::{Names, OptionKind, OptionSpec, Options, definitions};
 use crate::sign::value;
 use std::f64::consts::PI;
+
+/// What follows the gradient in a training.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Momentum {
+    /// The step alone.
+    #[default]
+    None,
+    /// Nesterov's: gradients at a point ahead of the weights.
+    Nesterov,
+}
+
+impl Momentum {
+    /// The momentum of some options.
+    pub fn of(options: &Options) -> Self {
+        options.choice(MOMENTUM.name, MOMENTA).unwrap_or_default()
+    }
+}
+
+/// The polynomial in place of the sigmoid in a training.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Sigmoid {
+    /// Of degree 3, the least squares for margins up to 8.
+    #[default]
+    Cubic,
+    /// Of degree 59, for margins up to 16.
+    Chebyshev,
+}
+
+impl Sigmoid {
+    /// The polynomial of some options.
+    pub fn of(options: &Options) -> Self {
+        options.choice(SIGMOID.name, SIGMOIDS).unwrap_or_default()
+    }
+}
+
+const MOMENTA: &Names<Momentum> = &[
+    ("none", "Gradient descent", Momentum::None),
+    ("nesterov", "Gradients at a point ahead of the weights", Momentum::Nesterov),
+];
+
+const SIGMOIDS: &Names<Sigmoid> = &[
+    ("cubic", "Of degree 3, the least squares for margins up to 8", Sigmoid::Cubic),
+    ("chebyshev", "Of degree 59, for margins up to 16", Sigmoid::Chebyshev),
+];
+
+/// Iterations of the program, with a bootstrap between two of them.
+pub const ITERATIONS: OptionSpec = OptionSpec {
+    name: "iterations",
+    kind: OptionKind::Count,
+    doc: "Iterations of the program, with a bootstrap between two of them",
+    default: "1",
+    identifies: true,
+};
+
+/// Iterations between two bootstraps.
+pub const BETWEEN: OptionSpec = OptionSpec {
+    name: "between",
+    kind: OptionKind::Count,
+    doc: "Iterations between two bootstraps",
+    default: "1",
+    identifies: true,
+};
+
+/// Places of a row of data, a power of two.
+pub const PLACES: OptionSpec = OptionSpec {
+    name: "features",
+    kind: OptionKind::Count,
+    doc: "Places of a row of data, a power of two",
+    default: "16",
+    identifies: true,
+};
+
+/// The most ciphertexts of data: each takes lines of its own.
+const MOST_BLOCKS: usize = 1 << 12;
+
+/// Ciphertexts of data, each of as many rows as it has room for.
+pub const BLOCKS: OptionSpec = OptionSpec {
+    name: "blocks",
+    kind: OptionKind::CountTo(MOST_BLOCKS),
+    doc: "Ciphertexts of data, each of as many rows as it has room for",
+    default: "1",
+    identifies: true,
+};
+
+/// Momentum of a training.
+pub const MOMENTUM: OptionSpec = OptionSpec {
+    name: "momentum",
+    kind: OptionKind::Choice(|| definitions(MOMENTA)),
+    doc: "Momentum of a training",
+    default: "none",
+    identifies: true,
+};
+
+/// Polynomial in place of the sigmoid in a training.
+pub const SIGMOID: OptionSpec = OptionSpec {
+    name: "sigmoid",
+    kind: OptionKind::Choice(|| definitions(SIGMOIDS)),
+    doc: "Polynomial in place of the sigmoid in a training",
+    default: "cubic",
+    identifies: true,
+};
 
 /// The places of a row, by default; those beyond the features and the intercept are 0.
 pub const FEATURES: usize = 16;
@@ -47,9 +148,9 @@ pub(crate) fn chebyshev() -> Vec<f64> {
 
 /// The weights after the iterations of options on rows of one length, from 0 on.
 pub fn train(rows: &[impl AsRef<[f64]>], options: &Options) -> Vec<f64> {
-    let (iterations, momentum) = (options.iterations.unwrap_or(1), options.momentum.unwrap_or_default());
+    let (iterations, momentum) = (options.count(ITERATIONS.name).unwrap_or(1), Momentum::of(options));
     let series = chebyshev();
-    let slope = |x: f64| match options.sigmoid.unwrap_or_default() {
+    let slope = |x: f64| match Sigmoid::of(options) {
         Sigmoid::Cubic => CUBIC[0] + CUBIC[1] * x + CUBIC[2] * x.powi(3),
         Sigmoid::Chebyshev => value(&series, x / LARGEST),
     };

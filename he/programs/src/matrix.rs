@@ -86,6 +86,8 @@ pub enum Slots {
     Diagonal(Diagonal),
     /// Real numbers with a period.
     Periodic(Periodic),
+    /// Some numbers, which the slots of a ciphertext repeat if they are fewer.
+    Values(Arc<[Complex64]>),
 }
 
 impl Slots {
@@ -94,6 +96,7 @@ impl Slots {
         match self {
             Self::Diagonal(diagonal) => diagonal.slots(),
             Self::Periodic(periodic) => periodic.slots(),
+            Self::Values(values) => values.to_vec(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The options of generated programs: rows of one table.
+//! Options of generators: each has a table of its own, of rows that are here or of its own ones.
 
 use crate::dataflow::{DATAFLOWS, Dataflow, find_dataflow};
 use ring::Degree;
@@ -32,12 +32,15 @@ pub enum Hoisting {
     Horner,
     /// Baby steps one after the other, giant steps inside each other: two keys for a matrix.
     MinKs,
+    /// As [`MinKs`](Self::MinKs), with compact key switches in giant steps: the first component stays modulo
+    /// Q and P, and is divided by P once.
+    Compact,
 }
 
 impl Hoisting {
     /// Whether each giant step rotates the sum of all later ones.
     pub(crate) fn is_nested(self) -> bool {
-        matches!(self, Self::Horner | Self::MinKs)
+        matches!(self, Self::Horner | Self::MinKs | Self::Compact)
     }
 
     /// Whether sums stay modulo Q and P.
@@ -56,122 +59,133 @@ pub enum Order {
     SlotToCoeffFirst,
 }
 
-/// What follows the gradient in a training.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Momentum {
-    /// The step alone.
-    #[default]
-    None,
-    /// Nesterov's: gradients at a point ahead of the weights.
-    Nesterov,
-}
-
-/// The polynomial in place of the sigmoid in a training.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Sigmoid {
-    /// Of degree 3, the least squares for margins up to 8.
-    #[default]
-    Cubic,
-    /// Of degree 59, for margins up to 16.
-    Chebyshev,
-}
-
-/// The options of programs.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The number of moduli q in use; all by default.
-    pub level: Option<usize>,
-    /// The order of key switches.
-    pub dataflow: Dataflow,
-    /// The output limbs of a tile, for dataflows with tiles.
-    pub tile: Option<NonZeroUsize>,
-    /// The rotations in slots, for programs that rotate. Negative ones go the other way.
-    pub rotations: Option<Vec<i64>>,
-    /// The rescale of products.
-    pub rescale: Option<Rescale>,
-    /// The rotations of linear transforms.
-    pub hoisting: Option<Hoisting>,
-    /// The slots of the message, a power of two; n/2 by default.
-    pub slots: Option<usize>,
-    /// log2 of q_0 over the scale of messages before the mod-raise of a bootstrap.
-    pub message_ratio: Option<u32>,
-    /// The order of a bootstrap.
-    pub order: Option<Order>,
-    /// log2 of the factor of the error that a second bootstrap takes off.
-    pub meta_bits: Option<u32>,
-    /// Whether ciphertexts between the stages of a program are outputs too.
-    pub intermediates: bool,
-    /// The layers of a program with layers; by default as many as the moduli allow, in a network all.
-    pub layers: Option<usize>,
-    /// The iterations of a program that trains.
-    pub iterations: Option<usize>,
-    /// The iterations between two bootstraps.
-    pub between: Option<usize>,
-    /// The places of a row of data, a power of two.
-    pub features: Option<usize>,
-    /// The ciphertexts of data.
-    pub blocks: Option<usize>,
-    /// The momentum of a training.
-    pub momentum: Option<Momentum>,
-    /// The sigmoid of a training.
-    pub sigmoid: Option<Sigmoid>,
-}
-
-impl Default for Options {
-    /// The dataflow `oc`, and the defaults of the program.
-    fn default() -> Self {
-        let dataflow = find_dataflow("oc").expect("a dataflow");
-        Self {
-            level: None,
-            dataflow,
-            tile: None,
-            rotations: None,
-            rescale: None,
-            hoisting: None,
-            slots: None,
-            message_ratio: None,
-            order: None,
-            meta_bits: None,
-            intermediates: false,
-            layers: None,
-            iterations: None,
-            between: None,
-            features: None,
-            blocks: None,
-            momentum: None,
-            sigmoid: None,
-        }
-    }
-}
+/// The values that are given for some options, by name. Names have `_`, and are read with `-` too.
+///
+/// A generator gets values that its table allows. Before that, a getter treats a value that its option does
+/// not allow as none.
+///
+/// ```
+/// use programs::{Hoisting, Options};
+///
+/// let options = Options::of([("hoisting", "min-ks"), ("slot-to-coeff", "first")]);
+/// assert_eq!(options.hoisting(), Some(Hoisting::MinKs));
+/// assert_eq!(options.text("slot_to_coeff"), Some("first"));
+/// assert_eq!(options.count("slots"), None);
+/// ```
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Options(BTreeMap<String, String>);
 
 impl Options {
-    /// Options with these values, by the names of [`OPTIONS`] and as texts. Names may have `-` in place of `_`.
-    ///
-    /// # Errors
-    /// Returns what is wrong with a name or a text.
-    pub fn parse(values: &[(String, String)]) -> Result<Self, String> {
+    /// Options with these values. Of two for one name, the later one holds.
+    pub fn of<N: AsRef<str>, V: Into<String>>(values: impl IntoIterator<Item = (N, V)>) -> Self {
         let mut options = Self::default();
-        for (name, text) in values {
-            let option = OPTIONS.iter().find(|option| option.name == name.replace('-', "_"));
-            option.ok_or_else(|| format!("unknown option `{name}`"))?.set(&mut options, text)?;
-        }
-        Ok(options)
+        values.into_iter().for_each(|(name, value)| options.set(name.as_ref(), value));
+        options
     }
 
     /// Options of texts such as `slots=16`.
     ///
     /// # Errors
-    /// Returns what is wrong with a text.
+    /// Returns a text without `=`.
     pub fn of_assignments(texts: impl IntoIterator<Item = String>) -> Result<Self, String> {
-        let pair = |text: String| {
+        let mut options = Self::default();
+        for text in texts {
             let (name, value) = text.split_once('=').ok_or_else(|| format!("`{text}` has no `=`"))?;
-            Ok((name.to_owned(), value.to_owned()))
-        };
-        Self::parse(&texts.into_iter().map(pair).collect::<Result<Vec<_>, String>>()?)
+            options.set(name, value);
+        }
+        Ok(options)
+    }
+
+    /// Sets a value.
+    pub fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.0.insert(name.replace('-', "_"), value.into());
+    }
+
+    /// The same with another value.
+    pub fn with(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    /// All names and values, in the order of the names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (&**name, &**value))
+    }
+
+    /// The value of an option as text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// The value of an option of the kind [`OptionKind::Count`], [`OptionKind::CountTo`] or [`OptionKind::Bits`].
+    pub fn count(&self, name: &str) -> Option<usize> {
+        self.text(name).and_then(|text| count(text).ok()).map(NonZeroUsize::get)
+    }
+
+    /// The value of an option of the kind [`OptionKind::Rotations`].
+    pub fn rotations(&self, name: &str) -> Option<Vec<i64>> {
+        self.text(name).and_then(|text| rotations(text).ok())
+    }
+
+    /// The value of an option of the kind [`OptionKind::Choice`] in a table of names, definitions and values.
+    pub fn choice<T: Copy>(&self, name: &str, names: &[(&str, &str, T)]) -> Option<T> {
+        let text = self.text(name)?;
+        names.iter().find(|(known, ..)| *known == text).map(|&(.., value)| value)
+    }
+
+    /// The number of moduli q in use; all by default.
+    pub fn level(&self) -> Option<usize> {
+        self.count(LEVEL.name)
+    }
+
+    /// The order of key switches, `oc` by default.
+    pub fn dataflow(&self) -> Dataflow {
+        let found = self.text(DATAFLOW.name).and_then(find_dataflow);
+        found.unwrap_or_default()
+    }
+
+    /// The output limbs of a tile, for dataflows with tiles.
+    pub fn tile(&self) -> Option<NonZeroUsize> {
+        self.count(TILE.name).and_then(NonZeroUsize::new)
+    }
+
+    /// The rescale of products.
+    pub fn rescale(&self) -> Option<Rescale> {
+        self.choice(RESCALE.name, RESCALES)
+    }
+
+    /// The rotations of linear transforms.
+    pub fn hoisting(&self) -> Option<Hoisting> {
+        self.choice(HOISTING.name, HOISTINGS)
+    }
+
+    /// The slots of the message, a power of two; n/2 by default.
+    pub fn slots(&self) -> Option<usize> {
+        self.count(SLOTS.name)
+    }
+
+    /// log2 of q_0 over the scale of messages before the mod-raise of a bootstrap.
+    pub fn message_ratio(&self) -> Option<u32> {
+        self.count(MESSAGE_RATIO.name).map(|bits| bits as u32)
+    }
+
+    /// The order of a bootstrap.
+    pub fn order(&self) -> Option<Order> {
+        self.choice(SLOT_TO_COEFF.name, ORDERS)
+    }
+
+    /// log2 of the factor of the error that a second bootstrap takes off.
+    pub fn meta_bits(&self) -> Option<u32> {
+        self.count(META_BITS.name).map(|bits| bits as u32)
+    }
+
+    /// Whether ciphertexts between the stages of a program are outputs too.
+    pub fn intermediates(&self) -> bool {
+        self.choice(INTERMEDIATE.name, INTERMEDIATES).unwrap_or_default()
     }
 }
 
-/// An option of programs.
+/// An option of programs: a row of a generator's table.
 #[derive(Clone, Copy)]
 pub struct OptionSpec {
     /// The name in sweeps, with `_`; a flag has `-` in its place.
@@ -182,13 +196,9 @@ pub struct OptionSpec {
     pub doc: &'static str,
     /// What holds without it.
     pub default: &'static str,
-    /// Whether programs that differ in it have different tasks, which are not comparable. The others are ways to do one task.
-    pub changes_results: bool,
-    /// Whether every program takes it. The others name it in [`Generator::options`](crate::Generator::options).
-    pub is_common: bool,
-    /// Whether options have a value of it.
-    pub(crate) given: fn(&Options) -> bool,
-    set: fn(&mut Options, &str) -> Result<(), String>,
+    /// Whether programs that differ in it have different tasks, which are not comparable. Others are ways to
+    /// do one task.
+    pub identifies: bool,
 }
 
 /// The values of an option, as text.
@@ -196,14 +206,55 @@ pub struct OptionSpec {
 pub enum OptionKind {
     /// A number, at least 1.
     Count,
+    /// A number from 1 to this one.
+    CountTo(usize),
+    /// A number of bits, from 1 to 60.
+    Bits,
     /// Numbers with commas between them; `1..8` are all from 1 to 8.
     Rotations,
     /// A name, each with its definition.
     Choice(fn() -> Vec<(&'static str, &'static str)>),
 }
 
+impl OptionSpec {
+    /// Checks a value.
+    ///
+    /// # Errors
+    /// Returns what is wrong with the text.
+    pub fn check(&self, text: &str) -> Result<(), String> {
+        match self.kind {
+            OptionKind::Count => count(text).map(drop),
+            OptionKind::CountTo(most) if count(text)?.get() > most => {
+                Err(format!("`{text}` {} are too many: the most are {most}", self.name))
+            }
+            OptionKind::CountTo(_) => Ok(()),
+            OptionKind::Bits => bits(text),
+            OptionKind::Rotations => rotations(text).map(drop),
+            OptionKind::Choice(names) => {
+                let names = names();
+                if names.iter().any(|(name, _)| *name == text) {
+                    return Ok(());
+                }
+                let names: Vec<&str> = names.into_iter().map(|(name, _)| name).collect();
+                Err(format!("`{text}` is no `{}`: there are {}", self.name, names.join(", ")))
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for OptionSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
 /// The names of a choice, with their definitions and values.
-type Names<T> = [(&'static str, &'static str, T)];
+pub(crate) type Names<T> = [(&'static str, &'static str, T)];
+
+/// The names with their definitions.
+pub(crate) fn definitions<T>(names: &Names<T>) -> Vec<(&'static str, &'static str)> {
+    names.iter().map(|&(name, definition, _)| (name, definition)).collect()
+}
 
 const RESCALES: &Names<Rescale> = &[
     ("merged", "Together with the key switch's special moduli", Rescale::Merged),
@@ -225,21 +276,16 @@ const HOISTINGS: &Names<Hoisting> = &[
         "Baby steps one after the other, giant steps inside each other: two keys for a matrix",
         Hoisting::MinKs,
     ),
+    (
+        "compact",
+        "As min-ks, with the first component of giant steps modulo Q and P, divided by P once",
+        Hoisting::Compact,
+    ),
 ];
 
 const ORDERS: &Names<Order> = &[
     ("last", "After EvalMod", Order::SlotToCoeffLast),
     ("first", "Before the mod-raise, modulo few numbers", Order::SlotToCoeffFirst),
-];
-
-const MOMENTA: &Names<Momentum> = &[
-    ("none", "Gradient descent", Momentum::None),
-    ("nesterov", "Gradients at a point ahead of the weights", Momentum::Nesterov),
-];
-
-const SIGMOIDS: &Names<Sigmoid> = &[
-    ("cubic", "Of degree 3, the least squares for margins up to 8", Sigmoid::Cubic),
-    ("chebyshev", "Of degree 59, for margins up to 16", Sigmoid::Chebyshev),
 ];
 
 const INTERMEDIATES: &Names<bool> = &[
@@ -251,246 +297,137 @@ const INTERMEDIATES: &Names<bool> = &[
     ),
 ];
 
-/// The names with their definitions.
-fn definitions<T>(names: &Names<T>) -> Vec<(&'static str, &'static str)> {
-    names.iter().map(|&(name, definition, _)| (name, definition)).collect()
-}
+/// The options that every program takes.
+pub const COMMON: &[&OptionSpec] = &[&LEVEL, &DATAFLOW, &TILE];
 
-/// The value of a name; `what` is the option, for the error.
-fn find<T: Copy>(names: &Names<T>, what: &str, text: &str) -> Result<T, String> {
-    let found = names.iter().find(|(name, ..)| *name == text);
-    found.map(|&(.., value)| value).ok_or_else(|| format!("unknown {what} `{text}`"))
-}
+/// The level of the program.
+pub const LEVEL: OptionSpec = OptionSpec {
+    name: "level",
+    kind: OptionKind::Count,
+    doc: "Number of moduli of the ciphertexts",
+    default: "all of the set",
+    identifies: true,
+};
 
-/// All options.
-pub const OPTIONS: &[OptionSpec] = &[
-    OptionSpec {
-        name: "level",
-        kind: OptionKind::Count,
-        doc: "Number of moduli of the ciphertexts",
-        default: "all of the set",
-        changes_results: true,
-        is_common: true,
-        given: |options| options.level.is_some(),
-        set: |options, text| count(text).map(|level| options.level = Some(level.get())),
-    },
-    OptionSpec {
-        name: "dataflow",
-        kind: OptionKind::Choice(|| DATAFLOWS.iter().map(|flow| (flow.name, flow.definition)).collect()),
-        doc: "Order of key switches. Results do not depend on it",
-        default: "oc",
-        changes_results: false,
-        is_common: true,
-        given: |_| true,
-        set: |options, text| {
-            let found = find_dataflow(text).ok_or_else(|| format!("unknown dataflow `{text}`"));
-            found.map(|dataflow| options.dataflow = dataflow)
-        },
-    },
-    OptionSpec {
-        name: "tile",
-        kind: OptionKind::Count,
-        doc: "Output limbs of a tile, for a dataflow with tiles",
-        default: "the tile of the dataflow",
-        changes_results: false,
-        is_common: true,
-        given: |options| options.tile.is_some(),
-        set: |options, text| count(text).map(|tile| options.tile = Some(tile)),
-    },
-    OptionSpec {
-        name: "rotations",
-        kind: OptionKind::Rotations,
-        doc: "Slots to rotate by, in either direction: one number, or several with commas between them; 1..8 are all from 1 to 8",
-        default: "those of the program",
-        changes_results: true,
-        is_common: false,
-        given: |options| options.rotations.is_some(),
-        set: |options, text| rotations(text).map(|rotations| options.rotations = Some(rotations)),
-    },
-    OptionSpec {
-        name: "layers",
-        kind: OptionKind::Count,
-        doc: "Layers of the program",
-        default: "as many as the moduli allow, in a network all",
-        changes_results: true,
-        is_common: false,
-        given: |options| options.layers.is_some(),
-        set: |options, text| count(text).map(|layers| options.layers = Some(layers.get())),
-    },
-    OptionSpec {
-        name: "iterations",
-        kind: OptionKind::Count,
-        doc: "Iterations of the program, with a bootstrap between two of them",
-        default: "1",
-        changes_results: true,
-        is_common: false,
-        given: |options| options.iterations.is_some(),
-        set: |options, text| count(text).map(|iterations| options.iterations = Some(iterations.get())),
-    },
-    OptionSpec {
-        name: "between",
-        kind: OptionKind::Count,
-        doc: "Iterations between two bootstraps",
-        default: "1",
-        changes_results: true,
-        is_common: false,
-        given: |options| options.between.is_some(),
-        set: |options, text| count(text).map(|between| options.between = Some(between.get())),
-    },
-    OptionSpec {
-        name: "features",
-        kind: OptionKind::Count,
-        doc: "Places of a row of data, a power of two",
-        default: "16",
-        changes_results: true,
-        is_common: false,
-        given: |options| options.features.is_some(),
-        set: |options, text| count(text).map(|features| options.features = Some(features.get())),
-    },
-    OptionSpec {
-        name: "blocks",
-        kind: OptionKind::Count,
-        doc: "Ciphertexts of data, each of as many rows as it has room for",
-        default: "1",
-        changes_results: true,
-        is_common: false,
-        given: |options| options.blocks.is_some(),
-        set: |options, text| {
-            let blocks = count(text)?.get();
-            if blocks > MOST_BLOCKS {
-                return Err(format!("`{text}` blocks are too many: the most are {MOST_BLOCKS}"));
-            }
-            options.blocks = Some(blocks);
-            Ok(())
-        },
-    },
-    OptionSpec {
-        name: "momentum",
-        kind: OptionKind::Choice(|| definitions(MOMENTA)),
-        doc: "Momentum of a training",
-        default: "none",
-        changes_results: true,
-        is_common: false,
-        given: |options| options.momentum.is_some(),
-        set: |options, text| find(MOMENTA, "momentum", text).map(|value| options.momentum = Some(value)),
-    },
-    OptionSpec {
-        name: "sigmoid",
-        kind: OptionKind::Choice(|| definitions(SIGMOIDS)),
-        doc: "Polynomial in place of the sigmoid in a training",
-        default: "cubic",
-        changes_results: true,
-        is_common: false,
-        given: |options| options.sigmoid.is_some(),
-        set: |options, text| find(SIGMOIDS, "sigmoid", text).map(|value| options.sigmoid = Some(value)),
-    },
-    OptionSpec {
-        name: "rescale",
-        kind: OptionKind::Choice(|| definitions(RESCALES)),
-        doc: "Rescale of a product",
-        default: "merged, in a bootstrap separate",
-        changes_results: false,
-        is_common: false,
-        given: |options| options.rescale.is_some(),
-        set: |options, text| find(RESCALES, "rescale", text).map(|value| options.rescale = Some(value)),
-    },
-    OptionSpec {
-        name: "hoisting",
-        kind: OptionKind::Choice(|| definitions(HOISTINGS)),
-        doc: "Rotations of linear transforms",
-        default: "double",
-        changes_results: false,
-        is_common: false,
-        given: |options| options.hoisting.is_some(),
-        set: |options, text| find(HOISTINGS, "hoisting", text).map(|value| options.hoisting = Some(value)),
-    },
-    OptionSpec {
-        name: "slots",
-        kind: OptionKind::Count,
-        doc: "Slots of the message, a power of two",
-        default: "half the ring degree",
-        changes_results: true,
-        is_common: false,
-        given: |options| options.slots.is_some(),
-        set: |options, text| count(text).map(|slots| options.slots = Some(slots.get())),
-    },
-    OptionSpec {
-        name: "message_ratio",
-        kind: OptionKind::Count,
-        doc: "log2 of q_0 over the scale of messages before the mod-raise",
-        default: "as in the set",
-        changes_results: true,
-        is_common: false,
-        given: |options| options.message_ratio.is_some(),
-        set: |options, text| bits(text).map(|bits| options.message_ratio = Some(bits)),
-    },
-    OptionSpec {
-        name: "slot_to_coeff",
-        kind: OptionKind::Choice(|| definitions(ORDERS)),
-        doc: "Place of SlotToCoeff in a bootstrap",
-        default: "last",
-        changes_results: false,
-        is_common: false,
-        given: |options| options.order.is_some(),
-        set: |options, text| {
-            find(ORDERS, "place of SlotToCoeff", text).map(|value| options.order = Some(value))
-        },
-    },
-    OptionSpec {
-        name: "meta_bits",
-        kind: OptionKind::Count,
-        doc: "A second bootstrap, of the first one's error times 2^B, is taken off its result",
-        default: "one bootstrap",
-        changes_results: true,
-        is_common: false,
-        given: |options| options.meta_bits.is_some(),
-        set: |options, text| bits(text).map(|bits| options.meta_bits = Some(bits)),
-    },
-    OptionSpec {
-        name: "intermediates",
-        kind: OptionKind::Choice(|| definitions(INTERMEDIATES)),
-        doc: "Ciphertexts between the stages of the program",
-        default: "none",
-        changes_results: true,
-        is_common: false,
-        given: |options| options.intermediates,
-        set: |options, text| {
-            find(INTERMEDIATES, "intermediates", text).map(|value| options.intermediates = value)
-        },
-    },
-];
+/// The order of key switches.
+pub const DATAFLOW: OptionSpec = OptionSpec {
+    name: "dataflow",
+    kind: OptionKind::Choice(|| DATAFLOWS.iter().map(|flow| (flow.name, flow.definition)).collect()),
+    doc: "Order of key switches. Results do not depend on it",
+    default: "oc",
+    identifies: false,
+};
 
-impl OptionSpec {
-    /// Sets its value.
-    ///
-    /// # Errors
-    /// Returns what is wrong with the text.
-    pub fn set(&self, options: &mut Options, text: &str) -> Result<(), String> {
-        (self.set)(options, text)
-    }
-}
+/// The tiles of a dataflow.
+pub const TILE: OptionSpec = OptionSpec {
+    name: "tile",
+    kind: OptionKind::Count,
+    doc: "Output limbs of a tile, for a dataflow with tiles",
+    default: "the tile of the dataflow",
+    identifies: false,
+};
 
-impl std::fmt::Debug for OptionSpec {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)
-    }
-}
+/// Rotations in slots.
+pub const ROTATIONS: OptionSpec = OptionSpec {
+    name: "rotations",
+    kind: OptionKind::Rotations,
+    doc: "Slots to rotate by, in either direction: one number, or several with commas between them; 1..8 are all from 1 to 8",
+    default: "those of the program",
+    identifies: true,
+};
+
+/// The layers of a program.
+pub const LAYERS: OptionSpec = OptionSpec {
+    name: "layers",
+    kind: OptionKind::Count,
+    doc: "Layers of the program",
+    default: "as many as the moduli allow, in a network all",
+    identifies: true,
+};
+
+/// The rescale of products.
+pub const RESCALE: OptionSpec = OptionSpec {
+    name: "rescale",
+    kind: OptionKind::Choice(|| definitions(RESCALES)),
+    doc: "Rescale of a product",
+    default: "merged, in a bootstrap separate",
+    identifies: false,
+};
+
+/// The rotations of linear transforms.
+pub const HOISTING: OptionSpec = OptionSpec {
+    name: "hoisting",
+    kind: OptionKind::Choice(|| definitions(HOISTINGS)),
+    doc: "Rotations of linear transforms",
+    default: "double",
+    identifies: false,
+};
+
+/// The slots of a message.
+pub const SLOTS: OptionSpec = OptionSpec {
+    name: "slots",
+    kind: OptionKind::Count,
+    doc: "Slots of the message, a power of two",
+    default: "half the ring degree",
+    identifies: true,
+};
+
+/// The message ratio of a bootstrap.
+pub const MESSAGE_RATIO: OptionSpec = OptionSpec {
+    name: "message_ratio",
+    kind: OptionKind::Bits,
+    doc: "log2 of q_0 over the scale of messages before the mod-raise",
+    default: "as in the set",
+    identifies: true,
+};
+
+/// The order of a bootstrap.
+pub const SLOT_TO_COEFF: OptionSpec = OptionSpec {
+    name: "slot_to_coeff",
+    kind: OptionKind::Choice(|| definitions(ORDERS)),
+    doc: "Place of SlotToCoeff in a bootstrap",
+    default: "last",
+    identifies: false,
+};
+
+/// The second bootstrap of the error of the first.
+pub const META_BITS: OptionSpec = OptionSpec {
+    name: "meta_bits",
+    kind: OptionKind::Bits,
+    doc: "A second bootstrap, of the first one's error times 2^B, is taken off its result",
+    default: "one bootstrap",
+    identifies: true,
+};
+
+/// The levels after a bootstrap.
+pub const LEVELS_OUT: OptionSpec = OptionSpec {
+    name: "levels_out",
+    kind: OptionKind::Count,
+    doc: "Moduli that a bootstrap leaves. The set's other moduli of messages are not in the program",
+    default: "all that the set has",
+    identifies: true,
+};
+
+/// Further outputs.
+pub const INTERMEDIATE: OptionSpec = OptionSpec {
+    name: "intermediates",
+    kind: OptionKind::Choice(|| definitions(INTERMEDIATES)),
+    doc: "Ciphertexts between the stages of the program",
+    default: "none",
+    identifies: true,
+};
 
 fn count(text: &str) -> Result<NonZeroUsize, String> {
     let number = diagnostic::number(text.as_bytes()).ok().and_then(|number| usize::try_from(number).ok());
     number.and_then(NonZeroUsize::new).ok_or_else(|| format!("`{text}` is not a number of at least 1"))
 }
 
-/// The most ciphertexts of data: each takes lines of its own.
-const MOST_BLOCKS: usize = 1 << 12;
-
 /// The most bits of a factor of messages: they have at most as many themselves.
 const MOST_BITS: usize = 60;
 
-fn bits(text: &str) -> Result<u32, String> {
+fn bits(text: &str) -> Result<(), String> {
     let bits = count(text)?.get();
-    let most = format!("`{bits}` is more than {MOST_BITS} bits");
-    if bits > MOST_BITS { Err(most) } else { Ok(bits as u32) }
+    if bits > MOST_BITS { Err(format!("`{bits}` is more than {MOST_BITS} bits")) } else { Ok(()) }
 }
 
 /// The most rotations of one range, so that a mistake does not fill the memory.

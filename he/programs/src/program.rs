@@ -11,50 +11,79 @@ mod logistic_regression;
 mod rescale;
 mod resnet20;
 
-use crate::circuit::{Circuit, Generated};
-use crate::option::{OPTIONS, OptionSpec, Options};
+use crate::circuit::{Circuit, Generated, Setup};
+use crate::option::{COMMON, LEVELS_OUT, OptionSpec, Options};
 use crate::{Error, ParameterSet};
 use ring_program::RingProgram;
+use std::sync::OnceLock;
 
-/// A generator of programs.
+/// A generator of programs: a value, so that users have their own.
+///
+/// ```
+/// use programs::option::LAYERS;
+/// use programs::{Circuit, Error, Generator, Options};
+///
+/// /// Powers x^2, x^4, ..
+/// pub const POWERS: Generator = Generator {
+///     name: "powers",
+///     definition: "y.0, y.1 is x.0, x.1 to the power of two with the exponent `layers`",
+///     options: &[&LAYERS],
+///     defaults: &["layers=2"],
+///     emit,
+/// };
+///
+/// fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
+///     let mut x = c.input("x")?;
+///     for _ in 0..options.count("layers").unwrap_or(1) {
+///         x = c.product(&x, &x)?;
+///     }
+///     c.output("y", &x)
+/// }
+/// ```
 #[derive(Clone, Copy)]
 pub struct Generator {
     /// The name on the command line.
     pub name: &'static str,
     /// Inputs, outputs and meaning, in one line.
     pub definition: &'static str,
-    /// The names of the [`OPTIONS`](crate::OPTIONS) that this program takes and not all others do.
-    pub options: &'static [&'static str],
+    /// Its own options; all take [`COMMON`] too.
+    pub options: &'static [&'static OptionSpec],
     /// Its own defaults, such as `slots=16`.
     pub defaults: &'static [&'static str],
-    /// Emits inputs, lines and outputs.
-    emit: fn(&mut Circuit<'_>) -> Result<(), Error>,
-}
-
-impl OptionSpec {
-    /// Whether a program takes it.
-    pub fn is_of(&self, program: &Generator) -> bool {
-        self.is_common || program.options.contains(&self.name)
-    }
-
-    /// The programs that take it.
-    pub fn programs(&self) -> impl Iterator<Item = &'static Generator> {
-        PROGRAMS.iter().filter(|program| self.is_of(program))
-    }
+    /// Emits inputs, lines and outputs. The options have the defaults.
+    pub emit: fn(&mut Circuit, &Options) -> Result<(), Error>,
 }
 
 impl Generator {
+    /// All options that it takes.
+    pub fn all_options(&self) -> impl Iterator<Item = &'static OptionSpec> {
+        COMMON.iter().chain(self.options).copied()
+    }
+
     /// Options with the program's own defaults where they give nothing.
     pub fn with_defaults(&self, options: &Options) -> Options {
         let mut all = options.clone();
         for text in self.defaults {
             let (name, value) = text.split_once('=').expect("a default is an assignment");
-            let option = OPTIONS.iter().find(|option| option.name == name).expect("a default is an option");
-            if !(option.given)(options) {
-                option.set(&mut all, value).expect("a default is a value of its option");
+            if options.text(name).is_none() {
+                all.set(name, value);
             }
         }
         all
+    }
+
+    /// Checks that the program takes all options and allows their values.
+    ///
+    /// # Errors
+    /// Returns the first option that it does not take, or whose value it does not allow.
+    pub fn check(&self, options: &Options) -> Result<(), Error> {
+        for (name, value) in options.iter() {
+            let Some(option) = self.all_options().find(|option| option.name == name) else {
+                return Err(Error::Option { program: self.name.to_owned(), option: name.to_owned() });
+            };
+            option.check(value).map_err(|reason| Error::OptionValue { option: name.to_owned(), reason })?;
+        }
+        Ok(())
     }
 }
 
@@ -64,14 +93,14 @@ impl std::fmt::Debug for Generator {
     }
 }
 
-/// All programs.
-pub const PROGRAMS: &[Generator] = &[
+/// The programs of this crate.
+const BUILT_IN: &[Generator] = &[
     keyswitch::KEY_SWITCH,
     hmult::PRODUCT,
     hrot::ROTATION,
     rescale::RESCALE,
     hoisted_rotations::HOISTED_ROTATIONS,
-    layers::LAYERS,
+    layers::LAYERS_OF_MATRICES,
     bootstrap::BOOTSTRAP,
     digits::DIGITS,
     logistic_regression::LOGISTIC_REGRESSION,
@@ -79,9 +108,46 @@ pub const PROGRAMS: &[Generator] = &[
     resnet20::RESNET_20,
 ];
 
+/// The programs that a user adds.
+static ADDED: OnceLock<&'static [Generator]> = OnceLock::new();
+
+/// Adds programs to those that commands, sweeps and explorations know by their names: once, before anything
+/// asks for them.
+///
+/// # Errors
+/// Returns an error if a program has the name of another one, or if programs were added or asked for before.
+pub fn add_programs(programs: &'static [Generator]) -> Result<(), Error> {
+    for (index, program) in programs.iter().enumerate() {
+        if BUILT_IN.iter().chain(&programs[..index]).any(|known| known.name == program.name) {
+            return Err(Error::KnownProgram { program: program.name.to_owned() });
+        }
+    }
+    ADDED.set(programs).map_err(|_| Error::LateProgram { program: programs[0].name.to_owned() })
+}
+
+/// All programs: those of this crate, then those that were added.
+pub fn all_programs() -> impl Iterator<Item = &'static Generator> + Clone {
+    BUILT_IN.iter().chain(*ADDED.get_or_init(|| &[]))
+}
+
+/// The options of all programs, each once and with the programs that take it; none for an option that all
+/// take.
+pub fn all_options() -> Vec<(&'static OptionSpec, Vec<&'static str>)> {
+    let mut all: Vec<_> = COMMON.iter().map(|option| (*option, Vec::new())).collect();
+    for program in all_programs() {
+        for option in program.options {
+            match all.iter_mut().find(|(known, _)| known.name == option.name) {
+                Some((_, programs)) => programs.push(program.name),
+                None => all.push((option, vec![program.name])),
+            }
+        }
+    }
+    all
+}
+
 /// The program with this name.
 pub fn find_program(name: &str) -> Option<Generator> {
-    PROGRAMS.iter().copied().find(|program| program.name == name)
+    all_programs().copied().find(|program| program.name == name)
 }
 
 /// Generates a program for a parameter set.
@@ -104,32 +170,30 @@ pub fn generate_defined(
     set: &ParameterSet,
     options: &Options,
 ) -> Result<Generated, Error> {
-    if let Some(option) = OPTIONS.iter().find(|option| (option.given)(options) && !option.is_of(program)) {
-        return Err(Error::Option { program: program.name, option: option.name });
-    }
-    if options.tile.is_some() && !options.dataflow.has_tiles {
-        return Err(Error::Tile { dataflow: options.dataflow.name });
-    }
+    program.check(options)?;
+    let leaving = options.count(LEVELS_OUT.name).map(|left| set.leaving(left)).transpose()?;
+    let set = leaving.as_ref().unwrap_or(set);
+    let setup = Setup { level: options.level(), dataflow: options.dataflow(), tile: options.tile() };
     let options = &program.with_defaults(options);
-    let mut circuit = Circuit::new(program.name, set, options)?;
-    (program.emit)(&mut circuit)?;
+    let mut circuit = Circuit::with_setup(program.name, set, setup)?;
+    (program.emit)(&mut circuit, options)?;
     Ok(circuit.finish())
 }
 
 /// A program in one line: its name, its parameters and the order of its key switches.
 pub fn title(program: &Generator, set: &ParameterSet, options: &Options) -> String {
-    let (n, level) = (set.degree().get(), options.level.unwrap_or(set.levels()));
+    let (n, level) = (set.degree().get(), options.level().unwrap_or(set.levels()));
     format!(
         "{} of the set {}, n = {n}, level {level}, dataflow {}",
         program.name,
         set.name(),
-        options.dataflow.name
+        options.dataflow().name
     )
 }
 
 /// A comment for the head of a program's text: what it is, and the origin of its parameters.
 pub fn comment(program: &Generator, set: &ParameterSet, options: &Options) -> String {
-    let level = options.level.unwrap_or(set.levels());
+    let level = options.level().unwrap_or(set.levels());
     let mut text = format!("{}: {}\n", program.name, program.definition);
     text += &format!(
         "set {}: n = {}, {} of {} moduli q, {} special moduli, {} digits; dataflow {}\n",
@@ -139,7 +203,7 @@ pub fn comment(program: &Generator, set: &ParameterSet, options: &Options) -> St
         set.levels(),
         set.p().len(),
         set.digits(),
-        options.dataflow.name
+        options.dataflow().name
     );
     text += &format!("{}\n", set.parameters());
     if let Some(failure) = set.bootstrap_failure().filter(|_| program.name == bootstrap::BOOTSTRAP.name) {

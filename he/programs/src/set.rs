@@ -168,8 +168,32 @@ impl ParameterSet {
     /// The parameters of a bootstrap with the options of a program, if the set has them.
     pub fn bootstrap_with(&self, options: &Options) -> Option<Bootstrap> {
         let settings = self.bootstrap.clone()?;
-        let message_ratio_bits = options.message_ratio.unwrap_or(settings.message_ratio_bits);
+        let message_ratio_bits = options.message_ratio().unwrap_or(settings.message_ratio_bits);
         Some(Bootstrap { message_ratio_bits, ..settings })
+    }
+
+    /// The set whose bootstrap leaves fewer levels: without moduli of messages from the index `left` on.
+    /// Digits are no larger.
+    ///
+    /// # Errors Returns an error if the set has no bootstrap, if it leaves fewer levels or `left` is 0, or if
+    /// P were below a digit.
+    pub fn leaving(&self, left: usize) -> Result<Self, Error> {
+        let set = || self.name.clone();
+        let bootstrap = self.bootstrap.as_ref().ok_or_else(|| Error::NoBootstrap { set: set() })?;
+        let most = self.levels - bootstrap.depth();
+        if left == 0 || left > most {
+            return Err(Error::LevelsOut { set: set(), left, most });
+        }
+        let rings = self.rings();
+        let basis = Basis::new([&rings[..left], &rings[most..]].concat()).expect("moduli of a set");
+        let levels = left + bootstrap.depth();
+        let digits = levels.div_ceil(self.levels.div_ceil(self.digits));
+        let less = Self { basis, levels, digits, ..self.clone() };
+        let special = log2(&less.p());
+        if less.q().chunks(levels.div_ceil(digits)).any(|digit| log2(digit) >= special) {
+            return Err(Error::LargeDigit { set: set(), left });
+        }
+        Ok(less)
     }
 
     /// The weight of the secret during a mod-raise; of a uniformly ternary one, the expected weight.

@@ -11,16 +11,19 @@ const ROUNDING: f64 = 0.021;
 const LEAST_NOISE: f64 = -2.0;
 
 /// Holds what a manifest states against the program and the named set: reports repeat it. Of a built-in set all is
-/// computed again. Of another, the moduli of the program bound log2 QP from below, the degree and log2 QP bound the security
-/// from above, and no key switch is without noise.
+/// computed again, with the levels that its bootstrap leaves, or fewer. Of another, the moduli of the program bound
+/// log2 QP from below, the degree and log2 QP bound the security from above, and no key switch is without noise.
 ///
 /// # Errors
 /// Returns the first statement that cannot be true.
 pub fn check_stated(stated: &Parameters, program: &RingProgram) -> Result<(), String> {
     let degree = program.degree();
     if let Some(Ok(set)) = ParameterSet::built_in(&stated.set, Some(degree.get())) {
-        let own = Parameters { slot_levels: stated.slot_levels, ..set.parameters() };
-        return match own == *stated {
+        let of = |set: &ParameterSet| Parameters { slot_levels: stated.slot_levels, ..set.parameters() };
+        let own = of(&set);
+        // A bootstrap may leave fewer levels than those of the set.
+        let mut less = (1..set.levels()).filter_map(|left| set.leaving(left).ok());
+        return match own == *stated || less.any(|less| of(&less) == *stated) {
             true => Ok(()),
             false => Err(format!("the set `{}` has other values at n = {}: {own}", stated.set, degree.get())),
         };

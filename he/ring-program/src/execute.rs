@@ -17,7 +17,7 @@ use crate::{ConstantIndex, Limb, LimbId, ModulusIndex, Operation, RingProgram, S
 use arithmetic::{Integers, bit_reverse};
 use rustc_hash::FxHashMap;
 use std::num::NonZeroU32;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use transform::Powers;
 use window::Window;
 
@@ -28,6 +28,19 @@ use window::Window;
 /// Returns an error if an input is missing, or the first one of an operation that reads words that are not
 /// reduced.
 pub fn execute(inputs: &Inputs<'_>) -> Result<Vec<Vec<Words>>, ExecuteError> {
+    let outputs = execute_watched(inputs, &mut |_, _| ControlFlow::Continue(()))?;
+    Ok(outputs.expect("nobody ends the run"))
+}
+
+/// As [`execute`], with a function that is told the lines so far and their number, from time to time, and may
+/// end the run. Then the result is `None`.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_watched(
+    inputs: &Inputs<'_>,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Option<Vec<Vec<Words>>>, ExecuteError> {
     let program = &*inputs.program().flat();
     if let Some(group) = inputs.missing().next() {
         return Err(ExecuteError::MissingInput { name: group.name.clone() });
@@ -37,6 +50,9 @@ pub fn execute(inputs: &Inputs<'_>) -> Result<Vec<Vec<Words>>, ExecuteError> {
     let lines = (WINDOW_WORDS / program.degree().len()).clamp(1, LONGEST_WINDOW);
     for start in (0..program.operations().len()).step_by(lines) {
         let end = program.operations().len().min(start + lines);
+        if watch(start, program.operations().len()).is_break() {
+            return Ok(None);
+        }
         knowledge.add_powers(start..end);
         let executed = Window::new(program, start..end).execute(&knowledge, inputs, &mut words);
         executed.map_err(|error| error.in_text(inputs.program(), program))?;
@@ -45,7 +61,7 @@ pub fn execute(inputs: &Inputs<'_>) -> Result<Vec<Vec<Words>>, ExecuteError> {
         let words = words[limb.index()].clone().or_else(|| inputs.words(*limb));
         words.expect("a valid program has its outputs")
     };
-    Ok(program.outputs().iter().map(|group| group.limbs.iter().map(words).collect()).collect())
+    Ok(Some(program.outputs().iter().map(|group| group.limbs.iter().map(words).collect()).collect()))
 }
 
 /// The words of all results of a window: 128 MiB, or 256 MiB of wide words.

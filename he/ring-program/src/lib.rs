@@ -65,7 +65,7 @@ pub use builder::{Builder, UnwrittenOutput};
 pub use code::Code;
 pub use constants::{ConstantIndex, Constants};
 pub use data::Inputs;
-pub use execute::{ExecuteError, execute};
+pub use execute::{ExecuteError, execute, execute_watched};
 pub use fault::Fault;
 pub use function::{Call, Function, FunctionIndex, Step};
 pub use key_part::{KeyPart, key_part};

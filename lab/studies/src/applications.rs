@@ -125,7 +125,7 @@ fn rows(application: &Application) -> Result<[String; 5], Fault> {
     drop(inputs);
     let time = |machine_name: &&str| -> Result<[String; 3], Fault> {
         let machine = changed_machine(machine_name, &[OFF_CHIP])?;
-        let counts = (total.transforms, options.iterations);
+        let counts = (total.transforms, options.count("iterations"));
         let row = |cells: &str| format!("| {name} | {machine_name} | {cells} |");
         Ok(match cells(&generated, &set, &machine, counts) {
             Ok(cells) => [row(&cells[0]), row(&cells[1]), String::new()],
@@ -146,7 +146,7 @@ fn rows(application: &Application) -> Result<[String; 5], Fault> {
 /// The training on data.
 fn on_data() -> Result<String, Fault> {
     let set = ParameterSet::built_in("lattigo-n16qp1546", Some(16384)).expect("a built-in set")?;
-    let options = Options { iterations: Some(10), ..Options::default() };
+    let options = Options::of([("iterations", "10")]);
     Ok(logistic_regression::demonstrate(set, &options, Machine::rpu_128x128())?)
 }
 

@@ -136,10 +136,8 @@ pub(crate) fn files() -> Files {
 }
 
 fn generated(set: &ParameterSet, setting: &[(&str, &str)]) -> Result<Generated, Fault> {
-    let values: Vec<_> =
-        setting.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
     let program = find_program("bootstrap").expect("a program");
-    Ok(generate_defined(&program, set, &Options::parse(&values)?)?)
+    Ok(generate_defined(&program, set, &Options::of(setting.iter().copied()))?)
 }
 
 /// The limbs of keys: all, and those that the program reads.

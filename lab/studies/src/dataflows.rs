@@ -14,7 +14,6 @@ use runtime::operation::{Batch, RingOperation};
 use runtime::traffic::Kind;
 use runtime::{Flow, Kernels, Keys, Launches, Limits, Plan, Timeline, lift};
 use sim::{Machine, MachineBase, Override};
-use std::num::NonZeroUsize;
 
 /// Sizes of the VDM, in MiB.
 const SIZES: [u32; 8] = [4, 8, 16, 32, 64, 128, 256, 512];
@@ -75,8 +74,10 @@ impl Study {
         let set = ParameterSet::built_in(subject.set, None).unwrap().unwrap();
         let shape = Shape { level: set.levels(), special: set.p().len(), digits: set.digits() };
         let dataflow_of = find_dataflow(dataflow).unwrap();
-        let tile = dataflow_of.has_tiles.then(|| NonZeroUsize::new(TILE).unwrap());
-        let options = Options { dataflow: dataflow_of, tile, ..Options::default() };
+        let mut options = Options::of([("dataflow", dataflow)]);
+        if dataflow_of.has_tiles {
+            options.set("tile", TILE.to_string());
+        }
         let program = generate(&find_program("keyswitch").unwrap(), &set, &options).unwrap();
         let overrides = [
             format!("isa.word_bits={}", subject.word_bits),

@@ -81,7 +81,7 @@ fn ring_program(name: &str, set: &str, dataflow: &str) -> Result<RingProgram, Fa
     let set = ParameterSet::built_in(set, None).ok_or("a built-in set")??;
     let dataflow = find_dataflow(dataflow).ok_or("a dataflow")?;
     let program = find_program(name).ok_or("a program")?;
-    Ok(generate_program(&program, &set, &Options { dataflow, ..Options::default() })?)
+    Ok(generate_program(&program, &set, &Options::of([("dataflow", dataflow.name)]))?)
 }
 
 fn report(program: &RingProgram, machine: &Machine) -> Result<Report, Fault> {

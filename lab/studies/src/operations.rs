@@ -77,7 +77,7 @@ fn fastest(
     let mut failure = None;
     for name in DATAFLOWS {
         let dataflow = find_dataflow(name).expect("a dataflow");
-        let program = generate(program, set, &Options { dataflow, ..Options::default() })?;
+        let program = generate(program, set, &Options::of([("dataflow", dataflow.name)]))?;
         match run(&program, machine) {
             Ok(reports) => {
                 if best.as_ref().is_none_or(|(_, [known, _])| reports[0].time_us < known.time_us) {

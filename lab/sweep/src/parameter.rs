@@ -1,15 +1,16 @@
 //! The parameters of a task: what a definition can set beside the keys of machines.
 //!
 //! They are rows of three tables: the keys of this crate (`for_each_task_key!`), the settings of operations
-//! ([`SettingSpec`](golden::SettingSpec)) and the options of generated programs ([`OPTIONS`]). The reader of definitions,
-//! the JSON schema, the columns of results, the task of a point ([`Workload`](super::Workload)), the flags of `rpu gen`, the
-//! arguments of Python's `generate` and the table in the book follow from the rows.
+//! ([`SettingSpec`](golden::SettingSpec)) and the options of generated programs ([`all_options`]). The reader
+//! of definitions, the JSON schema, the columns of results, the task of a point
+//! ([`Workload`](super::Workload)), the flags of `rpu gen`, the arguments of Python's `generate` and the
+//! table in the book follow from the rows.
 
 use codegen::Merit;
 use diagnostic::{nearest, number_with_separators};
 use golden::{Kind, OPERATIONS, Operation};
 use lab_run::kernel::parse_u128;
-use programs::{OPTIONS, OptionKind, PROGRAMS};
+use programs::{OptionKind, all_options, all_programs};
 use ring::Degree;
 use runtime::Keys;
 use serde_json::{Value, json};
@@ -260,7 +261,7 @@ pub(super) const TUNES: [&str; 3] = ["off", "quick", "full"];
 /// The operations and the generated programs.
 fn kernels() -> Vec<&'static str> {
     let operations = OPERATIONS.iter().map(|operation| operation.name());
-    operations.chain(PROGRAMS.iter().map(|program| program.name)).collect()
+    operations.chain(all_programs().map(|program| program.name)).collect()
 }
 
 macro_rules! rows {
@@ -320,22 +321,20 @@ for_each_task_key!(rows);
 /// All parameters: the keys of tasks, the options of programs, and the settings of operations.
 pub static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
     let mut all = task_keys();
-    all.extend(OPTIONS.iter().map(|option| Parameter {
+    all.extend(all_options().into_iter().map(|(option, of)| Parameter {
         name: option.name,
         values: match option.kind {
             OptionKind::Count => Values::Integer(1, u64::MAX),
+            OptionKind::CountTo(most) => Values::Integer(1, most as u64),
+            OptionKind::Bits => Values::Integer(1, 60),
             OptionKind::Rotations => Values::Integers,
             OptionKind::Choice(values) => Values::Names(values().into_iter().map(|(name, _)| name).collect()),
         },
         doc: option.doc,
         default: Some(option.default),
         forms: vec![Form::Ring],
-        of: if option.is_common {
-            Vec::new()
-        } else {
-            option.programs().map(|program| program.name).collect()
-        },
-        identifies: option.changes_results,
+        of,
+        identifies: option.identifies,
         changes_program: true,
     }));
     // Programs with bootstraps have linear transforms.

@@ -15,7 +15,7 @@ use golden::{Kind, Operation};
 use lab_run::kernel;
 use lab_run::program::{self, ProgramFile};
 use lab_run::{RingFile, program_blake3, ring_blake3};
-use programs::{OPTIONS, Options, PROGRAMS, ParameterSet, SETS, Variation, find_program};
+use programs::{Options, ParameterSet, SETS, Variation, all_programs, find_program};
 use ring::Degree;
 use ring::prime::largest_primes;
 use ring_program::RingProgram;
@@ -205,7 +205,7 @@ impl Reader<'_> {
     /// Checks that each parameter is one of the task, and that it allows its value.
     fn check(&self, form: Form) -> Result<(), Diagnostics> {
         let mut errors = Diagnostics::default();
-        let programs = Values::Names(PROGRAMS.iter().map(|program| program.name).collect());
+        let programs = Values::Names(all_programs().map(|program| program.name).collect());
         let mut name = Some(golden::DEFAULT.name());
         if let Some(kernel) = self.given.kernel {
             // Without a valid name, it is not known which of the others it takes.
@@ -469,9 +469,10 @@ impl Reader<'_> {
         let parameter_set = self.set(kernel, set, n, numbers)?;
         let mut options = Options::default();
         for setting in others {
-            let option = OPTIONS.iter().find(|option| option.name == &*setting.key);
-            let set = option.map_or(Ok(()), |option| option.set(&mut options, &setting.text()));
-            set.map_err(|error| self.error(setting.span.clone(), error, ""))?;
+            let option = generator.all_options().find(|option| option.name == &*setting.key);
+            let checked = option.map_or(Ok(()), |option| option.check(&setting.text()));
+            checked.map_err(|error| self.error(setting.span.clone(), error, ""))?;
+            options.set(&setting.key, setting.text());
         }
         let program = programs::generate(&generator, &parameter_set, &options).map_err(|error| {
             self.error(place(others.iter().copied().map(Some).chain([set])), error.to_string(), "")
@@ -479,7 +480,7 @@ impl Reader<'_> {
         let title = programs::title(&generator, &parameter_set, &options);
         let mut columns = Settings::new();
         columns.insert("n".into(), parameter_set.degree().get().into());
-        columns.insert("dataflow".into(), options.dataflow.name.into());
+        columns.insert("dataflow".into(), options.dataflow().name.into());
         columns.insert("keys".into(), Keys::default().name().into());
         Ok((ring_task(title, program, keys, optimise), columns))
     }

@@ -4,7 +4,7 @@ mod resnet20;
 
 use client::logistic_regression::{Outcome, accuracy, samples, train};
 use client::{Client, Rpu, digits};
-use programs::{Momentum, Network, Options, ParameterSet, Security, Sigmoid};
+use programs::{Network, Options, ParameterSet, Security};
 use sim::Machine;
 
 fn built_in(name: &str, n: Option<u64>) -> ParameterSet {
@@ -54,7 +54,7 @@ fn trained(set: &str, options: &Options) -> Outcome {
 
 #[test]
 fn two_iterations_with_a_bootstrap_train_the_weights_of_the_clear_ones() {
-    let outcome = trained("lattigo-n16qp1546", &Options { iterations: Some(2), ..Options::default() });
+    let outcome = trained("lattigo-n16qp1546", &Options::of([("iterations", "2")]));
     assert!(outcome.error() < 1e-5, "{:?} {:?}", outcome.found, outcome.expected);
 }
 
@@ -62,15 +62,14 @@ fn two_iterations_with_a_bootstrap_train_the_weights_of_the_clear_ones() {
 /// iterations for each bootstrap, which has only as many slots as there are weights.
 #[test]
 fn nesterovs_momentum_with_sparse_bootstraps_trains_the_weights_of_the_clear_run() {
-    let options = Options {
-        iterations: Some(4),
-        between: Some(2),
-        blocks: Some(2),
-        momentum: Some(Momentum::Nesterov),
-        slots: Some(16),
-        message_ratio: Some(10),
-        ..Options::default()
-    };
+    let options = Options::of([
+        ("iterations", "4"),
+        ("between", "2"),
+        ("blocks", "2"),
+        ("momentum", "nesterov"),
+        ("slots", "16"),
+        ("message_ratio", "10"),
+    ]);
     let outcome = trained("cheddar-40", &options);
     assert!(outcome.error() < 1e-3, "{:?} {:?}", outcome.found, outcome.expected);
     let all = samples();
@@ -82,13 +81,12 @@ fn nesterovs_momentum_with_sparse_bootstraps_trains_the_weights_of_the_clear_run
 /// DPRIVE's form: Nesterov's momentum, a sigmoid of degree 59, and bootstraps of 128 slots.
 #[test]
 fn a_sigmoid_of_degree_59_trains_the_weights_of_the_clear_run() {
-    let options = Options {
-        iterations: Some(2),
-        momentum: Some(Momentum::Nesterov),
-        sigmoid: Some(Sigmoid::Chebyshev),
-        slots: Some(128),
-        ..Options::default()
-    };
+    let options = Options::of([
+        ("iterations", "2"),
+        ("momentum", "nesterov"),
+        ("sigmoid", "chebyshev"),
+        ("slots", "128"),
+    ]);
     let outcome = trained("dprive-n17-64", &options);
     assert!(outcome.error() < 1e-5, "{:?} {:?}", outcome.found, outcome.expected);
 }

@@ -11,10 +11,12 @@ fn bootstrapped(set: &str, n: u64, options: &Options, least: f64, engine: Engine
     let outcome = bootstrap::run(&set, options, engine).unwrap();
     println!("{outcome}");
     let stc = set.bootstrap().unwrap().slot_to_coeff;
-    let is_first = options.order == Some(Order::SlotToCoeffFirst);
-    let gained = if is_first { stc - usize::from(options.slots.is_some()) } else { 0 };
-    let depth = set.bootstrap().unwrap().depth() + usize::from(options.meta_bits.is_some());
-    assert_eq!(outcome.level, set.levels() + gained - depth);
+    let is_first = options.order() == Some(Order::SlotToCoeffFirst);
+    let gained = if is_first { stc - usize::from(options.slots().is_some()) } else { 0 };
+    let depth = set.bootstrap().unwrap().depth() + usize::from(options.meta_bits().is_some());
+    let levels =
+        options.count("levels_out").map_or(set.levels(), |left| left + set.bootstrap().unwrap().depth());
+    assert_eq!(outcome.level, levels + gained - depth);
     assert!(outcome.overflow > 2.0, "a mod-raise without multiples of q_0 tests nothing");
     assert!(outcome.overflow < f64::from(set.bootstrap().unwrap().range));
     for stage in &outcome.stages {
@@ -25,8 +27,7 @@ fn bootstrapped(set: &str, n: u64, options: &Options, least: f64, engine: Engine
 }
 
 fn options(values: &[(&str, &str)]) -> Options {
-    let values = values.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
-    Options::parse(&values.collect::<Vec<_>>()).unwrap()
+    Options::of(values.iter().copied())
 }
 
 #[test]
@@ -105,6 +106,9 @@ fn every_setting_bootstraps() {
         &[("hoisting", "none")],
         &[("hoisting", "horner")],
         &[("hoisting", "min-ks")],
+        &[("hoisting", "compact")],
+        &[("levels_out", "2")],
+        &[("levels_out", "4"), ("hoisting", "compact"), ("slots", "64")],
         &[("slots", "64")],
         &[("slots", "16"), ("hoisting", "min-ks")],
         &[("slots", "64"), ("rescale", "merged")],

@@ -51,7 +51,7 @@ fn slots_multiply_as_polynomials_do_and_rotate_with_the_fifth_power() {
 /// The errors of a rotation of random ciphertexts, all from its key switch: log2 of the root of their mean square.
 fn measured_noise(set: &ParameterSet) -> f64 {
     const ROTATION: i64 = 1;
-    let options = Options { rotations: Some(vec![ROTATION]), ..Options::default() };
+    let options = Options::of([("rotations", ROTATION.to_string())]);
     let program = generate(&find_program("hrot").unwrap(), set, &options).unwrap();
     let n = set.degree().len();
     let g = rotation_exponent(set.degree(), ROTATION) as usize;

@@ -3,3 +3,4 @@
 mod applications;
 mod bootstrap;
 mod ciphertexts;
+mod circuits;

@@ -22,7 +22,7 @@ pub(crate) enum Plaintexts<'n> {
 }
 
 /// A call whose function is under construction.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Scope {
     /// What names of plaintexts begin with.
     pub(super) prefix: String,
@@ -52,7 +52,7 @@ pub(super) struct Function {
     ledger: Ledger,
 }
 
-impl Circuit<'_> {
+impl Circuit {
     /// Calls a function, which `emit` makes from its arguments at the first call with this name, and with arguments of these levels
     /// and scales. It begins a stage. All lines of a program with functions are in functions.
     ///

@@ -11,7 +11,7 @@ use crate::switch::{Extended, Key, Switch};
 use num_bigint::BigInt;
 use ring_program::{Limb, RegionKind};
 
-impl Circuit<'_> {
+impl Circuit {
     /// The key, which counts as used once at the level of `base`. It is declared at its first use.
     pub(super) fn key(&mut self, key: SwitchingKey, base: &Base) -> Key {
         if !self.keys.contains_key(&key) {
@@ -31,7 +31,7 @@ impl Circuit<'_> {
         rescales: bool,
     ) -> Vec<Vec<Vec<Limb>>> {
         let mut switch = Switch::new(&mut self.emitter, base, input, keys, rescales);
-        self.options.dataflow.run(&mut switch, self.options.tile);
+        self.setup.dataflow.run(&mut switch, self.setup.tile);
         switch.results()
     }
 
@@ -53,20 +53,32 @@ impl Circuit<'_> {
         Ciphertext::new(components, a.scale)
     }
 
+    /// The ciphertext with two components.
+    pub fn relinearise(&mut self, a: &Ciphertext) -> Ciphertext {
+        self.relinearised(a.clone())
+    }
+
     /// The product of two ciphertexts, relinearised and rescaled.
-    pub(crate) fn product(&mut self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, Error> {
+    ///
+    /// # Errors
+    /// Returns an error if an operand has one modulus.
+    pub fn product(&mut self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, Error> {
         let product = self.multiply(a, b);
         self.relinearise_and_rescale(&product)
     }
 
-    /// A product of two components, divided by its last modulus in the mod-down of its key switch.
-    pub(crate) fn relinearise_and_rescale(&mut self, a: &Ciphertext) -> Result<Ciphertext, Error> {
+    /// A product of two components, divided by its last modulus in the mod-down of its key switch; a
+    /// ciphertext of two components is rescaled.
+    ///
+    /// # Errors
+    /// Returns an error if the ciphertext has one modulus.
+    pub fn relinearise_and_rescale(&mut self, a: &Ciphertext) -> Result<Ciphertext, Error> {
         if a.components.len() == 2 {
             return self.rescale(a);
         }
         let level = a.level();
         if level == 1 {
-            return Err(Error::NothingToDrop { program: self.program });
+            return Err(Error::NothingToDrop { program: self.program.to_string(), operation: "rescale" });
         }
         let components = self.relinearised_components(a, true);
         let scale = a.scale.over(&self.last_modulus(level));
@@ -140,20 +152,50 @@ impl Circuit<'_> {
         Ok(exponent as u32)
     }
 
-    /// A ciphertext with slots rotated to the left.
-    pub(crate) fn rotate(&mut self, a: &Ciphertext, rotation: i64) -> Result<Ciphertext, Error> {
+    /// Rotations of a ciphertext's slots to the left, or by negative numbers to the right. Digits are raised
+    /// once for all of them. A rotation by 0 costs nothing.
+    ///
+    /// # Errors
+    /// Returns an error if a rotation is by n/2 or more.
+    pub fn rotations(&mut self, a: &Ciphertext, by: &[i64]) -> Result<Vec<Ciphertext>, Error> {
+        let mut exponents = Vec::new();
+        for &by in by.iter().filter(|&&by| by != 0) {
+            let exponent = self.exponent(by)?;
+            if !exponents.contains(&exponent) {
+                exponents.push(exponent);
+            }
+        }
+        let a = self.relinearised(a.clone());
+        let rotated = if exponents.is_empty() { Vec::new() } else { self.automorphisms(&a, &exponents) };
+        let mut results = Vec::new();
+        for &by in by {
+            results.push(match by {
+                0 => a.clone(),
+                by => {
+                    let exponent = self.exponent(by)?;
+                    let index = exponents.iter().position(|&known| known == exponent);
+                    rotated[index.expect("its exponent is there")].clone()
+                }
+            });
+        }
+        Ok(results)
+    }
+
+    /// A ciphertext with slots rotated to the left, or by a negative number to the right.
+    ///
+    /// # Errors
+    /// Returns an error if the rotation is by 0, or by n/2 or more.
+    pub fn rotate(&mut self, a: &Ciphertext, rotation: i64) -> Result<Ciphertext, Error> {
         let exponent = self.exponent(rotation)?;
         Ok(self.automorphisms(a, &[exponent]).pop().expect("a switch has a result for each key"))
     }
 
     /// The sum of a ciphertext's rotations by all multiples of `step` below `end`, which is `step` times a power of two. A
     /// negative step rotates to the right.
-    pub(crate) fn sum_of_rotations(
-        &mut self,
-        a: &Ciphertext,
-        step: i64,
-        end: i64,
-    ) -> Result<Ciphertext, Error> {
+    ///
+    /// # Errors
+    /// Returns an error if a rotation is by 0, or by n/2 or more.
+    pub fn sum_of_rotations(&mut self, a: &Ciphertext, step: i64, end: i64) -> Result<Ciphertext, Error> {
         self.in_operation("sum of rotations", |c| {
             let mut sum = a.clone();
             let steps = std::iter::successors(Some(step), |step| Some(2 * step));
@@ -166,7 +208,7 @@ impl Circuit<'_> {
     }
 
     /// A ciphertext with conjugated slots.
-    pub(crate) fn conjugate(&mut self, a: &Ciphertext) -> Ciphertext {
+    pub fn conjugate(&mut self, a: &Ciphertext) -> Ciphertext {
         let g = 2 * self.set.degree().get() - 1;
         self.automorphisms(a, &[g as u32]).pop().expect("a switch has a result for each key")
     }

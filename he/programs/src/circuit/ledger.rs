@@ -3,6 +3,7 @@
 use crate::definition::SwitchingKey;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 /// The stages of a program, in order. Stages of one name count as one.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
@@ -15,10 +16,10 @@ pub struct Ledger {
 }
 
 /// What one stage of a program does.
-#[derive(Clone, Default, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Stage {
     /// The name.
-    pub name: &'static str,
+    pub name: Arc<str>,
     /// The level of the ciphertext at its begin, the first time.
     pub level: usize,
     /// Forward and inverse transforms of one limb.
@@ -47,13 +48,13 @@ impl Ledger {
 
     /// The stage with a name, or one without counts.
     pub fn stage(&self, name: &str) -> Stage {
-        self.stages.iter().find(|stage| stage.name == name).cloned().unwrap_or_default()
+        self.stages.iter().find(|stage| &*stage.name == name).cloned().unwrap_or_default()
     }
 
     /// The sum of all stages.
     pub fn total(&self) -> Stage {
         let mut total = Stage {
-            name: "total",
+            name: "total".into(),
             level: self.stages.first().map_or(0, |stage| stage.level),
             ..Stage::default()
         };
@@ -81,7 +82,7 @@ impl Ledger {
         self.transforms = transforms;
     }
 
-    pub(super) fn begin(&mut self, name: &'static str, level: usize, transforms: usize) {
+    pub(super) fn begin(&mut self, name: Arc<str>, level: usize, transforms: usize) {
         self.finish(transforms);
         self.current = self.stages.iter().position(|stage| stage.name == name).unwrap_or(self.stages.len());
         if self.current == self.stages.len() {
@@ -99,7 +100,7 @@ impl Ledger {
     /// The stage under construction.
     pub(super) fn current(&mut self) -> &mut Stage {
         if self.stages.is_empty() {
-            self.stages.push(Stage { name: "all", ..Stage::default() });
+            self.stages.push(Stage { name: "all".into(), ..Stage::default() });
         }
         &mut self.stages[self.current]
     }

@@ -7,6 +7,7 @@
 //! With double hoisting, digits of c_1 are raised once for all baby rotations b, whose sums stay modulo Q and P. So do the sums over
 //! the giant rotations G, which are divided by P once, at the end. Giant steps may also be inside each other, by Horner's rule.
 
+use super::bootstrap::babies;
 use super::{Ciphertext, Circuit, Plaintext};
 use crate::Error;
 use crate::base::Tower;
@@ -17,11 +18,17 @@ use crate::option::Hoisting;
 use crate::polynomial::Polynomial;
 use crate::scale::Scale;
 use crate::switch::{Extended, Switch};
-use ring_program::RegionKind;
+use num_complex::Complex64;
+use ring_program::{Limb, RegionKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The giant steps of a linear transform: rotations in slots, from 0.
 pub(crate) type Plan = Vec<(usize, Vec<(usize, Slots)>)>;
+
+/// A matrix to multiply slots with, by its diagonals: slot k of the diagonal d has the entry of row k and
+/// column k + d. Diagonals have one length, which divides n/2; then all is modulo this length, and slots
+/// repeat.
+pub type Diagonals = BTreeMap<i64, Vec<Complex64>>;
 
 /// When the first component of a giant step's sum is divided by P.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,7 +85,60 @@ impl LinearTransform<'_> {
     }
 }
 
-impl Circuit<'_> {
+impl Circuit {
+    /// The product of a matrix and the slots of a ciphertext, rescaled to the ciphertext's scale. Its
+    /// plaintexts are the inputs `NAME.GIANT.BABY`.
+    ///
+    /// # Errors Returns an error if there is no diagonal, their lengths differ or do not divide n/2, or the
+    /// ciphertext has one modulus.
+    pub fn linear_transform(
+        &mut self,
+        name: &str,
+        x: &Ciphertext,
+        diagonals: &Diagonals,
+        hoisting: Hoisting,
+    ) -> Result<Ciphertext, Error> {
+        let wrong = |reason: String| {
+            let (program, name) = (self.program.to_string(), name.to_owned());
+            Err(Error::Matrix { program, name, reason })
+        };
+        let most = self.set.degree().len() / 2;
+        let Some(slots) = diagonals.values().next().map(Vec::len) else {
+            return wrong("has no diagonal".to_owned());
+        };
+        if slots == 0 || !most.is_multiple_of(slots) {
+            return wrong(format!(
+                "has diagonals of {slots} slots, which do not divide the {most} of the set"
+            ));
+        }
+        if let Some((other, values)) = diagonals.iter().find(|(_, values)| values.len() != slots) {
+            return wrong(format!(
+                "has {} slots in the diagonal {other}, and {slots} in another",
+                values.len()
+            ));
+        }
+        let mut places: BTreeMap<usize, Vec<Complex64>> = BTreeMap::new();
+        for (diagonal, values) in diagonals {
+            let sum = places.entry(diagonal.rem_euclid(slots as i64) as usize);
+            let sum = sum.or_insert_with(|| vec![Complex64::ZERO; slots]);
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        }
+        let babies = babies(&places.keys().copied().collect(), slots);
+        let mut giants: BTreeMap<usize, Vec<(usize, Slots)>> = BTreeMap::new();
+        for (place, mut values) in places {
+            let (giant, baby) = (place / babies * babies, place % babies);
+            values.rotate_right(giant);
+            giants.entry(giant).or_default().push((baby, Slots::Values(values.into())));
+        }
+        let plan: Plan = giants.into_iter().collect();
+        let (name, scale) = (name.to_owned(), self.last_modulus(x.level()));
+        let rescales = hoisting.is_extended();
+        let mod_downs = ModDowns::Once;
+        let product =
+            self.transform(x, &LinearTransform { name, plan: &plan, scale, mod_downs, hoisting, rescales })?;
+        if rescales { Ok(product) } else { self.rescale(&product) }
+    }
+
     /// The product of a matrix and the slots of a ciphertext. It is not rescaled, unless the transform says so.
     pub(crate) fn transform(
         &mut self,
@@ -87,11 +147,19 @@ impl Circuit<'_> {
     ) -> Result<Ciphertext, Error> {
         let x = self.relinearised(x.clone());
         if transform.rescales && x.level() == 1 {
-            return Err(Error::NothingToDrop { program: self.program });
+            return Err(Error::NothingToDrop {
+                program: self.program.to_string(),
+                operation: "linear transform",
+            });
         }
-        self.in_operation("linear transform", |c| match transform.hoisting.is_extended() {
-            true => c.transform_extended(&x, transform),
-            false => c.transform_plain(&x, transform),
+        self.in_operation("linear transform", |c| match transform.hoisting {
+            Hoisting::Double | Hoisting::Horner => c.transform_extended(&x, transform),
+            Hoisting::Single | Hoisting::None | Hoisting::MinKs => c.transform_plain(&x, transform),
+            // Without a giant rotation there is nothing to divide by P.
+            Hoisting::Compact if transform.plan.iter().all(|(giant, _)| *giant == 0) => {
+                c.transform_plain(&x, transform)
+            }
+            Hoisting::Compact => c.transform_compact(&x, transform),
         })
     }
 
@@ -120,6 +188,66 @@ impl Circuit<'_> {
         Ok(sum.expect("a matrix has a diagonal"))
     }
 
+    /// Giant steps inside each other, with compact key switches (Falcon's): the key switch of a giant step
+    /// needs the second component modulo Q only, so that the first one stays modulo Q and P, times P, from
+    /// step to step. It is divided by P once, at the end.
+    fn transform_compact(
+        &mut self,
+        x: &Ciphertext,
+        transform: &LinearTransform<'_>,
+    ) -> Result<Ciphertext, Error> {
+        let base = self.emitter.base().at(x.level());
+        let babies = self.in_operation("baby steps", |c| c.plain_babies(x, transform))?;
+        // The first component times P; the second one.
+        let mut sums: Option<(Extended, Vec<Limb>)> = None;
+        for GiantStep { step, rotation, terms } in transform.giant_steps() {
+            let scope = self.emitter.open(RegionKind::Operation, format!("giant step {step}"));
+            let mut inner: Option<Ciphertext> = None;
+            for (baby, slots) in terms {
+                let plaintext = self.diagonal(transform, (step, *baby), (x.level(), false), slots);
+                inner = Some(self.multiply_add(inner, &babies[baby], &plaintext)?);
+            }
+            let inner = inner.expect("a giant step has a diagonal");
+            let [first, second] =
+                [0, 1].map(|component| inner.components[component].limbs(&mut self.emitter));
+            let mut first = self.times_p(&first);
+            let mut second: Extended = base.q().into_iter().zip(second).collect();
+            if let Some((before, of_before)) = sums.take() {
+                first = self.sum_of(Some(before), first);
+                second = self.sum_of(Some(second), base.q().into_iter().zip(of_before).collect());
+            }
+            if rotation > 0 {
+                let exponent = self.exponent(rotation as i64)?;
+                let input = Polynomial::Limbs(base.q().iter().map(|tower| second[tower]).collect());
+                let key = self.key(SwitchingKey::Galois(exponent), &base);
+                let mut switch = Switch::new(&mut self.emitter, base.clone(), input, vec![key], false);
+                dc::accumulate(&mut switch);
+                let [switched, lowered] = switch.into_sums().pop().expect("a key");
+                first = self.sum_of(Some(switched), first);
+                first = self.permuted(&first, Some(exponent));
+                let lowered = self.divided_by_p(x.level(), lowered);
+                second = self.permuted(&lowered, Some(exponent));
+            }
+            sums = Some((first, base.q().iter().map(|tower| second[tower]).collect()));
+            self.emitter.close(scope);
+        }
+        let (first, second) = sums.expect("a matrix has a diagonal");
+        let first = self.in_operation("mod-down", |c| c.divided_by_p(x.level(), first));
+        let first = base.q().iter().map(|tower| first[tower]).collect();
+        Ok(Ciphertext::new(vec![first, second], x.scale.times(&transform.scale)))
+    }
+
+    /// A polynomial modulo Q times P, which is 0 modulo P.
+    fn times_p(&mut self, limbs: &[Limb]) -> Extended {
+        let e = &mut self.emitter;
+        let base = e.base().at(limbs.len());
+        let special = base.conversion(base.p());
+        let product = |tower: Tower| {
+            (tower, e.multiply_scalar(limbs[tower.0], special.product(base.ring(tower)), tower))
+        };
+        base.q().into_iter().map(product).collect()
+    }
+
     /// Rotations of a ciphertext: with digits that are raised once, each by itself, or each from the one before.
     fn plain_babies(
         &mut self,
@@ -133,7 +261,7 @@ impl Circuit<'_> {
                 let exponents = exponents.collect::<Result<Vec<_>, _>>()?;
                 self.automorphisms(x, &exponents)
             }
-            Hoisting::MinKs => {
+            Hoisting::MinKs | Hoisting::Compact => {
                 let (mut last, mut before, mut all) = (x.clone(), 0, Vec::new());
                 for &rotation in &rotations {
                     last = self.rotated(last, (rotation - before) as i64)?;
@@ -235,19 +363,11 @@ impl Circuit<'_> {
         rotations: &BTreeSet<usize>,
     ) -> Result<BTreeMap<usize, [Extended; 2]>, Error> {
         let base = self.emitter.base().at(x.level());
-        let special = base.conversion(base.p());
-        let e = &mut self.emitter;
-        let [c0, c1] = [0, 1].map(|component| x.components[component].limbs(e));
-        let scaled = |e: &mut crate::emitter::Emitter, limbs: &[ring_program::Limb]| -> Extended {
-            let product = |tower: Tower| {
-                (tower, e.multiply_scalar(limbs[tower.0], special.product(base.ring(tower)), tower))
-            };
-            base.q().into_iter().map(product).collect()
-        };
-        let first = scaled(e, &c0);
+        let [c0, c1] = [0, 1].map(|component| x.components[component].limbs(&mut self.emitter));
+        let first = self.times_p(&c0);
         let mut babies = BTreeMap::new();
         if rotations.contains(&0) {
-            let second = scaled(e, &c1);
+            let second = self.times_p(&c1);
             babies.insert(0, [first.clone(), second]);
         }
         let rotations: Vec<usize> = rotations.iter().copied().filter(|&rotation| rotation > 0).collect();

@@ -16,6 +16,7 @@ use crate::circuit::{Ciphertext, Circuit, LinearTransform, ModDowns, Plan};
 use crate::definition::Definition;
 use crate::matrix::{Periodic, Slots};
 use crate::network::{CHANNELS, HIDDEN, Network, PIXELS, SIDE, TAPS};
+use crate::option::Options;
 use crate::{Error, Hoisting};
 use std::collections::BTreeMap;
 
@@ -38,13 +39,13 @@ const DEPTH: usize = 5;
 /// The baby steps of the dense layers.
 const BABIES: usize = 4;
 
-fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
+fn emit(c: &mut Circuit, _: &Options) -> Result<(), Error> {
     let images = c.slots(PLACES)? / PLACES;
     c.needs_levels(DEPTH, 1)?;
     let network = Network::trained();
     let layers = Layers { images };
 
-    let ciphertext = c.input("ct", c.last_modulus(c.level()));
+    let ciphertext = c.input_at("ct", c.level(), c.last_modulus(c.level()))?;
     c.stage("convolution", c.level());
     let tap = |tap: usize| {
         let offset = (tap / 3 * SIDE + tap % 3) as i64 - (SIDE + 1) as i64;
@@ -78,8 +79,7 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
     let logits = layers.linear(c, &squares, ("output", &plan))?;
     let bias = (0..HIDDEN).map(|class| network.output_bias(class)).collect();
     let logits = layers.with_bias(c, &logits, ("output", bias))?;
-    c.output("logits", &logits);
-    Ok(())
+    c.output("logits", &logits)
 }
 
 struct Layers {
@@ -107,7 +107,7 @@ impl Layers {
     /// The product with a matrix, of the same scale.
     fn linear(
         &self,
-        c: &mut Circuit<'_>,
+        c: &mut Circuit,
         x: &Ciphertext,
         (name, plan): (&str, &Plan),
     ) -> Result<Ciphertext, Error> {
@@ -119,7 +119,7 @@ impl Layers {
 
     fn with_bias(
         &self,
-        c: &mut Circuit<'_>,
+        c: &mut Circuit,
         x: &Ciphertext,
         (name, bias): (&str, Vec<f64>),
     ) -> Result<Ciphertext, Error> {

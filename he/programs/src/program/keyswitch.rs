@@ -3,6 +3,7 @@
 use super::Generator;
 use crate::Error;
 use crate::circuit::Circuit;
+use crate::option::Options;
 
 /// The switch of one polynomial to another key.
 pub(super) const KEY_SWITCH: Generator = Generator {
@@ -13,7 +14,7 @@ pub(super) const KEY_SWITCH: Generator = Generator {
     emit,
 };
 
-fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
+fn emit(c: &mut Circuit, _: &Options) -> Result<(), Error> {
     let input = c.polynomial("d");
     let [first, second] = c.switch_polynomial(input);
     c.output_polynomial("ks0", first);

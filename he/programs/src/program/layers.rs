@@ -4,14 +4,15 @@ use super::{Generator, hoisted_rotations};
 use crate::Error;
 use crate::circuit::{Ciphertext, Circuit};
 use crate::definition::{Definition, SwitchingKey};
+use crate::option::{LAYERS, Options, ROTATIONS};
 use crate::scale::Scale;
 
 /// Linear transforms of slots and squares in turn.
-pub(super) const LAYERS: Generator = Generator {
+pub(super) const LAYERS_OF_MATRICES: Generator = Generator {
     name: "layers",
     definition: "out.0, out.1 is ct.0, ct.1 after layers I = 0, 1, ..: the sum of ptI.R times the rotations by R = 0 and by each of the \
         rotations, with the keys evkR.b.J, evkR.a.J, rescaled; then its square with the key evk.b.J, evk.a.J, rescaled",
-    options: &["rotations", "layers"],
+    options: &[&ROTATIONS, &LAYERS],
     defaults: &[],
     emit,
 };
@@ -19,28 +20,27 @@ pub(super) const LAYERS: Generator = Generator {
 /// The moduli that a layer drops: one after the linear transform, and one with the square.
 const LEVELS: usize = 2;
 
-fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
-    let rotations = &hoisted_rotations::rotations(c)?;
+fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
+    let rotations = hoisted_rotations::rotations(c, options)?;
     let most = (c.level() - 1) / LEVELS;
-    let layers = c.options.layers.unwrap_or(most);
+    let layers = options.count(LAYERS.name).unwrap_or(most);
     if layers == 0 || layers > most {
         return Err(Error::Layers { layers, level: c.level(), most });
     }
-    let mut ciphertext = c.input("ct", Scale::one());
-    let exponents = hoisted_rotations::declare_keys(c, rotations)?;
+    let mut ciphertext = c.input_at("ct", c.level(), Scale::one())?;
+    let exponents = hoisted_rotations::declare_keys(c, &rotations)?;
     c.declare_key(SwitchingKey::Relinearisation, "evk");
     for layer in 0..layers {
         ciphertext = c.in_stage(format!("layer {layer}"), |c| {
-            self::layer(c, &ciphertext, layer, (rotations, &exponents))
+            self::layer(c, &ciphertext, layer, (&rotations, &exponents))
         })?;
     }
-    c.output("out", &ciphertext);
-    Ok(())
+    c.output("out", &ciphertext)
 }
 
 /// The layer with an index.
 fn layer(
-    c: &mut Circuit<'_>,
+    c: &mut Circuit,
     ciphertext: &Ciphertext,
     layer: usize,
     (rotations, exponents): (&[i64], &[u32]),

@@ -14,13 +14,15 @@
 //! With Nesterov's momentum the weights w and those before, u, are bootstrapped as w + i u.
 
 use super::Generator;
-use super::bootstrap::{Bootstrapping, scaled_polynomial};
 use crate::Error;
-use crate::circuit::{Ciphertext, Circuit, Plaintexts};
+use crate::circuit::{BootstrapOptions, Bootstrapping, Ciphertext, Circuit, Plaintexts, scaled_polynomial};
 use crate::definition::Definition;
-use crate::logistic::{self, AHEAD, CUBIC, FEATURES, INVERSE_RATE, LARGEST};
+use crate::logistic::{
+    self, AHEAD, BETWEEN, BLOCKS, CUBIC, FEATURES, INVERSE_RATE, ITERATIONS, LARGEST, MOMENTUM, Momentum,
+    PLACES, SIGMOID, Sigmoid,
+};
 use crate::matrix::{Periodic, Slots};
-use crate::option::{Momentum, Sigmoid};
+use crate::option::{HOISTING, MESSAGE_RATIO, OptionSpec, Options, RESCALE, SLOTS};
 use crate::scale::Scale;
 use num_bigint::BigInt;
 
@@ -54,49 +56,49 @@ pub(super) const HELR: Generator = Generator {
     emit,
 };
 
-const OPTIONS: &[&str] = &[
-    "iterations",
-    "between",
-    "features",
-    "blocks",
-    "momentum",
-    "sigmoid",
-    "rescale",
-    "hoisting",
-    "slots",
-    "message_ratio",
+const OPTIONS: &[&OptionSpec] = &[
+    &ITERATIONS,
+    &BETWEEN,
+    &PLACES,
+    &BLOCKS,
+    &MOMENTUM,
+    &SIGMOID,
+    &RESCALE,
+    &HOISTING,
+    &SLOTS,
+    &MESSAGE_RATIO,
 ];
 
-fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
-    let iterations = c.options.iterations.unwrap_or(1);
-    let between = c.options.between.unwrap_or(1).min(iterations);
-    let features = c.options.features.unwrap_or(FEATURES);
+fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
+    let iterations = options.count(ITERATIONS.name).unwrap_or(1);
+    let between = options.count(BETWEEN.name).unwrap_or(1).min(iterations);
+    let features = options.count(PLACES.name).unwrap_or(FEATURES);
     let slots = c.slots(features)?;
     if !features.is_power_of_two() {
         return Err(Error::Features { features, most: slots });
     }
-    let sigmoid = c.options.sigmoid.unwrap_or_default();
+    let sigmoid = Sigmoid::of(options);
     // The last iteration leaves one modulus, for the next bootstrap.
     let level = between * depth(sigmoid) + 1;
     c.needs_levels(level - 1, 1)?;
-    if c.options.rescale == Some(crate::Rescale::None) {
-        return Err(Error::NeedsRescales { program: LOGISTIC_REGRESSION.name });
+    if options.rescale() == Some(crate::Rescale::None) {
+        return Err(Error::NeedsRescales { program: LOGISTIC_REGRESSION.name.to_owned() });
     }
     let scale = c.last_modulus(level);
     let of_weights = match c.set.bootstrap() {
         Some(settings) => Scale::power_of_two(settings.scale_bits),
         None => scale.clone(),
     };
-    let blocks = c.options.blocks.unwrap_or(1);
+    let blocks = options.count(BLOCKS.name).unwrap_or(1);
     let name = |block: usize| if blocks == 1 { "data".to_owned() } else { format!("data{block}") };
-    let data: Vec<Ciphertext> =
-        (0..blocks).map(|block| c.input_at(&name(block), level, scale.clone())).collect();
-    let weights = c.input_at("weights", level, of_weights.clone());
-    let momentum = c.options.momentum.unwrap_or_default();
+    let data = (0..blocks).map(|block| c.input_at(&name(block), level, scale.clone()));
+    let data = data.collect::<Result<Vec<_>, _>>()?;
+    let weights = c.input_at("weights", level, of_weights.clone())?;
+    let momentum = Momentum::of(options);
     let (before, masks) = (weights.clone(), Vec::new());
     let mut training = Training { data, features, slots, momentum, sigmoid, weights, before, masks };
     let bootstrapping =
-        if iterations > between { Some(Bootstrapping::new(c, c.options.slots)?) } else { None };
+        if iterations > between { Some(Bootstrapping::new(c, BootstrapOptions::of(options))?) } else { None };
     if let Some(bootstrapping) = &bootstrapping {
         c.needs_levels(bootstrapping.depth(), level)?;
     }
@@ -109,8 +111,7 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
         }
         c.in_stage(format!("iteration {}", iteration + 1), |c| training.iterate(c))?;
     }
-    c.output("trained", &training.weights);
-    Ok(())
+    c.output("trained", &training.weights)
 }
 
 /// The moduli that an iteration uses up: two for the margins, those of the sigmoid, and one for the gradient.
@@ -140,7 +141,7 @@ impl Training {
     /// Takes weights of one modulus to those of a level.
     fn bootstrap(
         &mut self,
-        c: &mut Circuit<'_>,
+        c: &mut Circuit,
         bootstrapping: &Bootstrapping,
         (level, scale): (usize, &Scale),
     ) -> Result<(), Error> {
@@ -156,20 +157,20 @@ impl Training {
         [self.weights, self.before] =
             c.call_with("bootstrap", Plaintexts::Shared(""), &operands, |c, operands| {
                 c.stage("packing", operands[0].level());
-                let before = c.multiply_i(&operands[1])?;
+                let before = c.multiply_i(&operands[1]);
                 let packed = c.add(&operands[0], &before)?;
                 let packed = bootstrapping.bootstrap(c, &packed)?.at(level);
                 let conjugate = c.conjugate(&packed);
                 let twice = scale.times(&Scale::integer(2));
                 let weights = c.add(&packed, &conjugate)?.with_scale(twice.clone());
                 let imaginary = c.subtract(&conjugate, &packed)?;
-                Ok([weights, c.multiply_i(&imaginary)?.with_scale(twice)])
+                Ok([weights, c.multiply_i(&imaginary).with_scale(twice)])
             })?;
         Ok(())
     }
 
     /// The point whose gradient an iteration takes.
-    fn point(&self, c: &mut Circuit<'_>, [weights, before]: [&Ciphertext; 2]) -> Result<Ciphertext, Error> {
+    fn point(&self, c: &mut Circuit, [weights, before]: [&Ciphertext; 2]) -> Result<Ciphertext, Error> {
         if self.momentum == Momentum::None {
             return Ok(weights.clone());
         }
@@ -181,7 +182,7 @@ impl Training {
         Ok(ahead.with_scale(scale))
     }
 
-    fn iterate(&mut self, c: &mut Circuit<'_>) -> Result<(), Error> {
+    fn iterate(&mut self, c: &mut Circuit) -> Result<(), Error> {
         let level = self.weights.level();
         let data: Vec<Ciphertext> = self.data.iter().map(|data| data.at(level)).collect();
         let (weights, before) = (self.weights.clone(), self.before.clone());
@@ -194,7 +195,7 @@ impl Training {
     }
 
     /// The weights, and those before them, of the next iteration.
-    fn iteration(&mut self, c: &mut Circuit<'_>, operands: &[Ciphertext]) -> Result<[Ciphertext; 2], Error> {
+    fn iteration(&mut self, c: &mut Circuit, operands: &[Ciphertext]) -> Result<[Ciphertext; 2], Error> {
         let (weights, before, data) = (&operands[0], &operands[1], &operands[2..]);
         let point = self.point(c, [weights, before])?;
         // What the sum over all rows is divided by.
@@ -230,7 +231,7 @@ impl Training {
     /// sigma(-z w) for each row z, in all its places.
     fn slopes(
         &mut self,
-        c: &mut Circuit<'_>,
+        c: &mut Circuit,
         (data, point): (&Ciphertext, &Ciphertext),
         divisor: usize,
     ) -> Result<Ciphertext, Error> {

@@ -3,6 +3,7 @@
 use super::Generator;
 use crate::Error;
 use crate::circuit::Circuit;
+use crate::option::Options;
 use crate::scale::Scale;
 
 /// The division of a ciphertext by its last modulus: CKKS's rescale, BGV's modulus switch.
@@ -14,9 +15,8 @@ pub(super) const RESCALE: Generator = Generator {
     emit,
 };
 
-fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
-    let ciphertext = c.input("ct", Scale::one());
+fn emit(c: &mut Circuit, _: &Options) -> Result<(), Error> {
+    let ciphertext = c.input_at("ct", c.level(), Scale::one())?;
     let rescaled = c.rescale(&ciphertext)?;
-    c.output("rescaled", &rescaled);
-    Ok(())
+    c.output("rescaled", &rescaled)
 }

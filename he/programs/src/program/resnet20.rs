@@ -15,10 +15,12 @@
 //! Weights, masks and biases are inputs. Values are from -1 to 1.
 
 use super::Generator;
-use super::bootstrap::{self, Bootstrapping};
 use crate::Error;
-use crate::circuit::{Ciphertext, Circuit, Plaintext, Plaintexts};
+use crate::circuit::{
+    BootstrapOptions, Bootstrapping, Ciphertext, Circuit, Plaintext, Plaintexts, polynomial,
+};
 use crate::definition::Definition;
+use crate::option::{LAYERS, Options};
 use crate::scale::Scale;
 use crate::sign;
 
@@ -27,7 +29,7 @@ pub(super) const RESNET_20: Generator = Generator {
     name: "resnet20",
     definition: "logits.0, logits.1 has the ten results of ResNet-20 for the image of ct.0, ct.1 in its first slots; with the keys and plaintexts of \
         bootstraps, and LAYER.weights.Q.TAP, LAYER.select.CHANNEL, LAYER.bias of each layer. With fewer layers, maps.0, maps.1 has the last maps",
-    options: &["layers"],
+    options: &[&LAYERS],
     defaults: &[],
     emit,
 };
@@ -45,27 +47,24 @@ const BLOCKS: usize = 3;
 const CLASSES: usize = 10;
 
 /// The convolutions.
-const LAYERS: usize = 1 + 2 * BLOCKS * CHANNELS.len();
+const CONVOLUTIONS: usize = 1 + 2 * BLOCKS * CHANNELS.len();
 
 /// The fewest slots: for images of 4 x 4 pixels.
 const LEAST_SLOTS: usize = 2 * 16 * CHANNELS[0];
 
-fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
+fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
     let slots = c.slots(LEAST_SLOTS)?;
-    let bootstrapping = Bootstrapping::new(c, None)?;
+    let bootstrapping = Bootstrapping::new(c, BootstrapOptions::default())?;
     c.needs_levels(bootstrapping.depth(), LEVEL)?;
-    if c.options.rescale == Some(crate::Rescale::None) {
-        return Err(Error::NeedsRescales { program: RESNET_20.name });
-    }
-    let scale = bootstrapping.scale;
+    let scale = bootstrapping.scale().clone();
     let network = Network { slots, scale: scale.clone() };
     // The largest image of which 16 channels take at most half of the slots.
     let side = 1 << ((slots / (2 * CHANNELS[0])).ilog2() / 2);
-    let image = c.input_at("ct", LEVEL + CONVOLUTION, scale);
+    let image = c.input_at("ct", LEVEL + CONVOLUTION, scale)?;
     let mut maps = Maps { gap: 1, side, grids: 3, copies: slots / (4 * side * side) };
-    let layers = c.options.layers.unwrap_or(LAYERS);
-    if layers == 0 || layers > LAYERS {
-        return Err(Error::Convolutions { layers, most: LAYERS });
+    let layers = options.count(LAYERS.name).unwrap_or(CONVOLUTIONS);
+    if layers == 0 || layers > CONVOLUTIONS {
+        return Err(Error::Convolutions { layers, most: CONVOLUTIONS });
     }
     let (mut x, first) = c.in_stage("first", |c| {
         let (x, maps) = network.convolution(c, "first", &image, maps, (CHANNELS[0], 1))?;
@@ -97,16 +96,15 @@ fn emit(c: &mut Circuit<'_>) -> Result<(), Error> {
             Ok::<_, Error>((relu(c, &y)?, inner, operand))
         })?;
     }
-    if layers < LAYERS {
-        c.output("maps", &x);
+    if layers < CONVOLUTIONS {
+        c.output("maps", &x)?;
         return Ok(());
     }
     let logits = c.in_stage("classification", |c| {
         let pooled = network.pool(c, &x, maps)?;
         network.classify(c, &pooled)
     })?;
-    c.output("logits", &logits);
-    Ok(())
+    c.output("logits", &logits)
 }
 
 /// How the pixels of all channels lie in the slots.
@@ -146,18 +144,18 @@ struct Network {
 }
 
 /// x (1 + sign(x))/2 at a level that leaves a convolution.
-fn relu(c: &mut Circuit<'_>, x: &Ciphertext) -> Result<Ciphertext, Error> {
+fn relu(c: &mut Circuit, x: &Ciphertext) -> Result<Ciphertext, Error> {
     c.call("relu", Plaintexts::Shared(""), &[x], |c, x| {
         let x = &x[0];
         c.stage("relu", x.level());
         let polynomials = sign::polynomials();
         let last = polynomials.len() - 1;
         let mut sign = x.clone();
-        for (index, mut polynomial) in polynomials.into_iter().enumerate() {
+        for (index, mut series) in polynomials.into_iter().enumerate() {
             if index == last {
-                polynomial.iter_mut().for_each(|coefficient| *coefficient /= 2.0);
+                series.iter_mut().for_each(|coefficient| *coefficient /= 2.0);
             }
-            sign = bootstrap::polynomial(c, sign, &polynomial, true)?;
+            sign = polynomial(c, sign, &series, true)?;
         }
         let factor = c.add_real(&sign, 0.5);
         c.product(x, &factor)
@@ -166,21 +164,21 @@ fn relu(c: &mut Circuit<'_>, x: &Ciphertext) -> Result<Ciphertext, Error> {
 
 impl Network {
     /// A plaintext that takes a product with `a` to this scale after its rescale. The user gives its slots.
-    fn weights(&self, c: &mut Circuit<'_>, name: String, a: &Ciphertext, scale: &Scale) -> Plaintext {
+    fn weights(&self, c: &mut Circuit, name: String, a: &Ciphertext, scale: &Scale) -> Plaintext {
         let scale = scale.times(&c.last_modulus(a.level())).over(&a.scale);
         let definition = Definition::Given { scale: scale.clone() };
         c.plaintext(name, (a.level(), false), scale, definition)
     }
 
     /// The sum with a bias.
-    fn with_bias(&self, c: &mut Circuit<'_>, a: &Ciphertext) -> Result<Ciphertext, Error> {
+    fn with_bias(&self, c: &mut Circuit, a: &Ciphertext) -> Result<Ciphertext, Error> {
         let definition = Definition::Given { scale: a.scale.clone() };
         let bias = c.plaintext("bias".to_owned(), (a.level(), false), a.scale.clone(), definition);
         c.add_plaintext(a, &bias)
     }
 
     /// Rotations of a ciphertext, whose digits are raised once.
-    fn rotations(&self, c: &mut Circuit<'_>, x: &Ciphertext, by: &[i64]) -> Result<Vec<Ciphertext>, Error> {
+    fn rotations(&self, c: &mut Circuit, x: &Ciphertext, by: &[i64]) -> Result<Vec<Ciphertext>, Error> {
         let slots = self.slots as i64;
         let by: Vec<i64> = by.iter().map(|by| by.rem_euclid(slots)).collect();
         let mut distinct: Vec<i64> = by.iter().copied().filter(|&by| by != 0).collect();
@@ -194,7 +192,7 @@ impl Network {
     }
 
     /// The sum of some rotations of a ciphertext.
-    fn sum_of(&self, c: &mut Circuit<'_>, x: &Ciphertext, by: &[i64]) -> Result<Ciphertext, Error> {
+    fn sum_of(&self, c: &mut Circuit, x: &Ciphertext, by: &[i64]) -> Result<Ciphertext, Error> {
         let mut rotated = self.rotations(c, x, by)?.into_iter();
         let first = rotated.next().expect("a rotation");
         rotated.try_fold(first, |sum, rotated| c.add(&sum, &rotated))
@@ -204,7 +202,7 @@ impl Network {
     /// the levels above, and the scale of messages.
     fn convolution(
         &self,
-        c: &mut Circuit<'_>,
+        c: &mut Circuit,
         name: &str,
         x: &Ciphertext,
         maps: Maps,
@@ -255,7 +253,7 @@ impl Network {
     }
 
     /// The sum of all channels, in the places of the first one.
-    fn sum_of_channels(&self, c: &mut Circuit<'_>, x: &Ciphertext, maps: Maps) -> Result<Ciphertext, Error> {
+    fn sum_of_channels(&self, c: &mut Circuit, x: &Ciphertext, maps: Maps) -> Result<Ciphertext, Error> {
         let Maps { gap, grids, .. } = maps;
         let (row, grid) = (maps.row() as i64, maps.grid() as i64);
         let mut sum = c.sum_of_rotations(x, 1, gap as i64)?;
@@ -268,25 +266,26 @@ impl Network {
     }
 
     /// Maps that occur once, as often as they should.
-    fn copied(&self, c: &mut Circuit<'_>, x: &Ciphertext, maps: Maps) -> Result<Ciphertext, Error> {
+    fn copied(&self, c: &mut Circuit, x: &Ciphertext, maps: Maps) -> Result<Ciphertext, Error> {
         let by: Vec<i64> =
             (0..maps.copies).map(|copy| -((copy * (self.slots / maps.copies)) as i64)).collect();
         self.sum_of(c, x, &by)
     }
 
     /// A bootstrap of maps that repeat.
-    fn bootstrap(&self, c: &mut Circuit<'_>, x: &Ciphertext, maps: Maps) -> Result<Ciphertext, Error> {
+    fn bootstrap(&self, c: &mut Circuit, x: &Ciphertext, maps: Maps) -> Result<Ciphertext, Error> {
         let slots = self.slots / maps.copies;
         let name = format!("bootstrap-{slots}");
+        let options = BootstrapOptions { slots: Some(slots), ..BootstrapOptions::default() };
         c.call(&name, Plaintexts::Shared(&format!("{name}.")), &[x], |c, x| {
-            let bootstrapped = Bootstrapping::new(c, Some(slots))?.bootstrap(c, &x[0])?.at(LEVEL);
+            let bootstrapped = Bootstrapping::new(c, options)?.bootstrap(c, &x[0])?.at(LEVEL);
             // The scale is next to the scale of messages. With the exact one, each layer would need lines of its own.
             Ok(bootstrapped.with_scale(self.scale.clone()))
         })
     }
 
     /// The ciphertext at level 1, with the scale of messages.
-    fn lowered(&self, c: &mut Circuit<'_>, x: &Ciphertext) -> Result<Ciphertext, Error> {
+    fn lowered(&self, c: &mut Circuit, x: &Ciphertext) -> Result<Ciphertext, Error> {
         let x = x.at(2);
         let scale = self.scale.times(&c.last_modulus(2));
         let x = c.multiply_real(&x, 1.0, &scale);
@@ -294,7 +293,7 @@ impl Network {
     }
 
     /// The sum of a block's result and its operand.
-    fn add(&self, c: &mut Circuit<'_>, y: &Ciphertext, x: &Ciphertext) -> Result<Ciphertext, Error> {
+    fn add(&self, c: &mut Circuit, y: &Ciphertext, x: &Ciphertext) -> Result<Ciphertext, Error> {
         c.call("add", Plaintexts::Shared(""), &[y, x], |c, operands| {
             c.stage("sum", operands[0].level());
             let x = self.lowered(c, &operands[1])?;
@@ -305,7 +304,7 @@ impl Network {
     /// The sum of a block's result and its operand at every second pixel. Its channels are in the middle of twice as many.
     fn add_downsampled(
         &self,
-        c: &mut Circuit<'_>,
+        c: &mut Circuit,
         name: &str,
         operands: [&Ciphertext; 2],
         (from, to): (Maps, Maps),
@@ -335,7 +334,7 @@ impl Network {
     }
 
     /// The mean of each channel, in consecutive slots. The division is in the masks.
-    fn pool(&self, c: &mut Circuit<'_>, x: &Ciphertext, maps: Maps) -> Result<Ciphertext, Error> {
+    fn pool(&self, c: &mut Circuit, x: &Ciphertext, maps: Maps) -> Result<Ciphertext, Error> {
         c.call("pool", Plaintexts::Own("pool."), &[x], |c, x| {
             c.stage("average pool", x[0].level());
             let Maps { gap, side, grids, .. } = maps;
@@ -354,7 +353,7 @@ impl Network {
     }
 
     /// The fully connected layer: a product with a matrix, by its diagonals.
-    fn classify(&self, c: &mut Circuit<'_>, x: &Ciphertext) -> Result<Ciphertext, Error> {
+    fn classify(&self, c: &mut Circuit, x: &Ciphertext) -> Result<Ciphertext, Error> {
         c.call("classifier", Plaintexts::Own("classifier."), &[x], |c, x| {
             c.stage("classifier", x[0].level());
             let features = CHANNELS[2] as i64;

@@ -176,7 +176,7 @@ mod tests {
         let own = varied("lattigo-n16qp1546", Variation::default()).unwrap();
         let sizes =
             |moduli: &[u128]| -> Vec<f64> { moduli.iter().map(|&q| (q as f64).log2().round()).collect() };
-        for (digits, coeff_to_slot, slot_to_coeff) in [(5, 3, 3), (5, 4, 2), (4, 6, 4), (9, 4, 3), (13, 2, 1)]
+        for (digits, coeff_to_slot, slot_to_coeff) in [(5, 3, 3), (5, 4, 2), (4, 6, 4), (9, 4, 3), (11, 2, 1)]
         {
             let set = varied("lattigo-n16qp1546", numbers(digits, coeff_to_slot, slot_to_coeff)).unwrap();
             let bootstrap = set.bootstrap().unwrap();

@@ -1,8 +1,6 @@
 //! Counts of bootstraps against those that others print or derive; and what sets refuse.
 
-use programs::{
-    Definition, Error, Generated, Options, ParameterSet, Rescale, Stage, find_program, generate_defined,
-};
+use programs::{Definition, Error, Generated, Options, ParameterSet, Stage, find_program, generate_defined};
 use std::collections::BTreeSet;
 
 fn generated(set: &ParameterSet, options: &Options) -> Result<Generated, Error> {
@@ -135,7 +133,7 @@ fn every_input_has_a_definition_with_the_moduli_of_its_limbs() {
 fn a_merged_rescale_saves_its_transforms() {
     let set = built_in("lattigo-n16qp1546", Some(2048));
     let separate = generated(&set, &Options::default()).unwrap().ledger.total();
-    let options = Options { rescale: Some(Rescale::Merged), ..Options::default() };
+    let options = Options::of([("rescale", "merged")]);
     let merged = generated(&set, &options).unwrap().ledger.total();
     assert!(merged.transforms < separate.transforms);
     assert_eq!(merged.automorphisms, separate.automorphisms);
@@ -145,13 +143,13 @@ fn a_merged_rescale_saves_its_transforms() {
 fn a_bootstrap_needs_a_set_with_room_for_it() {
     let error = generated(&built_in("ark", Some(512)), &Options::default()).unwrap_err();
     assert_eq!(error.to_string(), "the set `ark` has no bootstrap");
-    let options = Options { level: Some(15), ..Options::default() };
+    let options = Options::of([("level", "15")]);
     let error = generated(&built_in("lattigo-n16qp1546", Some(512)), &options).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the set `lattigo-n16qp1546` has no room for `bootstrap` at level 15: it uses up 15 moduli and must leave 1"
     );
-    let lowest = Options { level: Some(16), ..Options::default() };
+    let lowest = Options::of([("level", "16")]);
     let lowest = generated(&built_in("lattigo-n16qp1546", Some(512)), &lowest).unwrap();
     assert_eq!(lowest.program.outputs()[0].limbs.len(), 1);
 }
@@ -159,7 +157,7 @@ fn a_bootstrap_needs_a_set_with_room_for_it() {
 /// Squares double the digits of an exact scale. With 22 layers that would be no number that a computer holds.
 #[test]
 fn scales_of_many_layers_have_few_digits() {
-    let options = Options { rotations: Some(vec![1]), ..Options::default() };
+    let options = Options::of([("rotations", "1")]);
     for name in ["ark", "bts3"] {
         let set = built_in(name, Some(2_048));
         let generated = generate_defined(&find_program("layers").unwrap(), &set, &options).unwrap();

@@ -9,7 +9,6 @@ use ring::host::Ntt;
 use ring::{Degree, Ring};
 use ring_program::{Inputs, RingProgram, execute};
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 
 /// The limbs of one polynomial.
 type Limbs = Vec<Vec<u128>>;
@@ -259,8 +258,9 @@ impl Case {
 
     fn options(&self) -> Options {
         let dataflow = DATAFLOWS[self.dataflow];
-        let tile = dataflow.has_tiles.then(|| NonZeroUsize::new(self.tile).unwrap());
-        Options { level: Some(self.level), dataflow, tile, ..Options::default() }
+        let options =
+            Options::of([("level", self.level.to_string()), ("dataflow", dataflow.name.to_owned())]);
+        if dataflow.has_tiles { options.with("tile", self.tile.to_string()) } else { options }
     }
 
     fn golden(&self, set: &ParameterSet) -> Golden {
@@ -331,7 +331,14 @@ proptest! {
         let rescale = if case.level == 1 { Rescale::None } else { rescale };
         let set = case.set();
         let golden = case.golden(&set);
-        let options = Options { rescale: Some(rescale), ..case.options() };
+        let options = case.options().with(
+            "rescale",
+            match rescale {
+                Rescale::Merged => "merged",
+                Rescale::Separate => "separate",
+                Rescale::None => "none",
+            },
+        );
         let data = run(&generate(&program("hmult"), &set, &options).unwrap(), case.seed);
         let product = |a: &str, b: &str| golden.each(&data[a], &data[b], multiply);
         let tensor = [
@@ -357,9 +364,9 @@ proptest! {
     fn rotations_equal_the_formulas(case in cases(), rotations in (1_u32..200, 200_u32..255)) {
         let set = case.set();
         let golden = case.golden(&set);
-        let options = |rotations: &[u32]| Options {
-            rotations: Some(rotations.iter().map(|&rotation| rotation.into()).collect()),
-            ..case.options()
+        let options = |rotations: &[u32]| {
+            let texts: Vec<String> = rotations.iter().map(u32::to_string).collect();
+            case.options().with("rotations", texts.join(","))
         };
         let data = run(&generate(&program("hrot"), &set, &options(&[rotations.0])).unwrap(), case.seed);
         let expected = golden.rotation([&data["ct.0"], &data["ct.1"]], &key(&data, "evk"), rotations.0);
@@ -382,11 +389,8 @@ proptest! {
         let case = Case { counts: (levels, case.counts.1), digits: 1 + case.digits % 2, level: levels, ..case };
         let set = case.set();
         let rotations = [rotations.0, rotations.1];
-        let options = Options {
-            rotations: Some(rotations.map(i64::from).to_vec()),
-            layers: Some(layers),
-            ..case.options()
-        };
+        let options = case.options().with("rotations", format!("{},{}", rotations[0], rotations[1]));
+        let options = options.with("layers", layers.to_string());
         let data = run(&generate(&program("layers"), &set, &options).unwrap(), case.seed);
         let mut ciphertext = [data["ct.0"].clone(), data["ct.1"].clone()];
         let square_key = key(&data, "evk");
@@ -425,7 +429,7 @@ fn all_dataflows_have_the_same_inputs_and_results() {
     for set in ["ark", "bts1", "dprive"] {
         let set = ParameterSet::built_in(set, Some(512)).unwrap().unwrap();
         let run = |dataflow: &programs::Dataflow| {
-            let options = Options { dataflow: *dataflow, ..Options::default() };
+            let options = Options::of([("dataflow", dataflow.name)]);
             run(&generate(&program("hmult"), &set, &options).unwrap(), 1)
         };
         let first = run(&DATAFLOWS[0]);

@@ -52,7 +52,7 @@ fn every_line_belongs_to_an_operation() {
 #[test]
 fn transforms_of_stages_are_those_of_the_ledger() {
     for (name, Generated { program, ledger, .. }) in all() {
-        let stages: BTreeSet<&str> = ledger.stages().iter().map(|stage| stage.name).collect();
+        let stages: BTreeSet<&str> = ledger.stages().iter().map(|stage| &*stage.name).collect();
         if stages.len() < 2 {
             continue;
         }
@@ -69,7 +69,7 @@ fn transforms_of_stages_are_those_of_the_ledger() {
                 None => assert_eq!(transforms, 0, "{name}"),
             }
         }
-        let expected = ledger.stages().iter().map(|stage| (stage.name, stage.transforms)).collect();
+        let expected = ledger.stages().iter().map(|stage| (&*stage.name, stage.transforms)).collect();
         assert_eq!(counts, expected, "{name}");
     }
 }

@@ -30,9 +30,9 @@ pub(crate) fn program(rng: &mut Random) -> (RingProgram, String) {
     let set = ParameterSet::parse("random", "random.toml", &text, None).unwrap();
     let name = ["keyswitch", "hmult", "hrot"][rng.random_range(0..3)];
     let dataflow = DATAFLOWS[rng.random_range(0..DATAFLOWS.len())];
-    let options = Options { level: Some(rng.random_range(2..=levels)), dataflow, ..Options::default() };
+    let level = rng.random_range(2..=levels);
+    let options = Options::of([("level", level.to_string()), ("dataflow", dataflow.name.to_owned())]);
     let program = generate(&find_program(name).unwrap(), &set, &options).unwrap();
-    let level = options.level.unwrap_or(levels);
     (program, format!("{name} {} 2^{log2} {level}/{levels}+{special}, {digits} digits", dataflow.name))
 }
 

@@ -94,7 +94,7 @@ fn weights(generated: &Generated, layers: &[Layer], slots: usize) -> Vec<(String
 fn the_first_layers_equal_those_in_the_clear() {
     let n = 1024;
     let set = ParameterSet::built_in("resnet20", Some(n)).unwrap().unwrap();
-    let options = Options { layers: Some(2), ..Options::default() };
+    let options = Options::of([("layers", "2")]);
     let generated = generate_defined(&find_program("resnet20").unwrap(), &set, &options).unwrap();
     let half = n as usize / 2;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);

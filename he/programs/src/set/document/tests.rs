@@ -27,7 +27,7 @@ fn primes_around_a_power_are_in_the_order_of_lattigo() {
 }
 
 fn set(text: &str) -> Result<ParameterSet, Diagnostics> {
-    parse("s", "s.toml", text, None)
+    parse(("s", "s.toml", text), None, Variation::default())
 }
 
 /// What q leaves of the primes around a power, p has; of the largest ones, p has the first.

@@ -104,7 +104,7 @@ fn lattigo(matrix: &Arc<Matrix>) -> Plan {
 }
 
 /// The smallest power of two with at most twice as many baby as giant rotations, where the next one has more.
-fn babies(places: &BTreeSet<usize>, slots: usize) -> usize {
+pub(in crate::circuit) fn babies(places: &BTreeSet<usize>, slots: usize) -> usize {
     let mut size = 1;
     while size < slots {
         let giants: BTreeSet<usize> = places.iter().map(|place| place / size).collect();

@@ -1,53 +1,38 @@
-//! EvalMod: the sine of each slot.
+//! Polynomials of slots in the Chebyshev basis.
 
-use super::Bootstrapping;
+use super::{Ciphertext, Circuit};
 use crate::Error;
-use crate::circuit::{Ciphertext, Circuit};
 use crate::scale::Scale;
-use crate::sine::Sine;
 use std::collections::BTreeMap;
 
-impl Bootstrapping {
-    /// t - I in each slot, for t/K with t next to an integer I. The scale of the result is next to the target; without one, it is
-    /// the last modulus.
-    pub(super) fn eval_mod(
-        &self,
-        c: &mut Circuit<'_>,
-        x: &Ciphertext,
-        (sine, target): (&Sine, Option<&Scale>),
-    ) -> Result<Ciphertext, Error> {
-        // A quarter less: the cosine is even.
-        let x = c.add_real(x, -0.25 / f64::from(sine.range));
-        let mut value = match target.filter(|_| sine.arcsine.is_none()) {
-            Some(target) => {
-                let scale =
-                    |c: &Circuit<'_>, level| before_squares(c, target, level, sine.double_angles as usize);
-                scaled_polynomial(c, x, &sine.cosine, (self.merged, &scale))?
-            }
-            None => polynomial(c, x, &sine.cosine, self.merged)?,
-        };
-        let mut amplitude = sine.amplitude;
-        for _ in 0..sine.double_angles {
-            amplitude *= amplitude;
-            let twice = c.add(&value, &value)?;
-            let square = c.multiply(&twice, &value);
-            let sum = c.add_real(&square, -amplitude);
-            value = rescaled(c, &sum, self.merged)?;
+impl Circuit {
+    /// The value of sum p_i T_i, T_i the Chebyshev polynomials, for slots from -1 to 1, by the method of
+    /// Paterson and Stockmeyer. It uses up a modulus for each bit of the degree. The result has the operand's
+    /// scale.
+    ///
+    /// # Errors
+    /// Returns an error if the degree is below 1, or the operand has too few moduli.
+    pub fn chebyshev(&mut self, x: &Ciphertext, p: &[f64]) -> Result<Ciphertext, Error> {
+        let degree = p.iter().rposition(|&coefficient| coefficient != 0.0).unwrap_or(0);
+        if degree == 0 {
+            return Err(Error::Degree { program: self.program.to_string() });
         }
-        if let Some(arcsine) = &sine.arcsine {
-            value = match target {
-                Some(target) => scaled_polynomial(c, value, arcsine, (self.merged, &|_, _| target.clone()))?,
-                None => polynomial(c, value, arcsine, self.merged)?,
-            };
+        let needed = 2 + degree.ilog2() as usize;
+        if x.level() < needed {
+            let program = self.program.to_string();
+            return Err(Error::TooLow { program, operation: "polynomial", level: x.level(), needed });
         }
-        Ok(value)
+        let (x, scale) = (self.relinearised(x.clone()), x.scale.clone());
+        self.in_operation("polynomial", |c| {
+            scaled_polynomial(c, x, &p[..=degree], (true, &|_, _| scale.clone()))
+        })
     }
 }
 
 /// The value of a polynomial in the Chebyshev basis, for slots from -1 to 1. Its scale is the modulus of its last rescale: the next one
 /// may be much smaller. It uses up a modulus for each bit of the degree. `merged` as in [`Rescale::Merged`](crate::Rescale).
-pub(in crate::program) fn polynomial(
-    c: &mut Circuit<'_>,
+pub(crate) fn polynomial(
+    c: &mut Circuit,
     x: Ciphertext,
     p: &[f64],
     merged: bool,
@@ -56,11 +41,11 @@ pub(in crate::program) fn polynomial(
 }
 
 /// The scale at a level.
-pub(in crate::program) type ScaleAt<'t> = dyn Fn(&Circuit<'_>, usize) -> Scale + 't;
+pub(crate) type ScaleAt<'t> = dyn Fn(&Circuit, usize) -> Scale + 't;
 
 /// As [`polynomial`], with the scale that a function gives for the level before the last rescale.
-pub(in crate::program) fn scaled_polynomial(
-    c: &mut Circuit<'_>,
+pub(crate) fn scaled_polynomial(
+    c: &mut Circuit,
     x: Ciphertext,
     p: &[f64],
     (merged, target): (bool, &ScaleAt<'_>),
@@ -68,15 +53,7 @@ pub(in crate::program) fn scaled_polynomial(
     Powers { known: BTreeMap::from([(1, x)]), merged }.polynomial(c, p, target)
 }
 
-/// The scale after a rescale at a level that so many squares, each with a rescale, bring next to a target.
-fn before_squares(c: &Circuit<'_>, target: &Scale, level: usize, squares: usize) -> Scale {
-    let scale = (0..squares)
-        .rev()
-        .fold(target.to_f64(), |scale, square| (scale * c.last_modulus(level - 1 - square).to_f64()).sqrt());
-    Scale::integer(scale.round() as u128)
-}
-
-fn rescaled(c: &mut Circuit<'_>, a: &Ciphertext, merged: bool) -> Result<Ciphertext, Error> {
+pub(super) fn rescaled(c: &mut Circuit, a: &Ciphertext, merged: bool) -> Result<Ciphertext, Error> {
     if merged { c.relinearise_and_rescale(a) } else { c.rescale(a) }
 }
 
@@ -88,7 +65,7 @@ struct Powers {
 
 impl Powers {
     /// T_i, by T_(a+b) = 2 T_a T_b - T_(a-b).
-    fn get(&mut self, c: &mut Circuit<'_>, i: usize) -> Result<Ciphertext, Error> {
+    fn get(&mut self, c: &mut Circuit, i: usize) -> Result<Ciphertext, Error> {
         if let Some(known) = self.known.get(&i) {
             return Ok(known.clone());
         }
@@ -111,12 +88,7 @@ impl Powers {
     }
 
     /// The value of a polynomial, by the method of Paterson and Stockmeyer, with a scale as in [`scaled_polynomial`].
-    fn polynomial(
-        &mut self,
-        c: &mut Circuit<'_>,
-        p: &[f64],
-        target: &ScaleAt<'_>,
-    ) -> Result<Ciphertext, Error> {
+    fn polynomial(&mut self, c: &mut Circuit, p: &[f64], target: &ScaleAt<'_>) -> Result<Ciphertext, Error> {
         let degree = p.len() - 1;
         let babies = 1 << (degree.ilog2() as usize + 2).div_ceil(2).min(degree.ilog2() as usize);
         // Even polynomials need no odd T_i, and odd ones of the even T_i only powers of two.
@@ -135,7 +107,7 @@ impl Powers {
     /// level; else q T_m + r.
     fn value(
         &mut self,
-        c: &mut Circuit<'_>,
+        c: &mut Circuit,
         p: &[f64],
         babies: usize,
         (level, scale): (usize, &Scale),
