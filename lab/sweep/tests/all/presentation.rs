@@ -194,7 +194,7 @@ fn a_sweep_with_points_of_every_kind() {
     fresh("kinds", folder.path());
 }
 
-/// The name stands first. Values of the technology are those of its file.
+/// The name stands first, then the technology with what differs from its file.
 #[test]
 fn a_summary_names_the_machine_and_its_changes() {
     let definition = "kernel = 'add'\nn = 512\n[grid]\nhple.count = [64, 128]\n";
@@ -210,7 +210,9 @@ fn a_summary_names_the_machine_and_its_changes() {
     });
     let results = Results::merge(&[folder.path()]).unwrap();
     let summary = Outputs::new(&results).summary().unwrap();
-    assert_eq!(summary.lines().nth(1).unwrap(), "mine, vdm.banks = 64, plan best", "{summary}");
+    let of_technology = "technology gf12 with node_nm = 7, the vector crossbar's area by the paper's claim";
+    let line = format!("mine, {of_technology}, vdm.banks = 64, plan best");
+    assert_eq!(summary.lines().nth(1).unwrap(), line, "{summary}");
 }
 
 /// Its share would be no number.
