@@ -1,5 +1,6 @@
 //! Parameter sets.
 
+mod contents;
 mod document;
 mod variation;
 

@@ -102,7 +102,7 @@ impl Format {
             Self::Sweep => &["grid", "zip", "list", "kernel", "program", "explore", "schedule_for"],
             Self::Plan => &["plans", "tuning", "forwarding", "stagger"],
             Self::Library => &["entry", "operation"],
-            Self::Set => &["q", "p", "digits"],
+            Self::Set => &["q", "p"],
             Self::Claims => &["given", "tied", "fit"],
             Self::Setting => &["choice", "training"],
             Self::Manifest => &["ring_dimension", "outputs"],

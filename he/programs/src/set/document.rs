@@ -1,5 +1,6 @@
 //! The TOML form of a parameter set.
 
+use super::contents::{BootstrapTable, Contents, Entry};
 use super::variation::{Variation, resize_special};
 use super::{ParameterSet, log2};
 use crate::bootstrap::{Bootstrap, Steps};
@@ -9,7 +10,6 @@ use diagnostic::{Code, Diagnostic, Diagnostics, Span, counted};
 use num_bigint::BigUint;
 use ring::prime::{is_prime, largest_primes, nearest_prime};
 use ring::{Basis, Degree, Ring};
-use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 use toml::Spanned;
@@ -22,58 +22,6 @@ pub(super) static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
         Steps::ALL.iter().map(|steps| steps.name()).collect();
     Schema::from_value(Format::Set, root)
 });
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Contents {
-    n: Spanned<u64>,
-    pub(super) q: Spanned<Vec<Spanned<Entry>>>,
-    pub(super) p: Spanned<Vec<Spanned<Entry>>>,
-    pub(super) digits: Spanned<usize>,
-    plaintext_modulus: Option<Spanned<u64>>,
-    #[serde(default)]
-    pub(super) roots: Vec<Spanned<String>>,
-    hamming_weight: Option<Spanned<u64>>,
-    pub(super) bootstrap: Option<Spanned<BootstrapTable>>,
-    /// The schema allows `none` only.
-    security: Option<String>,
-    #[serde(default)]
-    sources: toml::Table,
-}
-
-/// One modulus, or the largest primes of a size, or the primes nearest to a power of two.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub(super) enum Entry {
-    Modulus(String),
-    Primes {
-        bits: u32,
-        count: usize,
-        #[serde(default)]
-        around: bool,
-    },
-}
-
-/// The table `[bootstrap]`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct BootstrapTable {
-    scale_bits: u32,
-    message_ratio_bits: u32,
-    pub(super) coeff_to_slot: usize,
-    pub(super) eval_mod: Spanned<usize>,
-    pub(super) slot_to_coeff: usize,
-    pub(super) slot_to_coeff_matrices: Option<Spanned<usize>>,
-    #[serde(default)]
-    pub(super) normalisation: usize,
-    range: u32,
-    degree: Spanned<usize>,
-    double_angles: u32,
-    arcsine: Option<Spanned<usize>>,
-    ephemeral_weight: Option<Spanned<u64>>,
-    /// The name of [`Steps`].
-    steps: String,
-}
 
 /// The kind of a list of primes: its definition, and its size.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,6 @@
 //! Other numbers in place of a set's: choices that leave the task of a program.
 
-use super::document::{Contents, Entry};
+use super::contents::{Contents, Entry};
 use toml::Spanned;
 
 /// Numbers in place of those of a set. Messages keep their scale, and a bootstrap leaves the same moduli.

@@ -15,6 +15,12 @@ fn parameters() -> Map<String, Value> {
 /// An object with parameters of tasks and machine keys, whose values are `of` the usual ones.
 fn keys(of: impl Fn(Value) -> Value, description: &str) -> Value {
     let mut properties = machine_keys(&of);
+    let of_technology = properties["technology"].take();
+    let names = json!({ "type": "string", "minLength": 1, "description": "Technology files, or names of built-in ones." });
+    properties["technology"] = json!({
+        "description": "The technology, or its keys.",
+        "anyOf": [of(names), of_technology],
+    });
     properties.extend(parameters().into_iter().map(|(key, schema)| (key, of(schema))));
     json!({ "type": "object", "additionalProperties": false, "properties": properties, "description": description })
 }
