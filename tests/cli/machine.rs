@@ -97,7 +97,7 @@ fn files(format: &Format) -> Vec<PathBuf> {
         "library" => (&["codegen/plans"], ".toml"),
         "claims" => (&["configs/tech"], ".claims.toml"),
         "setting" => (&["configs"], "-setting.toml"),
-        "plan" | "manifest" => (&[], ""),
+        "plan" | "manifest" | "mapping" => (&[], ""),
         unknown => panic!("where are the files of the format `{unknown}`?"),
     };
     let paths = folders.iter().flat_map(|folder| {
@@ -117,7 +117,7 @@ fn schemas_are_current_and_accept_the_committed_files_which_name_them() {
         assert_eq!(succeed(Path::new("."), &["machine", "schema", format.name]), format.text());
         let schema_value = format.schema();
         let files = files(format);
-        assert!(!files.is_empty() || ["plan", "manifest"].contains(&format.name), "{}", format.name);
+        assert!(!files.is_empty() || ["plan", "manifest", "mapping"].contains(&format.name), "{}", format.name);
         for path in files {
             let text = fs::read_to_string(&path).unwrap();
             let document: Value = toml::from_str(&text).unwrap();

@@ -106,7 +106,7 @@ impl Runtime<'_> {
     /// Returns an error if a launch does not fit the VDM, or if the data do not fit the off-chip memory.
     pub fn accounted(&self) -> Result<Timeline, RunError> {
         let plan = Plan { accounts: true, ..self.plan(false) };
-        self.fitting(plan.timeline().map_err(RunError::TooLarge)?)
+        self.timed(&plan)
     }
 
     /// The profile of a timeline with accounts.

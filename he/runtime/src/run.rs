@@ -283,12 +283,20 @@ impl<'p> Runtime<'p> {
     /// Returns an error if a launch does not fit the VDM, or if the data do not fit the off-chip memory.
     pub fn time(&self, record: bool) -> Result<Timeline, RunError> {
         let known = self.timeline.clone().filter(|_| !record);
-        let timeline = known.map_or_else(|| self.plan(record).timeline(), Ok).map_err(RunError::TooLarge)?;
-        self.fitting(timeline)
+        match known {
+            Some(timeline) => self.fitting(timeline),
+            None => self.timed(&self.plan(record)),
+        }
+    }
+
+    /// The timeline of a plan of this program.
+    pub(crate) fn timed(&self, plan: &Plan<'_>) -> Result<Timeline, RunError> {
+        let timeline = plan.timeline_before(Time::MAX).map_err(RunError::TooLarge)?;
+        self.fitting(timeline.ok_or(RunError::TooLong)?)
     }
 
     /// Refuses a timeline whose data do not fit the off-chip memory.
-    pub(crate) fn fitting(&self, timeline: Timeline) -> Result<Timeline, RunError> {
+    fn fitting(&self, timeline: Timeline) -> Result<Timeline, RunError> {
         if timeline.is_too_long {
             return Err(RunError::TooLong);
         }
