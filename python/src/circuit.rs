@@ -310,9 +310,9 @@ pub(crate) fn test_circuit(
         let outputs = match &machine {
             None => execute_watched(&inputs, watch).map_err(|error| error.to_string())?,
             Some(machine) => {
-                let run = Runtime::new(&generated.program, machine, Keys::Streamed);
-                let run = run.and_then(|runtime| runtime.execute(&inputs));
-                Some(run.map_err(|error| error.to_string())?)
+                let runtime = Runtime::new(&generated.program, machine, Keys::Streamed);
+                let runtime = runtime.map_err(|error| error.to_string())?;
+                Some(runtime.execute(&inputs).map_err(|error| error.to_string())?)
             }
         };
         let Some(outputs) = outputs else { return Ok(BTreeMap::new()) };

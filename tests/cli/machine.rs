@@ -117,7 +117,11 @@ fn schemas_are_current_and_accept_the_committed_files_which_name_them() {
         assert_eq!(succeed(Path::new("."), &["machine", "schema", format.name]), format.text());
         let schema_value = format.schema();
         let files = files(format);
-        assert!(!files.is_empty() || ["plan", "manifest", "mapping"].contains(&format.name), "{}", format.name);
+        assert!(
+            !files.is_empty() || ["plan", "manifest", "mapping"].contains(&format.name),
+            "{}",
+            format.name
+        );
         for path in files {
             let text = fs::read_to_string(&path).unwrap();
             let document: Value = toml::from_str(&text).unwrap();

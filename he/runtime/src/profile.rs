@@ -84,7 +84,7 @@ pub struct Part {
 const UNNAMED: &str = "unnamed";
 
 impl Owner {
-    /// The names from the stages to the function; [`UNNAMED`] if there is none.
+    /// The names from the stages to the function; `unnamed` if there is none.
     pub fn path(&self) -> Vec<&str> {
         let names = self.stages.iter().chain(&self.operations).chain(&self.function).map(String::as_str);
         let names: Vec<&str> = names.collect();

@@ -48,7 +48,7 @@ fn tolerance(row: &Heracles) -> Option<f64> {
 /// The ratio as a cell; an error beyond the tolerance.
 fn checked(what: &str, ratio: f64, tolerance: Option<f64>) -> Result<String, Fault> {
     match tolerance {
-        Some(most) if !((ratio - 1.0).abs() <= most) => {
+        Some(most) if ratio.is_nan() || (ratio - 1.0).abs() > most => {
             Err(format!("{what}: {ratio:.2} times the outside number, not within {most} of 1").into())
         }
         _ => Ok(format!("{ratio:.2}")),

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! NSGA-II chooses the designs (crate `heuropt`). It begins with the base machine and a spread over all axes. After each
-//! generation, [a descent over single axes](descent) improves the designs of the front within each area.
+//! generation, a descent over single axes improves the designs of the front within each area.
 //! Axes may be keys of machines and choices for one task, such as the order of an algorithm: they are searched together.
 //! The front covers all evaluated designs, not only the last population. Each design is evaluated like
 //! a point of a sweep: generate, check, simulate, append a record to the journal. A design with a record does

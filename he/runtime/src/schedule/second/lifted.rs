@@ -100,7 +100,7 @@ fn both_models_agree_on_programs_with_calls() {
                 values.isa.word_bits = 128;
                 values.hbm.gb_per_s = rng.random_range(10.0..1000.0);
                 values.hbm.latency_ns = [0.0, 33.3][rng.random_range(0..2)];
-                values.hbm.turn_ns = [0.0, 12.5, 100.0][case as usize % 3];
+                values.hbm.turn_ns = [0.0, 12.5, 100.0][case % 3];
                 values.generator.words_per_cycle = 1 << (case % 6);
                 values.launch.cycles = [0, 1000][rng.random_range(0..2)];
                 values.frontend.instruction_memory_kib = rng.random_range(4..64);
