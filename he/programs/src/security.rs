@@ -12,7 +12,7 @@ pub enum Security {
     /// tables, and the bound is assumed.
     Unclassified,
     /// The set says that it is not secure, a smaller degree replaces its own, or the secret has fewer nonzero coefficients than
-    /// [`LEAST_WEIGHT`].
+    /// `LEAST_WEIGHT`.
     None,
 }
 
