@@ -330,7 +330,7 @@ pub const fn paper_sbar(lanes: u32) -> Crossbar {
     Crossbar { inputs: lanes, outputs: lanes, bits: 128, stages: 4, interval: 1 }
 }
 
-/// The generator of seeded keys: cores of Keccak-f[1600], which squeeze SHAKE128.
+/// The generator of seeded keys: cores of Keccak-f(1600), which squeeze SHAKE128.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Generator {
     /// Bytes that it makes in a cycle.
