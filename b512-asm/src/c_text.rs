@@ -6,7 +6,7 @@
 use crate::code::Code;
 use crate::lex::{Fault, first_token};
 
-/// Where a text begins.
+/// The position at which a text begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     /// At the start of a line, where a line of the preprocessor may be.

@@ -92,7 +92,7 @@ fn keys_without_effect_change_no_search() {
     }
 }
 
-/// A recipe for another number of rings is where a search starts: what it finds is no slower.
+/// A search starts from the recipe for another number of rings, and finds none that is slower.
 #[test]
 fn a_recipe_for_another_number_of_rings_is_no_answer() {
     let machine = Machine::rpu_128x128();

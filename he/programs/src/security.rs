@@ -26,9 +26,8 @@ impl fmt::Display for Security {
     }
 }
 
-/// The least weight of a sparse secret that may be secure. Secrets of a lower weight fall to searches of a part of their coefficients:
-/// libraries use 32 for ephemeral secrets, of few moduli, and 192 for others; Cheon, Hhan, Hong and Son ("A hybrid of dual and
-/// meet-in-the-middle attack on sparse and ternary secret LWE", 2019) attack 64.
+/// The least weight of a sparse secret that is not called insecure. Assumed, without a published bound: secrets of a low weight fall
+/// to searches of a part of their coefficients, and libraries use 32 for ephemeral secrets only, and 192 for others.
 pub(crate) const LEAST_WEIGHT: u64 = 64;
 
 /// The degree, and the largest log2 QP for 128, 192 and 256 bits of security with a uniformly ternary secret.

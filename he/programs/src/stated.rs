@@ -4,8 +4,8 @@ use crate::security::{self, Security};
 use crate::set::ParameterSet;
 use ring_program::{Parameters, RingProgram};
 
-/// Rounding of a sum of two numbers of bits, which have two decimals.
-const ROUNDING: f64 = 0.021;
+/// Three numbers of bits with two decimals, each at most 0.005 away, and their sum in floating point.
+const ROUNDING: f64 = 0.016;
 
 /// The least log2 of the noise of a key switch: the rounding by P alone has a variance of at least 1/12.
 const LEAST_NOISE: f64 = -2.0;

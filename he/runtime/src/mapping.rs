@@ -186,7 +186,7 @@ pub struct Effort {
 }
 
 impl Default for Effort {
-    /// A first pass has at most 9 schedules, and 11 with recipes of least energy; the rest is for a second one.
+    /// Assumed: a first pass has at most 8 schedules, and 9 with recipes of least energy; the rest is for a second one.
     fn default() -> Self {
         Self { schedules: 12, gain: 0.001 }
     }

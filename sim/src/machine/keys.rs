@@ -248,7 +248,7 @@ sections! {
 
     /// The clock.
     ClockKeys [clock] {
-        /// The clock, in GHz; no part may be slower. 0: that of the slowest part.
+        /// Clock in GHz, at most what the slowest part reaches; 0 takes exactly that.
         ghz: f64 => NotNegative, "0", Derived "the printed clocks are those of the VDM, the slowest part", Fixed,
             [Stages Clock] "the slowest part reaches it" Free "beside the stages of crossbars that follow from it";
     }
