@@ -195,8 +195,8 @@ fn verdicts(
     Ok(rows)
 }
 
-/// The checks that the options select: every operation with kernels, at every size. Kernels for some batches only are left
-/// out at degrees where no batch on the devices uses them.
+/// The checks that the options select: every operation with kernels, at every size. Kernels for some batches
+/// only are left out at degrees where no batch on the devices uses them.
 fn checks<'k>(
     args: &Args,
     known: &'k [Kernels],

@@ -65,8 +65,8 @@ fn check(args: &CheckArgs) -> Result<(), Failure> {
     Ok(errors.or(())?)
 }
 
-/// The node of a technology and what it makes of the paper's machine, and for each file how many constants it gives: they may be
-/// of several nodes.
+/// The node of a technology and what it makes of the paper's machine, and for each file how many constants it
+/// gives: they may be of several nodes.
 fn technology_facts(base: &MachineBase) -> Result<String, Diagnostics> {
     let machine = base.machine(&[])?;
     let technology = &machine.technology;

@@ -32,11 +32,11 @@ pub(crate) struct Args {
     machine: MachineArgs,
     #[command(flatten)]
     ring: ring::RingArgs,
-    /// Coefficients of an input; of a ring program, limb after limb. The ending of the file's name selects the form:
-    /// .json is a list of numbers, and of texts such as "0x1f"; .npy is a NumPy array of integers, whose last
-    /// axis of two holds the low and the high half of long ones; .bin, or - for a pipe, is 16 little-endian bytes per
-    /// coefficient. Inputs of a kernel without a file keep the program's initial data, or are drawn from the
-    /// seed
+    /// Coefficients of an input; of a ring program, limb after limb. The ending of the file's name selects
+    /// the form: .json is a list of numbers, and of texts such as "0x1f"; .npy is a NumPy array of integers,
+    /// whose last axis of two holds the low and the high half of long ones; .bin, or - for a pipe, is 16
+    /// little-endian bytes per coefficient. Inputs of a kernel without a file keep the program's initial
+    /// data, or are drawn from the seed
     #[arg(long = "input", value_name = "NAME=FILE", value_parser = named_file())]
     inputs: Vec<NamedFile>,
     /// Write the coefficients of an output to a file, in the form that its name says
@@ -73,8 +73,8 @@ pub(crate) struct Args {
     /// Write a page with stall breakdown, pipeline timeline, area and energy: one HTML file
     #[arg(long, value_name = "FILE.html", conflicts_with = "functional_only")]
     page: Option<PathBuf>,
-    /// Write whose the time, the off-chip bytes and the energy of a ring program are, by stage, operation, function and kernel: JSON
-    /// for <https://www.speedscope.app>. FILE may be -
+    /// Write whose the time, the off-chip bytes and the energy of a ring program are, by stage, operation,
+    /// function and kernel: JSON for <https://www.speedscope.app>. FILE may be -
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
     /// First instruction of an ASCII trace, by default 0

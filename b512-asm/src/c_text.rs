@@ -1,7 +1,7 @@
 //! What stands between the tokens of C: blanks, comments, and lines of the preprocessor.
 //!
-//! No preprocessor runs. `#include` and `#pragma` change nothing here, since the calls are known without a header; every
-//! other line of the preprocessor may remove or replace code, and is an error.
+//! No preprocessor runs. `#include` and `#pragma` change nothing here, since the calls are known without a
+//! header; every other line of the preprocessor may remove or replace code, and is an error.
 
 use crate::code::Code;
 use crate::lex::{Fault, first_token};
@@ -18,8 +18,8 @@ pub(crate) enum Place {
 /// Skips blanks, lines and comments.
 ///
 /// # Errors
-/// Returns a comment that does not end, or that ends where C and a reader of lines disagree; a directive of the assembler
-/// that is not on a line of its own; and a line of the preprocessor that is not evaluated.
+/// Returns a comment that does not end, or that ends where C and a reader of lines disagree; a directive of
+/// the assembler that is not on a line of its own; and a line of the preprocessor that is not evaluated.
 pub(crate) fn skip(mut input: &str, mut place: Place) -> Result<&str, Fault<'_>> {
     loop {
         let rest = input.trim_start();
@@ -68,8 +68,8 @@ fn preprocess(line: &str, place: Place) -> Result<(), Fault<'_>> {
     Err(fault.help("no preprocessor runs: give the text that it makes, as `cpp -P -CC` does"))
 }
 
-/// The lines with a directive of the assembler, without the `//` before it: comments `//.` on lines of their own, outside of
-/// other comments.
+/// The lines with a directive of the assembler, without the `//` before it: comments `//.` on lines of their
+/// own, outside of other comments.
 pub(crate) fn directives(source: &str) -> Vec<&str> {
     let (bytes, mut found) = (source.as_bytes(), Vec::new());
     // One pass: a text is as long as it likes, and so are its lines.

@@ -36,8 +36,9 @@
 //!
 //! A kernel in this form has instructions only: the host code, which the paper does not print, sets up
 //! tables, launch values and symbols. Here, comments that begin with `//.` are directives of the assembler,
-//! each on a line of its own. A C compiler ignores them. Numbers are those of C, so `010` is 8. No preprocessor runs: `#include` and
-//! `#pragma` are ignored, and other lines such as `#if` are errors, since they may remove calls.
+//! each on a line of its own. A C compiler ignores them. Numbers are those of C, so `010` is 8. No
+//! preprocessor runs: `#include` and `#pragma` are ignored, and other lines such as `#if` are errors, since
+//! they may remove calls.
 
 mod print;
 mod read;

@@ -121,8 +121,8 @@ impl fmt::Display for Origin {
 
 /// Chooses a recipe for a request on a machine.
 ///
-/// [`PlanChoice::Best`] searches if the library has no recipe for the request, with its number of rings, and the machine;
-/// [`PlanChoice::Tuned`] always does.
+/// [`PlanChoice::Best`] searches if the library has no recipe for the request, with its number of rings, and
+/// the machine; [`PlanChoice::Tuned`] always does.
 ///
 /// # Errors
 /// Returns an error if the request is invalid, or if a search finds no program that fits the
@@ -144,8 +144,9 @@ pub fn choose(request: &Request, machine: &Machine, plan: &PlanChoice) -> Result
     })
 }
 
-/// The library's recipe for the timing of a machine and this number of rings, or else the result of a quick search. In smaller
-/// memories than those of the library's machine, the recipe may have other code, which spills or is slow, or not fit.
+/// The library's recipe for the timing of a machine and this number of rings, or else the result of a quick
+/// search. In smaller memories than those of the library's machine, the recipe may have other code, which
+/// spills or is slow, or not fit.
 fn best(request: &Request, machine: &Machine) -> Result<Choice, Error> {
     let target = Target::of(machine);
     let (held, reference) = (BUILT_IN.find(request, &target), target.machine());

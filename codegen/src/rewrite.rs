@@ -116,8 +116,9 @@ fn replaces(new: &Program, given: &Program, machine: &Machine) -> bool {
         && lint::errors(new, machine).is_empty()
 }
 
-/// The moduli of a program with new instructions: those that the instructions read, and those that the given program has for
-/// its claims and the range of its inputs. A tower that no instruction reads may be a substitute for a missing modulus.
+/// The moduli of a program with new instructions: those that the instructions read, and those that the given
+/// program has for its claims and the range of its inputs. A tower that no instruction reads may be a
+/// substitute for a missing modulus.
 fn moduli(program: &Program, code: &Code, instructions: &[Instr]) -> Vec<(MReg, u128)> {
     let mut is_read = [false; REGISTERS];
     for instr in instructions {

@@ -52,7 +52,8 @@ pub struct Usage {
     pub seeded: bool,
 }
 
-/// The bytes of a macro of the memory of keys: those of a bank of the paper's VDM, whatever the machine's has.
+/// The bytes of a macro of the memory of keys: those of a bank of the paper's VDM, whatever the machine's
+/// has.
 const KEY_MACRO_BYTES: f64 = 32_768.0;
 
 impl Area {
@@ -118,8 +119,8 @@ impl Area {
         gate_mm2(machine) * Vbar::of(machine).gates().total()
     }
 
-    /// The area of a machine with what a run uses beside it. Keys on the chip lie in macros of 32 KiB with one port. RPUs that
-    /// share the off-chip memory share its interface.
+    /// The area of a machine with what a run uses beside it. Keys on the chip lie in macros of 32 KiB with
+    /// one port. RPUs that share the off-chip memory share its interface.
     pub fn of_run(machine: &Machine, usage: &Usage) -> Self {
         let constants = &machine.technology.area;
         let macros = (usage.key_bytes as f64 / KEY_MACRO_BYTES).ceil();

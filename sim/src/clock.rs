@@ -47,7 +47,8 @@ pub struct Clock {
     pub set: Option<f64>,
 }
 
-/// The stages of a crossbar that has no need of more: those of the paper's machine, which the time of its 1K transform shows.
+/// The stages of a crossbar that has no need of more: those of the paper's machine, which the time of its 1K
+/// transform shows.
 const LEAST_STAGES: u32 = 4;
 /// The most stages that a machine chooses for a crossbar.
 const MOST_STAGES: u32 = 64;
@@ -73,8 +74,8 @@ impl Machine {
         [crossbar_ps(self, lanes, self.vdm.banks), crossbar_ps(self, lanes, lanes)]
     }
 
-    /// The stages of crossbars that follow from the machine: the least, from [`LEAST_STAGES`] on, with which a crossbar does not
-    /// limit the clock: `clock.ghz`, or that of the slowest other part.
+    /// The stages of crossbars that follow from the machine: the least, from [`LEAST_STAGES`] on, with which
+    /// a crossbar does not limit the clock: `clock.ghz`, or that of the slowest other part.
     pub(crate) fn least_stages(&self) -> Stages {
         let others = Clock::with_stages(self, Stages { vbar: MOST_STAGES, sbar: MOST_STAGES }).slowest().1;
         let wanted = if self.clock.ghz > 0.0 { others.min(self.clock.ghz) } else { others };

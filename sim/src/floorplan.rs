@@ -1,11 +1,12 @@
 //! The distances of a floorplan, and the energy of wires over them.
 //!
-//! The RPU is a square of its area, without the interface of the off-chip memory, which lies along one side. Lanes and banks are
-//! spread over it. An element that passes a crossbar goes from one place of the square to another: two thirds of the side on
-//! average, by right angles. A word of the off-chip memory goes from the middle of a side to a bank: three quarters of the side.
+//! The RPU is a square of its area, without the interface of the off-chip memory, which lies along one side.
+//! Lanes and banks are spread over it. An element that passes a crossbar goes from one place of the square to
+//! another: two thirds of the side on average, by right angles. A word of the off-chip memory goes from the
+//! middle of a side to a bank: three quarters of the side.
 //!
-//! Energies of events are those of a technology's given machine, and have its wires. So only the distance beyond that machine's
-//! adds to them; the printed shares of the paper's machine stay as they are.
+//! Energies of events are those of a technology's given machine, and have its wires. So only the distance
+//! beyond that machine's adds to them; the printed shares of the paper's machine stay as they are.
 
 use crate::area::Area;
 use crate::machine::Machine;
@@ -37,7 +38,8 @@ impl Floorplan {
         }
     }
 
-    /// The energy of the wires that a bit passes through a crossbar, beyond those of the given machine, in pJ.
+    /// The energy of the wires that a bit passes through a crossbar, beyond those of the given machine, in
+    /// pJ.
     pub fn crossbar_pj_per_bit(&self) -> f64 {
         self.pj_per_bit_mm * BETWEEN_PLACES * (self.side_mm - self.given_side_mm).max(0.0)
     }

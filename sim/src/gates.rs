@@ -355,8 +355,9 @@ impl Generator {
         (self.bytes_per_cycle * Self::ROUNDS / Self::RATE_BYTES).ceil()
     }
 
-    /// The size of a core. Theta takes 11 exclusive ors for each column of five bits, chi an exclusive or and an AND of 1.5
-    /// for each bit; rho and pi are wires. A register holds the state, a second one the bytes on their way out.
+    /// The size of a core. Theta takes 11 exclusive ors for each column of five bits, chi an exclusive or and
+    /// an AND of 1.5 for each bit; rho and pi are wires. A register holds the state, a second one the bytes
+    /// on their way out.
     fn core() -> Gates {
         let theta = Self::STATE / 5.0 * 11.0 * XOR;
         let chi = Self::STATE * (XOR + 1.5);

@@ -93,6 +93,7 @@ pub struct BeyondHbm {
     pub needed: u64,
     /// The bytes of the memory that the RPU has.
     pub capacity: u64,
-    /// The key that limits it, and the least value that suffices: a number of stacks, or MiB of those that there are.
+    /// The key that limits it, and the least value that suffices: a number of stacks, or MiB of those that
+    /// there are.
     pub key: (&'static str, u64),
 }

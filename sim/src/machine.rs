@@ -121,7 +121,8 @@ impl Machine {
         self.words_of(u64::from(self.vdm.size_mib) << 20) >> self.vdm_halvings
     }
 
-    /// The machine if programs use half as much of its VDM, for tests of small memories. Clock, area and the time of an access stay.
+    /// The machine if programs use half as much of its VDM, for tests of small memories. Clock, area and the
+    /// time of an access stay.
     #[must_use]
     pub fn with_half_of_the_vdm(&self) -> Self {
         Self::of(self.values.clone(), self.vdm_halvings + 1)
@@ -164,8 +165,8 @@ impl Machine {
         *self.stages.get_or_init(|| self.least_stages())
     }
 
-    /// The same machine with all values written out that 0 leaves to the machine and that decide cycles: `vdm.access_cycles` and
-    /// the stages of both crossbars.
+    /// The same machine with all values written out that 0 leaves to the machine and that decide cycles:
+    /// `vdm.access_cycles` and the stages of both crossbars.
     #[must_use]
     pub fn resolved(&self) -> Self {
         let mut values = self.values.clone();
@@ -285,8 +286,9 @@ impl Machine {
             .collect()
     }
 
-    /// True if the same programs are generated for both machines, and every program that fits both takes the same cycles on
-    /// both: the machines differ at most in keys without an effect on either, and in the sizes of memories.
+    /// True if the same programs are generated for both machines, and every program that fits both takes the
+    /// same cycles on both: the machines differ at most in keys without an effect on either, and in the sizes
+    /// of memories.
     pub fn has_the_timing_of(&self, other: &Self) -> bool {
         self.with_costs_of(other) == other.with_costs_of(other)
     }

@@ -56,7 +56,8 @@ impl Kind {
         Ok(kinds.into_iter().find(|(name, _)| *name == self.name).map(|(_, recipe)| recipe))
     }
 
-    /// All kinds, with the number of moduli to test them with. The kernels of the origin `best` are the remaining ones.
+    /// All kinds, with the number of moduli to test them with. The kernels of the origin `best` are the
+    /// remaining ones.
     fn all() -> Vec<(Self, usize)> {
         let kind = |name| move |(word_bits, longest)| Self { name, word_bits, longest };
         let single = [(32, 30), (64, 62), (128, 126)].map(kind("single")).map(|kind| (kind, 1));
@@ -171,7 +172,8 @@ fn results(all: &[u128], sets: &[Operands]) -> Vec<Vec<u128>> {
     all.chunks(all.len() / sets.len()).map(<[u128]>::to_vec).collect()
 }
 
-/// Copies of the sets in a batch: on a card, of several moduli, as many transforms as its kernels are made for.
+/// Copies of the sets in a batch: on a card, of several moduli, as many transforms as its kernels are made
+/// for.
 fn copies(device: &Device, request: &Request, sets: &[Operands]) -> usize {
     let limbs = request.rings.len();
     if device.is_emulated() || limbs == 1 { 1 } else { TRANSFORMS / (limbs * sets.len()) }

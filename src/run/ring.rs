@@ -38,8 +38,8 @@ pub(super) struct RingArgs {
     /// What the search for the mapping of a ring program minimises; by default cycles
     #[arg(long, value_parser = merits())]
     optimise: Option<Merit>,
-    /// Mapping of a ring program in place of a search: a file that `rpu machine schema mapping` describes, or the JSON document of a
-    /// run
+    /// Mapping of a ring program in place of a search: a file that `rpu machine schema mapping` describes, or
+    /// the JSON document of a run
     #[arg(long, value_name = "FILE", conflicts_with = "optimise")]
     mapping: Option<PathBuf>,
 }

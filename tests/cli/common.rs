@@ -10,8 +10,8 @@ pub(crate) fn repository(path: &str) -> String {
     format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What a process under test inherits: programs, temporary files, and the files of a coverage run. What else a user
-/// sets, such as colours, a number of threads or a folder with recipes, changes no test.
+/// What a process under test inherits: programs, temporary files, and the files of a coverage run. What else
+/// a user sets, such as colours, a number of threads or a folder with recipes, changes no test.
 const INHERITED: [&str; 8] =
     ["PATH", "TMPDIR", "TMP", "TEMP", "SystemRoot", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE", "RPU_BROWSER"];
 

@@ -1,5 +1,5 @@
-//! Every command asks one question before its work: whether the machine takes the program. And what a command writes, others
-//! read.
+//! Every command asks one question before its work: whether the machine takes the program. And what a command
+//! writes, others read.
 
 use crate::common::{repository, rpu, succeed};
 use std::fs;

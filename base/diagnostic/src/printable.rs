@@ -37,7 +37,8 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a text is a name: one line of printable text. Names come from files, and reports have a line for each.
+/// Whether a text is a name: one line of printable text. Names come from files, and reports have a line for
+/// each.
 pub fn is_line(text: &str) -> bool {
     !text.contains(|c: char| is_harmful(c) || matches!(c, '\n' | '\t' | '\u{2028}' | '\u{2029}'))
 }

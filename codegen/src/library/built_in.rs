@@ -101,7 +101,8 @@ impl Library {
         entry.map(|entry| &entry.recipe)
     }
 
-    /// The task for the number of rings nearest to a request's, its own first, and the speeds of its machines.
+    /// The task for the number of rings nearest to a request's, its own first, and the speeds of its
+    /// machines.
     pub(crate) fn nearest_task(&self, request: &Request) -> Option<(&Task, &[Speed])> {
         let nearest = self.tasks_by_towers(request).into_iter().next()?;
         let file = self.files_of(request.operation.name(), request.n());

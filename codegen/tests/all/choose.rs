@@ -51,8 +51,8 @@ fn value(key: &Key, rng: &mut TestRng) -> Value {
     }
 }
 
-/// Of 200 machines that differ from the paper's in keys without effect, each has the same kernels as the paper's; and so has
-/// one for each of these keys.
+/// Of 200 machines that differ from the paper's in keys without effect, each has the same kernels as the
+/// paper's; and so has one for each of these keys.
 #[test]
 fn keys_without_effect_change_no_kernel() {
     let paper = Machine::rpu_128x128();

@@ -2,8 +2,8 @@
 //! best change.
 //!
 //! Batches are timed cold: batches of 512 MiB in total take turns. The program prints the default recipe and
-//! each improvement; with `--near`, the default recipe and all its neighbours, fastest first; with `--chained`, it and
-//! all that are one kernel of two passes.
+//! each improvement; with `--near`, the default recipe and all its neighbours, fastest first; with
+//! `--chained`, it and all that are one kernel of two passes.
 //!
 //! A line is `us,passes,product,shared_roots,alternating,spilled`, in microseconds per transform or product:
 //! a pass is `stages:points_log:lanes_log:blocks`, a product `fused:blocks` or `separate`, and `spilled`

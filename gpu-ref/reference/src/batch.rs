@@ -16,8 +16,9 @@ const MARK_BYTES: usize = 8;
 pub struct Batch<W> {
     device: Device,
     buffer: Buffer,
-    /// What launches on the words count, in device memory: see `Mark` in `cuda/common.cuh`. It is zero between
-    /// launches. Whoever may write the words may use their marks, so launches on different words share none.
+    /// What launches on the words count, in device memory: see `Mark` in `cuda/common.cuh`. It is zero
+    /// between launches. Whoever may write the words may use their marks, so launches on different words
+    /// share none.
     marks: Buffer,
     words: usize,
     word: PhantomData<W>,

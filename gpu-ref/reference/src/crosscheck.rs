@@ -85,8 +85,8 @@ impl Kernels {
     }
 }
 
-/// The kernels of [`Strategy::Best`] that batches of some size use on a device: how they cross memory, and the recipe for
-/// moduli of at most `largest`.
+/// The kernels of [`Strategy::Best`] that batches of some size use on a device: how they cross memory, and
+/// the recipe for moduli of at most `largest`.
 ///
 /// # Errors
 /// Returns the errors of [`Recipe::for_card`].

@@ -34,9 +34,9 @@ enum Backend {
 }
 
 impl Device {
-    /// Opens CUDA device number `ordinal`, of compute capability 8.0 or later, with a driver of CUDA 12.8 or later and an
-    /// NVRTC of CUDA 12 or later that is not newer than the driver. Kernels are compiled
-    /// for its architecture, and cached in `$XDG_CACHE_HOME/gpu-ref` or `~/.cache/gpu-ref`.
+    /// Opens CUDA device number `ordinal`, of compute capability 8.0 or later, with a driver of CUDA 12.8 or
+    /// later and an NVRTC of CUDA 12 or later that is not newer than the driver. Kernels are compiled for its
+    /// architecture, and cached in `$XDG_CACHE_HOME/gpu-ref` or `~/.cache/gpu-ref`.
     ///
     /// # Errors
     /// Returns [`Error::NoDevice`] if the CUDA driver, NVRTC or the device is missing or too old.
@@ -58,9 +58,9 @@ impl Device {
     /// caller's own work there. Compiled kernels are shared. Plans and batches belong to one of the
     /// two values; [`crate::Batch::from_raw`] gives the other one access to the same memory.
     ///
-    /// Transforms and products only launch kernels, once [`crate::Plan::prepare`] has compiled them. So they may
-    /// also be captured into a graph, which must not outlive the plan and the batches. Two such graphs may run
-    /// at once if no batch is in both.
+    /// Transforms and products only launch kernels, once [`crate::Plan::prepare`] has compiled them. So they
+    /// may also be captured into a graph, which must not outlive the plan and the batches. Two such graphs
+    /// may run at once if no batch is in both.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] on an emulated device or if the stream belongs to another device or
@@ -182,8 +182,9 @@ impl Device {
     /// Starts a kernel. On a GPU it runs after all earlier launches.
     ///
     /// # Errors
-    /// Returns [`Error::Arguments`] unless the arguments have the number and the sizes of the kernel's parameters,
-    /// [`Error::Driver`] if a driver call fails, and [`Error::Overrun`] or [`Error::Stuck`] on an emulated device.
+    /// Returns [`Error::Arguments`] unless the arguments have the number and the sizes of the kernel's
+    /// parameters, [`Error::Driver`] if a driver call fails, and [`Error::Overrun`] or [`Error::Stuck`] on an
+    /// emulated device.
     ///
     /// # Safety
     /// The arguments must mean what the kernel's parameters do. Its pointers must be valid for all accesses
@@ -206,7 +207,8 @@ impl Device {
     /// A graph of launches in sequence.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Arguments`] as [`Self::launch`] does.
+    /// Returns [`Error::Unsupported`] on an emulated device, and [`Error::Arguments`] as [`Self::launch`]
+    /// does.
     pub fn record<'l, 'a: 'l>(
         &self,
         launches: impl IntoIterator<Item = &'l Launch<'a>>,
@@ -218,8 +220,8 @@ impl Device {
     /// ones to wait for.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] on an emulated device, and unless there is a list of earlier positions for each
-    /// launch; and [`Error::Arguments`] as [`Self::launch`] does.
+    /// Returns [`Error::Unsupported`] on an emulated device, and unless there is a list of earlier positions
+    /// for each launch; and [`Error::Arguments`] as [`Self::launch`] does.
     pub fn build(&self, launches: &[Launch<'_>], dependencies: &[Vec<usize>]) -> Result<Graph, Error> {
         self.cuda("building a graph")?.build(launches, dependencies)
     }
@@ -290,8 +292,8 @@ impl Device {
         }
     }
 
-    /// Maximum number of resident blocks of a kernel, whose launches all have these threads and this shared memory: the limit
-    /// of a cooperative launch.
+    /// Maximum number of resident blocks of a kernel, whose launches all have these threads and this shared
+    /// memory: the limit of a cooperative launch.
     pub(crate) fn resident_blocks(&self, kernel: &Kernel, shape: Shape) -> Result<u32, Error> {
         let blocks = match (&*self.backend, &kernel.function) {
             (Backend::Cuda(cuda), Function::Cuda(function)) => match kernel.resident.get() {

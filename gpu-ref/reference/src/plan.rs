@@ -75,10 +75,10 @@ const ONCE_THREADS: u32 = 1024;
 const RESIDENT_THREADS: u32 = 256;
 
 impl<W: Word> Plan<W> {
-    /// Creates a plan for moduli of this length with the strategy's own recipe. All moduli must have
-    /// roots for the same N. A plan of [`Strategy::Best`] uses for each batch the recipe that is the fastest on
-    /// this device ([`Recipe::for_card`]): it compiles those for one polynomial at once, others before the first batch
-    /// that needs them or in [`Self::prepare`].
+    /// Creates a plan for moduli of this length with the strategy's own recipe. All moduli must have roots
+    /// for the same N. A plan of [`Strategy::Best`] uses for each batch the recipe that is the fastest on
+    /// this device ([`Recipe::for_card`]): it compiles those for one polynomial at once, others before the
+    /// first batch that needs them or in [`Self::prepare`].
     ///
     /// # Errors
     /// Returns the errors of [`Recipe::for_moduli`] and [`Plan::with_recipe`].
@@ -103,7 +103,8 @@ impl<W: Word> Plan<W> {
         Self::build(device, recipe, moduli, &[])
     }
 
-    /// [`Self::with_recipe`], with the tables of one of `others` that has the same moduli and arithmetic, if its order is the same.
+    /// [`Self::with_recipe`], with the tables of one of `others` that has the same moduli and arithmetic, if
+    /// its order is the same.
     fn build(
         device: &Device,
         recipe: Recipe,
@@ -224,8 +225,8 @@ impl<W: Word> Plan<W> {
         &self.recipe
     }
 
-    /// Compiles the kernels for batches of that many polynomials, if they are missing. Afterwards such transforms and
-    /// products only launch kernels.
+    /// Compiles the kernels for batches of that many polynomials, if they are missing. Afterwards such
+    /// transforms and products only launch kernels.
     ///
     /// # Errors
     /// Returns the errors of [`Plan::with_recipe`].

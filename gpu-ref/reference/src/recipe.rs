@@ -133,9 +133,9 @@ impl Recipe {
         Self::for_card(Card::H100, word_bits, log_n, largest, transforms)
     }
 
-    /// [`Recipe::for_moduli`] of [`Strategy::Best`] for batches of `transforms` transforms on a device, counting
-    /// each polynomial and limb: one transform spreads over the
-    /// whole device, a few have more blocks each than many, and many cross memory once where that is faster.
+    /// [`Recipe::for_moduli`] of [`Strategy::Best`] for batches of `transforms` transforms on a device,
+    /// counting each polynomial and limb: one transform spreads over the whole device, a few have more blocks
+    /// each than many, and many cross memory once where that is faster.
     ///
     /// # Errors
     /// Returns the errors of [`Recipe::new`].

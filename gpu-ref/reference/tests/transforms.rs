@@ -162,7 +162,8 @@ fn crosses_memory_in_a_chain(device: &Device) {
     }
 }
 
-/// Launches of one plan on different batches, without an order between them: what they count belongs to the batches.
+/// Launches of one plan on different batches, without an order between them: what they count belongs to the
+/// batches.
 fn launches_share_nothing(device: &Device) {
     let recipe = Recipe::for_batches(64, 16, (1 << 60) - 1, 512).unwrap();
     let modulus = Modulus::<u64>::find(60, 1 << 16, 0).unwrap();

@@ -117,7 +117,8 @@ impl Options {
         self.0.get(name).map(String::as_str)
     }
 
-    /// The value of an option of the kind [`OptionKind::Count`], [`OptionKind::CountTo`] or [`OptionKind::Bits`].
+    /// The value of an option of the kind [`OptionKind::Count`], [`OptionKind::CountTo`] or
+    /// [`OptionKind::Bits`].
     pub fn count(&self, name: &str) -> Option<usize> {
         self.text(name).and_then(|text| count(text).ok()).map(NonZeroUsize::get)
     }
@@ -433,8 +434,8 @@ fn bits(text: &str) -> Result<(), String> {
 /// The most rotations of one range, so that a mistake does not fill the memory.
 const LONGEST_RANGE: u64 = 1 << 17;
 
-/// Distinct rotations of the slots of a degree, by the first number given for each; and each further number with the one that it
-/// repeats. Of 512 slots, -1 is 511: one Galois element, one key and one result.
+/// Distinct rotations of the slots of a degree, by the first number given for each; and each further number
+/// with the one that it repeats. Of 512 slots, -1 is 511: one Galois element, one key and one result.
 pub fn distinct_rotations(given: &[i64], degree: Degree) -> (Vec<i64>, Vec<(i64, i64)>) {
     let slots = (degree.get() / 2).max(1) as i64;
     let (mut distinct, mut repeated, mut known) = (Vec::new(), Vec::new(), BTreeMap::new());

@@ -8,11 +8,11 @@ use std::fmt;
 pub enum Security {
     /// At least this many bits, the largest of 128, 192 and 256.
     Bits(u32),
-    /// log2 QP is within the bound for 128 bits, but no table has the case: the secret is sparse, or the degree is beyond the
-    /// tables, and the bound is assumed.
+    /// log2 QP is within the bound for 128 bits, but no table has the case: the secret is sparse, or the
+    /// degree is beyond the tables, and the bound is assumed.
     Unclassified,
-    /// The set says that it is not secure, a smaller degree replaces its own, or the secret has fewer nonzero coefficients than
-    /// `LEAST_WEIGHT`.
+    /// The set says that it is not secure, a smaller degree replaces its own, or the secret has fewer nonzero
+    /// coefficients than `LEAST_WEIGHT`.
     None,
 }
 
@@ -26,8 +26,9 @@ impl fmt::Display for Security {
     }
 }
 
-/// The least weight of a sparse secret that is not called insecure. Assumed, without a published bound: secrets of a low weight fall
-/// to searches of a part of their coefficients, and libraries use 32 for ephemeral secrets only, and 192 for others.
+/// The least weight of a sparse secret that is not called insecure. Assumed, without a published bound:
+/// secrets of a low weight fall to searches of a part of their coefficients, and libraries use 32 for
+/// ephemeral secrets only, and 192 for others.
 pub(crate) const LEAST_WEIGHT: u64 = 64;
 
 /// The degree, and the largest log2 QP for 128, 192 and 256 bits of security with a uniformly ternary secret.

@@ -44,11 +44,12 @@ sets! {
 /// n = "assumed"
 /// ```
 ///
-/// If another n than the set's own is below the weight, the weight is reduced in proportion. A modulus is a number in quotes. `{ bits, count }` are the largest primes of that size that are 1 mod 2n;
-/// p has the largest of them, so that P exceeds each digit if the sizes are equal. With
-/// `around = true` the primes are those next to 2^bits, above and below, in the order of Lattigo's `NextAlternatingPrime`, q before
-/// p. P far below a digit is an error, since the noise of a key switch would drown the message; so is log2 QP beyond the bound for 128 bits of security, unless the set
-/// says that it is not secure.
+/// If another n than the set's own is below the weight, the weight is reduced in proportion. A modulus is a
+/// number in quotes. `{ bits, count }` are the largest primes of that size that are 1 mod 2n; p has the
+/// largest of them, so that P exceeds each digit if the sizes are equal. With `around = true` the primes are
+/// those next to 2^bits, above and below, in the order of Lattigo's `NextAlternatingPrime`, q before p. P far
+/// below a digit is an error, since the noise of a key switch would drown the message; so is log2 QP beyond
+/// the bound for 128 bits of security, unless the set says that it is not secure.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParameterSet {
     name: String,
@@ -97,12 +98,12 @@ impl ParameterSet {
         Self::parse_with((name, file, text), n, Variation::default())
     }
 
-    /// The set of a name in a text of a file, with other numbers. If they change it, P has the fewest moduli that exceed each
-    /// digit: the first ones of the set, or more of the last one's size.
+    /// The set of a name in a text of a file, with other numbers. If they change it, P has the fewest moduli
+    /// that exceed each digit: the first ones of the set, or more of the last one's size.
     ///
     /// # Errors
-    /// As [`Self::parse`], and if the set cannot have the numbers: it has no bootstrap, or names the moduli of which there should
-    /// be more.
+    /// As [`Self::parse`], and if the set cannot have the numbers: it has no bootstrap, or names the moduli
+    /// of which there should be more.
     pub fn parse_with(
         (name, file, text): (&str, &str, &str),
         n: Option<u64>,

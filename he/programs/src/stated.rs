@@ -10,9 +10,10 @@ const ROUNDING: f64 = 0.016;
 /// The least log2 of the noise of a key switch: the rounding by P alone has a variance of at least 1/12.
 const LEAST_NOISE: f64 = -2.0;
 
-/// Holds what a manifest states against the program and the named set: reports repeat it. Of a built-in set all is
-/// computed again, with the levels that its bootstrap leaves, or fewer. Of another, the moduli of the program bound
-/// log2 QP from below, the degree and log2 QP bound the security from above, and no key switch is without noise.
+/// Holds what a manifest states against the program and the named set: reports repeat it. Of a built-in set
+/// all is computed again, with the levels that its bootstrap leaves, or fewer. Of another, the moduli of the
+/// program bound log2 QP from below, the degree and log2 QP bound the security from above, and no key switch
+/// is without noise.
 ///
 /// # Errors
 /// Returns the first statement that cannot be true.

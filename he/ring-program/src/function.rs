@@ -129,8 +129,8 @@ impl RingProgram {
     /// The most lines that the calls of a program may have in all, arguments and results included.
     pub const MAX_LINES: u64 = 1 << 25;
 
-    /// The most that any program may have of them; further ones need lines of functions, of which each allows for
-    /// [`Self::LINES_PER_LINE`]. So a small text costs little time and memory.
+    /// The most that any program may have of them; further ones need lines of functions, of which each allows
+    /// for [`Self::LINES_PER_LINE`]. So a small text costs little time and memory.
     pub const FREE_LINES: u64 = 1 << 20;
 
     /// See [`Self::FREE_LINES`].

@@ -11,8 +11,8 @@ pub enum KeyPart {
     Both,
 }
 
-/// The part of a key that an input holds; `None` for other inputs. A key's name contains `key` or `evk`, or ends in `.b.J` or
-/// `.a.J` for a digit J, such as `galois.5.b.0`.
+/// The part of a key that an input holds; `None` for other inputs. A key's name contains `key` or `evk`, or
+/// ends in `.b.J` or `.a.J` for a digit J, such as `galois.5.b.0`.
 pub fn key_part(name: &str) -> Option<KeyPart> {
     let name = name.to_ascii_lowercase();
     let is_digit = |(part, digit): (&str, &str)| {

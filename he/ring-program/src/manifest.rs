@@ -1,14 +1,16 @@
 //! Manifests: what a program's text does not say.
 //!
-//! The project's own manifest is one JSON object. Other keys are errors, apart from those of a record of a trace:
+//! The project's own manifest is one JSON object. Other keys are errors, apart from those of a record of a
+//! trace:
 //!
 //! ```text
 //! {"ring_dimension": 1024, "inputs": {"d": [1, 2, 3], "evk": [25, 26]}, "outputs": {"ks0": [90, 91]}}
 //! ```
 //!
 //! The key `seeded`, which may be absent, lists the random limbs of keys that a seed can replace, by the
-//! names of inputs or by ids: `"seeded": ["evk.a.0", 26]`. Of an input `KEY.a.J` all limbs are random, of `KEY.b.J` none, of
-//! another key at most half, and of ciphertexts and plaintexts none. The key `title` says in one line what the program is.
+//! names of inputs or by ids: `"seeded": ["evk.a.0", 26]`. Of an input `KEY.a.J` all limbs are random, of
+//! `KEY.b.J` none, of another key at most half, and of ciphertexts and plaintexts none. The key `title` says
+//! in one line what the program is.
 //!
 //! The key `parameters`, which may be absent, says what is known of the [parameter set](Parameters).
 //!

@@ -1,6 +1,8 @@
-//! What of a function each call needs: the results on which an output depends, and the parameters on which these depend.
+//! What of a function each call needs: the results on which an output depends, and the parameters on which
+//! these depend.
 //!
-//! A call of which nothing is needed is no work, and neither are the lines of a function that only other results need.
+//! A call of which nothing is needed is no work, and neither are the lines of a function that only other
+//! results need.
 
 use crate::{Call, Function, RingProgram, Shape};
 use rustc_hash::FxHashMap;

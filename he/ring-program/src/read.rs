@@ -135,7 +135,8 @@ struct Reader<'m> {
 }
 
 impl<'m> Reader<'m> {
-    /// The most limbs in the lists of all functions and calls, and those for which each line of the text allows.
+    /// The most limbs in the lists of all functions and calls, and those for which each line of the text
+    /// allows.
     const MOST_LISTED: u64 = 1 << 21;
     const LISTED_PER_LINE: u64 = 64;
 

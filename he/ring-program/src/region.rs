@@ -31,7 +31,8 @@
 //! .unwrap();
 //! let owner = regions.owner(regions.innermost(25).unwrap());
 //! assert_eq!((owner.stages, owner.operations), (vec!["eval-mod"], vec!["product", "key switch"]));
-//! let segments: Vec<_> = regions.segments(100).map(|(lines, region)| (lines, region.map(|region| region.index()))).collect();
+//! let segments: Vec<_> = regions.segments(100).map(|(lines, region)| (lines, region.map(|region|
+//! region.index()))).collect();
 //! assert_eq!(segments[..3], [(0..10, Some(0)), (10..20, Some(1)), (20..30, Some(2))]);
 //! assert_eq!(segments[5..], [(90..100, None)]);
 //! ```

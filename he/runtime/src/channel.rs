@@ -13,8 +13,8 @@ pub(crate) enum Direction {
     Write,
 }
 
-/// The channel, or the generator of seeded keys. Transfers are planned one after the other, the most urgent first. Each takes
-/// the earliest times that those before it have left: others may cut it.
+/// The channel, or the generator of seeded keys. Transfers are planned one after the other, the most urgent
+/// first. Each takes the earliest times that those before it have left: others may cut it.
 #[derive(Debug)]
 pub(crate) struct Channel {
     gb_per_s: f64,

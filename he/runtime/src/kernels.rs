@@ -1,10 +1,11 @@
 //! The kernels of a program, each generated and timed.
 //!
-//! Timing does not depend on data, moduli or scalars. The kernel of a transform or of an automorphism has other tables
-//! for each modulus and root, the same in launches of any number of rings if the recipe suits them. Automorphisms with different
-//! exponents have one recipe, but a kernel each, since their tables and exchanges differ. A [mapping](crate::mapping)
-//! names the recipes. An elementwise kernel works on a slice of each limb: one launch runs it on slice after slice, with other addresses. Operands
-//! of many limbs thus need not be in the VDM as a whole.
+//! Timing does not depend on data, moduli or scalars. The kernel of a transform or of an automorphism has
+//! other tables for each modulus and root, the same in launches of any number of rings if the recipe suits
+//! them. Automorphisms with different exponents have one recipe, but a kernel each, since their tables and
+//! exchanges differ. A [mapping](crate::mapping) names the recipes. An elementwise kernel works on a slice of
+//! each limb: one launch runs it on slice after slice, with other addresses. Operands of many limbs thus need
+//! not be in the VDM as a whole.
 
 use crate::facts::{Facts, Resource, bank_cycles};
 use crate::known::Known;

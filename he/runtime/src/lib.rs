@@ -1,7 +1,7 @@
 //! Ring programs on the RPU.
 //!
-//! A [ring program](ring_program) has one operation on one residue polynomial, a limb, per line. This crate compiles it for an RPU,
-//! times it, and runs it:
+//! A [ring program](ring_program) has one operation on one residue polynomial, a limb, per line. This crate
+//! compiles it for an RPU, times it, and runs it:
 //!
 //! ```text
 //! lines ──> flow ──> launches ──> kernels ──> schedule ──> report
@@ -9,7 +9,8 @@
 //!           order     batch    recipes, form       the parts of a mapping
 //! ```
 //!
-//! * [`Flow`] is the program's dataflow: values in place of limbs that are written again and again, in an order of lines;
+//! * [`Flow`] is the program's dataflow: values in place of limbs that are written again and again, in an
+//!   order of lines;
 //! * [`lift()`] makes [`Launches`] of kernels from it, most of them for many lines; [`lift_program()`] does so once for each function of
 //!   a program with calls;
 //! * [`Kernels`] generates each kernel once, and times it once, for a machine;

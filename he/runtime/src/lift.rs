@@ -1,25 +1,30 @@
 //! Lifting: lines of a program become launches of kernels.
 //!
-//! Copies, zeros and lines without effect on an output are no work. Words are *reduced* modulo the modulus of the line that made
-//! them, and modulo larger ones. A sum with zero is no work if the other operand is reduced. Negations are products with a scalar. If
-//! neither factor of a product is reduced, one is multiplied by 1 first. A product with a monomial is one with a scalar and a movement;
-//! an automorphism of values that are not known to be reduced is a movement.
+//! Copies, zeros and lines without effect on an output are no work. Words are *reduced* modulo the modulus of
+//! the line that made them, and modulo larger ones. A sum with zero is no work if the other operand is
+//! reduced. Negations are products with a scalar. If neither factor of a product is reduced, one is
+//! multiplied by 1 first. A product with a monomial is one with a scalar and a movement; an automorphism of
+//! values that are not known to be reduced is a movement.
 //!
-//! Lines become launches in their order. A *sum* is a tree of elementwise lines, each of which alone reads those before.
+//! Lines become launches in their order. A *sum* is a tree of elementwise lines, each of which alone reads
+//! those before.
 //!
-//! * An elementwise line joins a *group*, one launch: that with the newest line of its sum, else that which made the latest of its
-//!   operands, else the newest; if it has room and is not older than an operand. Else it begins a group.
-//! * Long limbs join a group only if it has the newest line of their sum, or one of their operands, or no line that reads another. If it
-//!   has not grown for more lines than the *reach*, only lines of its sums join, with operands that it has.
-//! * A product that only one sum in its group reads becomes a part of it, a multiply-add; products with scalars do so for limbs of
-//!   at least 4 vectors.
-//! * A transform or an automorphism joins the launch of the same operation that grew last, if it has room and nothing has read its
-//!   results, or they are older than the operand.
-//! * Functions are lifted once for all calls that need the same results. A call of which no output needs a result has no launch. Lines of
-//!   different calls share no launch.
+//! * An elementwise line joins a *group*, one launch: that with the newest line of its sum, else that which
+//!   made the latest of its operands, else the newest; if it has room and is not older than an operand. Else
+//!   it begins a group.
+//! * Long limbs join a group only if it has the newest line of their sum, or one of their operands, or no
+//!   line that reads another. If it has not grown for more lines than the *reach*, only lines of its sums
+//!   join, with operands that it has.
+//! * A product that only one sum in its group reads becomes a part of it, a multiply-add; products with
+//!   scalars do so for limbs of at least 4 vectors.
+//! * A transform or an automorphism joins the launch of the same operation that grew last, if it has room and
+//!   nothing has read its results, or they are older than the operand.
+//! * Functions are lifted once for all calls that need the same results. A call of which no output needs a
+//!   result has no launch. Lines of different calls share no launch.
 //!
-//! Limbs of fewer than 16 vectors are *short*. Their lines come in windows, in which elementwise lines come first, then the operations
-//! that need them, and so on, so that limbs with the same work share launches. A limit in vectors counts one limb for each line.
+//! Limbs of fewer than 16 vectors are *short*. Their lines come in windows, in which elementwise lines come
+//! first, then the operations that need them, and so on, so that limbs with the same work share launches. A
+//! limit in vectors counts one limb for each line.
 //!
 //! | limit | short limbs | long limbs |
 //! |---|---|---|

@@ -7,17 +7,18 @@
 //! | `recipes` | `fastest`, `small-tables`, and `least-energy`, `least-energy-delay` where that is the objective | the recipes of transforms and automorphisms; smaller tables leave more of the VDM and the channel |
 //! | `elementwise` | `fastest`, `in-order`, `short-slices` | elementwise kernels in their fastest order of steps, in the order of the program, on slices of at most 128 vectors in all |
 //!
-//! With program, machine and origin of keys it decides on every launch, transfer and picosecond. A run states its mapping, and
-//! `rpu run --mapping` takes one in place of a search.
+//! With program, machine and origin of keys it decides on every launch, transfer and picosecond. A run states
+//! its mapping, and `rpu run --mapping` takes one in place of a search.
 //!
-//! The search is a descent from one start, the first value of each part. It takes one part after the other, schedules the program with
-//! the other values, and keeps the best of least time, or of what `optimise` names. Batches shrink step by step as long as that helps.
-//! It ends when a pass over all parts gains less than 0.1%, or after 12 schedules. So the cost is that of 12 schedules at every
-//! size of program.
+//! The search is a descent from one start, the first value of each part. It takes one part after the other,
+//! schedules the program with the other values, and keeps the best of least time, or of what `optimise`
+//! names. Batches shrink step by step as long as that helps. It ends when a pass over all parts gains less
+//! than 0.1%, or after 12 schedules. So the cost is that of 12 schedules at every size of program.
 //!
-//! An operation has one recipe for all numbers of rings, that for the number which most launches have; smaller batches have the recipes
-//! of full ones. An elementwise kernel works on slices of so many vectors that it has about 512 instructions, at most 16; two slices of
-//! each operand take at most a quarter of the VDM.
+//! An operation has one recipe for all numbers of rings, that for the number which most launches have;
+//! smaller batches have the recipes of full ones. An elementwise kernel works on slices of so many vectors
+//! that it has about 512 instructions, at most 16; two slices of each operand take at most a quarter of the
+//! VDM.
 
 mod recipes;
 mod search;
@@ -158,7 +159,8 @@ pub enum Form {
     Fastest,
     /// Each in the order of the program.
     InOrder,
-    /// Each in its fastest order, on short slices: runs wait for fewer transfers, and more of the VDM is for whole limbs.
+    /// Each in its fastest order, on short slices: runs wait for fewer transfers, and more of the VDM is for
+    /// whole limbs.
     ShortSlices,
 }
 
@@ -186,7 +188,8 @@ pub struct Effort {
 }
 
 impl Default for Effort {
-    /// Assumed: a first pass has at most 8 schedules, and 9 with recipes of least energy; the rest is for a second one.
+    /// Assumed: a first pass has at most 8 schedules, and 9 with recipes of least energy; the rest is for a
+    /// second one.
     fn default() -> Self {
         Self { schedules: 12, gain: 0.001 }
     }

@@ -1,11 +1,12 @@
 //! The profile of a run: whose each picosecond, byte and joule is.
 //!
-//! An owner is a stage, an operation on ciphertexts, a function of the program, and a kernel. Sums over owners are those of the
-//! run: exact in picoseconds and bytes, and in joules up to rounding. The schedule [accounts](crate::schedule::Account) for the
-//! time and the bytes of each launch. A launch with lines of several owners is divided by the number of its lines, in whole
-//! picoseconds and bytes; what division leaves goes to the largest remainders. The energy of a kernel belongs to its launches, the
-//! energy of transfers and of expanded keys goes by bytes, and what a machine takes while time passes (leakage, idle clocks, the memory's background)
-//! goes by time.
+//! An owner is a stage, an operation on ciphertexts, a function of the program, and a kernel. Sums over
+//! owners are those of the run: exact in picoseconds and bytes, and in joules up to rounding. The schedule
+//! [accounts](crate::schedule::Account) for the time and the bytes of each launch. A launch with lines of
+//! several owners is divided by the number of its lines, in whole picoseconds and bytes; what division leaves
+//! goes to the largest remainders. The energy of a kernel belongs to its launches, the energy of transfers
+//! and of expanded keys goes by bytes, and what a machine takes while time passes (leakage, idle clocks, the
+//! memory's background) goes by time.
 
 use crate::lift::Launch;
 use crate::run::{RunError, Runtime};
@@ -185,7 +186,8 @@ impl Runtime<'_> {
         profile
     }
 
-    /// Adds the energy beside that of kernels: of transfers and of expanded keys by bytes, and all else by time.
+    /// Adds the energy beside that of kernels: of transfers and of expanded keys by bytes, and all else by
+    /// time.
     fn add_energy(&self, timeline: &Timeline, entries: &mut [Entry], expanded: &[u64]) {
         let events = self.events();
         let work = timeline.work(&events, self.key_bytes_on_chip());
@@ -213,8 +215,8 @@ fn transfer_uj(machine: &Machine, bytes: u64) -> f64 {
     energy.hbm + energy.bus
 }
 
-/// Divides a whole number by weights, which are not all zero. The parts are whole and add up to it; those with the largest
-/// remainders get one more, the earlier one of equals.
+/// Divides a whole number by weights, which are not all zero. The parts are whole and add up to it; those
+/// with the largest remainders get one more, the earlier one of equals.
 fn divide(whole: u64, weights: &[(u32, u64)]) -> Vec<u64> {
     if let [_] = weights {
         return vec![whole];
@@ -300,8 +302,8 @@ impl<'p> Owners<'p> {
     }
 }
 
-/// Adds the region of each call of some steps, of which the first call has the index `next` among those as written. Returns the
-/// index of the next one.
+/// Adds the region of each call of some steps, of which the first call has the index `next` among those as
+/// written. Returns the index of the next one.
 fn add_calls(
     steps: &[Step],
     mut next: usize,

@@ -82,8 +82,8 @@ pub struct Cost {
 pub struct Hbm {
     /// The bytes of all transfers by kind.
     pub bytes_by_kind: BTreeMap<String, u64>,
-    /// The least bytes of all transfers on any machine without keys of its own: each limb of an input that the program reads,
-    /// and each limb of an output, once.
+    /// The least bytes of all transfers on any machine without keys of its own: each limb of an input that
+    /// the program reads, and each limb of an output, once.
     #[serde(default)]
     pub compulsory_bytes: u64,
     /// The bytes that the memory must have.

@@ -19,8 +19,8 @@ use sim::{Events, Machine, RunEnergy};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// A program, lifted for a machine: what neither its off-chip memory nor the origin of keys changes. Launches of other mappings
-/// than the first are made when they are asked for.
+/// A program, lifted for a machine: what neither its off-chip memory nor the origin of keys changes. Launches
+/// of other mappings than the first are made when they are asked for.
 #[derive(Debug)]
 pub struct Lifted<'p> {
     program: &'p RingProgram,
@@ -180,8 +180,8 @@ impl<'p> Runtime<'p> {
         Self::of(&Lifted::new(program, machine)?, machine, choice)
     }
 
-    /// As [`mapped`](Self::mapped), for a machine that differs in its off-chip memory only from that for which the program was
-    /// lifted.
+    /// As [`mapped`](Self::mapped), for a machine that differs in its off-chip memory only from that for
+    /// which the program was lifted.
     ///
     /// # Errors
     /// Returns an error if a kernel does not fit the machine.

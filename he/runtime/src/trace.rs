@@ -1,5 +1,5 @@
-//! The timeline as a Perfetto trace: owners, kernels, transfers, and the occupancy of the VDM; and the busy shares of the machine
-//! over time.
+//! The timeline as a Perfetto trace: owners, kernels, transfers, and the occupancy of the VDM; and the busy
+//! shares of the machine over time.
 
 use crate::profile::Profile;
 use crate::run::Runtime;
@@ -9,7 +9,8 @@ use sim::Clock;
 use sim::trace::perfetto::{Counter, Slice, write_slices};
 use std::io::{self, Write};
 
-/// The tracks of a trace: stages with the operations and functions in them, launches of kernels, and off-chip transfers.
+/// The tracks of a trace: stages with the operations and functions in them, launches of kernels, and off-chip
+/// transfers.
 pub const TRACKS: [&str; 3] = ["owners", "kernels", "HBM"];
 
 const OWNERS: usize = 0;
@@ -40,7 +41,8 @@ impl Runtime<'_> {
         write_slices(&TRACKS, &slices, counter, out)
     }
 
-    /// The launches and transfers of a timeline, on [`TRACKS`]; those that are recorded. A transfer that others cut contains them.
+    /// The launches and transfers of a timeline, on [`TRACKS`]; those that are recorded. A transfer that
+    /// others cut contains them.
     pub fn slices<'t>(&'t self, timeline: &'t Timeline) -> Vec<Slice<'t>> {
         let kernels = timeline.runs.iter().filter_map(|run| {
             let launch = &self.launches().launches[run.launch as usize];
@@ -55,8 +57,8 @@ impl Runtime<'_> {
         kernels.chain(transfers).collect()
     }
 
-    /// The busy shares of `intervals` intervals of a timeline with recorded launches and transfers, from all of them. The
-    /// multiplications and the accesses of a launch are spread evenly over its time.
+    /// The busy shares of `intervals` intervals of a timeline with recorded launches and transfers, from all
+    /// of them. The multiplications and the accesses of a launch are spread evenly over its time.
     pub fn loads(&self, timeline: &Timeline, intervals: usize) -> Vec<Load> {
         let ghz = Clock::of(self.machine()).ghz();
         let bins = Bins { length_ns: timeline.total_ns / intervals.max(1) as f64, count: intervals };

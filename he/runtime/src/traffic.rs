@@ -12,10 +12,10 @@ pub enum Keys {
     /// The off-chip memory has them, and they stream in like inputs.
     #[default]
     Streamed,
-    /// As above, but the random polynomial of each pair is expanded from a seed by the generator on the chip. Its
-    /// limbs are those that the manifest lists as `seeded`. Without a list, they are those of an input with `a` between
-    /// dots in its name, such as `evk.a.0`; those of its partner have `b`. If the name says neither, half of each limb
-    /// is expanded.
+    /// As above, but the random polynomial of each pair is expanded from a seed by the generator on the chip.
+    /// Its limbs are those that the manifest lists as `seeded`. Without a list, they are those of an input
+    /// with `a` between dots in its name, such as `evk.a.0`; those of its partner have `b`. If the name says
+    /// neither, half of each limb is expanded.
     Seeded,
     /// A memory of their own on the chip has them. They take no traffic and no space in the VDM.
     Resident,

@@ -206,8 +206,9 @@ pub fn inputs_of(
     names.map(|name| Ok((name.clone(), executor.read(name)?.to_vec()))).collect()
 }
 
-/// Whether a machine takes a program: the one question that every command asks before its work, whether it runs,
-/// times, proves, reorders, lists findings or debugs. The answer depends on nothing else, such as inputs or a seed.
+/// Whether a machine takes a program: the one question that every command asks before its work, whether it
+/// runs, times, proves, reorders, lists findings or debugs. The answer depends on nothing else, such as
+/// inputs or a seed.
 ///
 /// # Errors
 /// Returns an error if the program does not fit the machine, has defects, or faults on data that it takes.
@@ -226,8 +227,8 @@ pub fn check_defects(program: &Program, machine: &Machine) -> Result<(), RunErro
     if defects.is_empty() { Ok(()) } else { Err(RunError::Invalid(InvalidProgram { defects })) }
 }
 
-/// Refuses a program that faults on data that it takes, as a check does: on random data if the program has claims, which
-/// say what it takes, or else on zeros, which are below every modulus.
+/// Refuses a program that faults on data that it takes, as a check does: on random data if the program has
+/// claims, which say what it takes, or else on zeros, which are below every modulus.
 fn check_faults(program: &Program, machine: &Machine) -> Result<(), RunError> {
     if !program.claims.is_empty() {
         let seeds = random_seeds(&program_blake3(program), 0, 1);

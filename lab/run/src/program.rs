@@ -121,9 +121,9 @@ impl ProgramFile {
     }
 }
 
-/// Reads coefficients: 16 little-endian bytes each; a JSON list of numbers, as texts in decimal or in hexadecimal
-/// after `0x`; or an array of integers, or one of unsigned 64-bit integers with a last axis of two for the low and the
-/// high half. `name` is the file's name in errors.
+/// Reads coefficients: 16 little-endian bytes each; a JSON list of numbers, as texts in decimal or in
+/// hexadecimal after `0x`; or an array of integers, or one of unsigned 64-bit integers with a last axis of
+/// two for the low and the high half. `name` is the file's name in errors.
 ///
 /// # Errors
 /// Returns an error if the bytes are not a whole number of coefficients, or no such list or array.

@@ -34,8 +34,8 @@ pub struct RingRun<'p> {
 }
 
 impl<'p> RingRun<'p> {
-    /// Runs a program on a machine, mapped by a choice. `title` is its name in the report; `record` asks for all
-    /// launches and transfers.
+    /// Runs a program on a machine, mapped by a choice. `title` is its name in the report; `record` asks for
+    /// all launches and transfers.
     ///
     /// # Errors
     /// Returns an error if the program does not fit the machine, an input is missing, or a comparison fails.

@@ -1,6 +1,6 @@
 //! The profile of a run as a file of speedscope, <https://www.speedscope.app>, after its specification
-//! <https://www.speedscope.app/file-format-schema.json>: profiles of the type `sampled`, whose samples are stacks of frames and whose
-//! weights add up to the run's total.
+//! <https://www.speedscope.app/file-format-schema.json>: profiles of the type `sampled`, whose samples are
+//! stacks of frames and whose weights add up to the run's total.
 
 use runtime::{Entry, Profile};
 use serde_json::{Value, json};
@@ -30,7 +30,8 @@ impl<'p> Frames<'p> {
     }
 }
 
-/// The profile of a run as JSON: its time in the order of the run, in ns; and its off-chip bytes and its energy, in nJ.
+/// The profile of a run as JSON: its time in the order of the run, in ns; and its off-chip bytes and its
+/// energy, in nJ.
 pub fn speedscope(title: &str, profile: &Profile) -> Value {
     let mut frames = Frames::default();
     let stacks: Vec<Vec<usize>> = profile.entries.iter().map(|entry| frames.stack(entry)).collect();

@@ -31,8 +31,8 @@ impl Stage {
     }
 }
 
-/// The stages in the order of their first launches. A program without stages has its outermost operations in their place, and one
-/// without regions nothing.
+/// The stages in the order of their first launches. A program without stages has its outermost operations in
+/// their place, and one without regions nothing.
 pub(crate) fn stages(profile: &Profile) -> Vec<Stage> {
     let has = |names: fn(&Entry) -> &[String]| profile.entries.iter().any(|entry| !names(entry).is_empty());
     let names: fn(&Entry) -> &[String] = if has(|entry| &entry.owner.stages) {

@@ -174,8 +174,8 @@ fn write_total(
     writeln!(f, "  {name:<18}{number:>9} {unit}: {}", parts.join(", "))
 }
 
-/// What the area leaves unsaid: the size of the vector crossbar by its logic where the paper's claim is below it, and a chip
-/// that no single exposure makes.
+/// What the area leaves unsaid: the size of the vector crossbar by its logic where the paper's claim is below
+/// it, and a chip that no single exposure makes.
 fn write_area_notes(f: &mut String, report: &RunReport) -> fmt::Result {
     let (machine, claimed) = (&report.machine, report.area_breakdown_mm2.vbar);
     if machine.technology.vbar_area == VbarArea::Claim {

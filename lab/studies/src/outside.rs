@@ -1,6 +1,8 @@
-//! Cycles and times of other projects' open tools beside this one's, within tolerances: `reports/outside/README.md`.
+//! Cycles and times of other projects' open tools beside this one's, within tolerances:
+//! `reports/outside/README.md`.
 //!
-//! A ratio outside its tolerance fails the study. The tables of the other tools are committed beside the page.
+//! A ratio outside its tolerance fails the study. The tables of the other tools are committed beside the
+//! page.
 
 use crate::page::{Fault, Files, fill, lines, records_of, repository, text};
 use serde::Deserialize;
@@ -23,8 +25,8 @@ struct Rotation {
     us: f64,
 }
 
-/// The largest distances of a ratio from 1: of transforms in several rings at once, of other operations but single transforms,
-/// and of rotations.
+/// The largest distances of a ratio from 1: of transforms in several rings at once, of other operations but
+/// single transforms, and of rotations.
 const BULK: f64 = 0.10;
 const OPERATION: f64 = 0.35;
 const ROTATION: f64 = 0.15;
@@ -34,8 +36,8 @@ fn table<T: DeserializeOwned>(name: &str) -> Result<Vec<T>, Fault> {
     csv::Reader::from_path(file)?.into_deserialize().map(|row| Ok(row?)).collect()
 }
 
-/// The tolerance of an operation; none of a single transform, which our vectors of 4,096 words and HERACLES' pairs of 8,192 do
-/// in other ways.
+/// The tolerance of an operation; none of a single transform, which our vectors of 4,096 words and HERACLES'
+/// pairs of 8,192 do in other ways.
 fn tolerance(row: &Heracles) -> Option<f64> {
     let is_transform = ["ntt", "intt"].contains(&&*row.operation);
     match (is_transform, row.limbs) {

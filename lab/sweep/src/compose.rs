@@ -375,7 +375,8 @@ impl Group<'_> {
         Ok(references)
     }
 
-    /// Remarks on points that are missing, and on machine keys of the chart that cost nothing, or whose cost no model covers.
+    /// Remarks on points that are missing, and on machine keys of the chart that cost nothing, or whose cost
+    /// no model covers.
     fn cost_notes(&self) -> Vec<String> {
         let Composition { x, y, colour, label, facet, .. } = self.composition;
         let named = [Some(x), Some(y), colour.as_ref(), label.as_ref(), facet.as_ref()];

@@ -6,9 +6,9 @@
 //! value      = number [unit] | "'" text "'" | '"' text '"' | word
 //! ```
 //!
-//! A column of numbers needs a number, in the unit of the column if it has one. Whole numbers are compared exactly, also those
-//! that results hold as text since they are long, in decimal or hexadecimal. Other text has no order. A design without a
-//! value in a column meets no condition on it. Blanks are those of Unicode.
+//! A column of numbers needs a number, in the unit of the column if it has one. Whole numbers are compared
+//! exactly, also those that results hold as text since they are long, in decimal or hexadecimal. Other text
+//! has no order. A design without a value in a column meets no condition on it. Blanks are those of Unicode.
 //!
 //! Pages read the same grammar by a script, `lab/pages/src/html/condition.js`. The cases in `tests/pages/conditions.json`
 //! are for both.

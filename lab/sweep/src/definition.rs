@@ -286,7 +286,8 @@ impl Definition {
         Ok(())
     }
 
-    /// Looks for the files that the definition names in a folder, whose path need not be text, in place of the folder of its own name.
+    /// Looks for the files that the definition names in a folder, whose path need not be text, in place of
+    /// the folder of its own name.
     pub fn in_folder(self, folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), ..self }
     }

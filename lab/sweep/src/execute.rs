@@ -153,8 +153,8 @@ pub(super) fn each(
     Ok(meter.spent())
 }
 
-/// Asks whether the machine takes a program from a file, and compares its claims with the golden model, on data that it
-/// cannot know. The sweep's own data, on which every program runs, is the same for all programs.
+/// Asks whether the machine takes a program from a file, and compares its claims with the golden model, on
+/// data that it cannot know. The sweep's own data, on which every program runs, is the same for all programs.
 fn check_given(given: &GivenProgram, machine: &Machine, seed: u64) -> Result<(), String> {
     let program = &given.program;
     admit(program, machine).map_err(|error| error.to_string())?;

@@ -248,8 +248,8 @@ impl Planned {
     }
 }
 
-/// Refuses a folder whose title, columns or points are not those that its definition gives. A definition that cannot be read, as files
-/// that it names are elsewhere, says nothing about them.
+/// Refuses a folder whose title, columns or points are not those that its definition gives. A definition that
+/// cannot be read, as files that it names are elsewhere, says nothing about them.
 ///
 /// # Errors
 /// Returns an error if `sweep.json` differs from what its definition gives, or cannot be read.

@@ -334,7 +334,8 @@ impl Resolver {
         self.axes.iter().zip(point).map(|(axis, &number)| of(axis)[number]).collect()
     }
 
-    /// The machine of a point, without its hash, if all its settings are valid values of keys and break no rule.
+    /// The machine of a point, without its hash, if all its settings are valid values of keys and break no
+    /// rule.
     pub(super) fn machine_of(&self, point: &Digits) -> Option<Machine> {
         self.base.machine.with(self.assignments(point)?.into_iter().flatten())
     }

@@ -32,8 +32,8 @@ pub struct Workload {
     pub set: String,
     /// The runs of a stream; 0 for a single run without transfers.
     pub stream: u64,
-    /// Every other parameter that identifies a task, such as a setting of the operation, by its name; and the `technology`
-    /// if it is not the paper's, since areas and energies of two are not comparable.
+    /// Every other parameter that identifies a task, such as a setting of the operation, by its name; and the
+    /// `technology` if it is not the paper's, since areas and energies of two are not comparable.
     pub settings: BTreeMap<&'static str, String>,
 }
 

@@ -259,7 +259,8 @@ sections! {
         given_side_mm: f64 => NotNegative, [Energy];
         /// A bit over a mm, in pJ, half of the bits toggling.
         pj_per_bit_mm: f64 => NotNegative, [Energy];
-        /// The energy of events with the clock tree and the wires inside of parts over that without them, as synthesis gives it.
+        /// The energy of events with the clock tree and the wires inside of parts over that without them, as
+        /// synthesis gives it.
         layout_factor: f64 => Positive, [Energy];
     }
 
@@ -366,8 +367,8 @@ sections! {
 
     /// The vector crossbar.
     Vbar [vbar] {
-        /// Stages between VDM and VRF, for loads and stores alike. 0: the least number, from 4 on, with which the crossbar does
-        /// not limit the clock.
+        /// Stages between VDM and VRF, for loads and stores alike. 0: the least number, from 4 on, with which
+        /// the crossbar does not limit the clock.
         latency_cycles: u32 => Int(0, LATENCY), "0", Assumed "4, within the paper's 4 to 10; more by the delay of multiplexers and wires", Cycles(1), recipes "vbar_latency" Units(2),
             [Cycles(Smaller) Stages Clock Area Energy] "registers of a word for each HPLE, bank and stage; multiplexers and wires, spread over the stages", 0..=8;
         /// Cycles between two beats of min(HPLEs, banks) elements.
@@ -418,9 +419,11 @@ sections! {
             [Stream] "" NotModelled "the paper has no control of launches";
     }
 
-    /// The generator of seeded keys: cores of Keccak, which expand the random halves of keys from seeds (SHAKE128).
+    /// The generator of seeded keys: cores of Keccak, which expand the random halves of keys from seeds
+    /// (SHAKE128).
     Generator [generator] {
-        /// Words in a cycle. Runs whose keys are `seeded` need one, and have its area and energy; others have none.
+        /// Words in a cycle. Runs whose keys are `seeded` need one, and have its area and energy; others have
+        /// none.
         words_per_cycle: u32 => Int(0, 1 << 16), "16", Assumed "about as many as 512 GB/s bring", Fixed,
             [Stream Area] "cores with a round a cycle, 168 bytes in 24 cycles" Free "a round is shorter than a stage of the multiplier; a byte takes the same energy at any rate";
     }
@@ -455,7 +458,8 @@ sections! {
         /// The part of the bandwidth that long runs of reads, or of writes, sustain.
         efficiency: f64 => Share, "0.9", Public "Intel's user guide of its HBM2 interface (683189, section 7.1) computes the effective bandwidth with a controller of 90% efficiency", Fixed,
             [Stream] "" NotModelled "the paper excludes the off-chip memory and its interface";
-        /// The part of it that data may take, in MiB, at most the size of its stacks. 0: all of it. Data beyond it are an error.
+        /// The part of it that data may take, in MiB, at most the size of its stacks. 0: all of it. Data
+        /// beyond it are an error.
         size_mib: u32 => Int(0, 1 << 30), "0", Derived "all of its stacks", Fixed,
             [] "" Free "the stacks have their cost";
         /// Number of RPUs that share the memory and its size in equal parts.
@@ -464,8 +468,9 @@ sections! {
         /// Time from the end of a transfer's last word on the channel to the end of the transfer.
         latency_ns: f64 => NotNegative, "120", Assumed "45 to 54 by Ramulator (reports/memory.md) for device and queue, and the way through PHY, controller and bus; 60 to 400 are plausible", Fixed,
             [Stream] "" Free "a property of the memory";
-        /// Time in which the channel turns from reads to writes, or back. It reads unless it writes, so a write takes two turns more
-        /// than its bytes: runs of 64 KiB to each side sustain less than those of a limb.
+        /// Time in which the channel turns from reads to writes, or back. It reads unless it writes, so a
+        /// write takes two turns more than its bytes: runs of 64 KiB to each side sustain less than those of
+        /// a limb.
         turn_ns: f64 => NotNegative, "30", Public "Ramulator (reports/memory.md): 30 to 32 for three memories", Fixed,
             [Stream] "" Free "a property of the memory";
         /// Runs of a stream whose words the VDM holds at once: 1 is no overlap, 2 is double buffering, 0 is as many as there

@@ -17,7 +17,8 @@ static IN_TECHNOLOGIES: LazyLock<Vec<Machine>> = LazyLock::new(|| {
 const MOST_NAMED: usize = 3;
 
 impl Machine {
-    /// The technology's name, with the constants in which it differs from the built-in technology of this name.
+    /// The technology's name, with the constants in which it differs from the built-in technology of this
+    /// name.
     pub fn technology_label(&self) -> String {
         let name = &self.technology.name;
         let named = IN_TECHNOLOGIES.iter().find(|known| known.technology.name == *name);

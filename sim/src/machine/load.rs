@@ -161,8 +161,8 @@ impl MachineBase {
         }
     }
 
-    /// The paper's machine in a technology, by the name of a built-in one or by its file; `None` if it is neither. A file
-    /// that cannot be read is none.
+    /// The paper's machine in a technology, by the name of a built-in one or by its file; `None` if it is
+    /// neither. A file that cannot be read is none.
     pub fn of_technology(name: &str) -> Option<Result<Self, Diagnostics>> {
         if built_in(TECHNOLOGIES, name).is_none() && !is_technology(Path::new(name)) {
             return None;

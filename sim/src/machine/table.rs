@@ -352,8 +352,8 @@ impl Key {
         (self.get)(machine)
     }
 
-    /// Whether it decides by itself which program is generated, or how many cycles a program takes. A key with an effect on
-    /// stages decides so on machines that are not [resolved](Machine::resolved).
+    /// Whether it decides by itself which program is generated, or how many cycles a program takes. A key
+    /// with an effect on stages decides so on machines that are not [resolved](Machine::resolved).
     pub fn decides_timing(&self) -> bool {
         [Effect::Cycles, Effect::Program].iter().any(|effect| self.effects.contains(effect))
     }

@@ -5,8 +5,8 @@ use diagnostic::document::{Document, Field, Format, Node};
 use diagnostic::input::{self, Content};
 use std::path::Path;
 
-/// Whether a file holds keys of a technology and none of another format. A machine has these keys in a section, and its clock is
-/// a table, not a list.
+/// Whether a file holds keys of a technology and none of another format. A machine has these keys in a
+/// section, and its clock is a table, not a list.
 pub(super) fn is_technology(path: &Path) -> bool {
     let document = input::read_text(path, Content::Document).ok();
     let document = document.as_ref().and_then(|text| Document::toml("", text).ok());

@@ -59,8 +59,8 @@ fn with(text: &str) -> Machine {
     Machine::rpu_128x128().with(&settings).unwrap()
 }
 
-/// On small machines four stages are enough. On large ones, a crossbar has the least number with which it does not limit the
-/// clock, and with one less it does.
+/// On small machines four stages are enough. On large ones, a crossbar has the least number with which it
+/// does not limit the clock, and with one less it does.
 #[test]
 fn stages_of_crossbars_follow_from_the_machine() {
     for hples in [4, 32, 128, 512] {
@@ -128,7 +128,8 @@ fn a_technology_has_a_label() {
     }
 }
 
-/// The vector crossbar by its logic, at all sizes alike: no jump between two of them, and that of the synthesis at 128.
+/// The vector crossbar by its logic, at all sizes alike: no jump between two of them, and that of the
+/// synthesis at 128.
 #[test]
 fn the_vector_crossbar_by_structure_grows_smoothly() {
     let of = |lanes: u32, banks: u32| {

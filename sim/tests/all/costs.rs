@@ -85,7 +85,8 @@ fn value_at(machine: &Machine, path: &str) -> Value {
 
 /// The quantities of a machine: the cycles of programs, its clock, its area, and the energy of programs.
 ///
-/// Stages that follow from the machine are a quantity of their own: cycles, area and energy are those with given ones.
+/// Stages that follow from the machine are a quantity of their own: cycles, area and energy are those with
+/// given ones.
 fn measure(machine: &Machine, programs: &[b512_asm::Program]) -> Measured {
     let mut events = Events::default();
     let mut cycles = Vec::new();

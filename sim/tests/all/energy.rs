@@ -135,8 +135,8 @@ fn seeded_keys_are_not_free() {
     assert!(area(&machine) < 0.02 * Area::of(&machine).total(), "{}", area(&machine));
 }
 
-/// The printed shares at 128 HPLEs stay as they are; the wires of larger machines cost more, and a larger VDM makes the ways
-/// of the same elements longer.
+/// The printed shares at 128 HPLEs stay as they are; the wires of larger machines cost more, and a larger VDM
+/// makes the ways of the same elements longer.
 #[test]
 fn wires_grow_with_the_side_of_the_machine() {
     let events = Events { vbar_elements: 1 << 20, sbar_elements: 1 << 20, ..Events::default() };

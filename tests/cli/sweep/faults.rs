@@ -104,8 +104,8 @@ fn a_full_disk_and_a_read_only_one_lose_no_result() {
         let _ = writeln!(std::io::stderr(), "NOT TESTED: sweeps on a full disk: {}", why.trim());
         return;
     }
-    // A new mount of the same options, such as another size, names users that the namespace does not have: so a
-    // second, larger disk, and `bind`, which changes the mount alone.
+    // A new mount of the same options, such as another size, names users that the namespace does not have: so
+    // a second, larger disk, and `bind`, which changes the mount alone.
     let script = r#"
         set -e
         mkdir disk larger; mount -t tmpfs -o size=32k none disk

@@ -409,7 +409,8 @@ impl Cuda {
     }
 }
 
-/// Launches that are replayed at the cost of one launch. It keeps their kernels, but not the memory that they use.
+/// Launches that are replayed at the cost of one launch. It keeps their kernels, but not the memory that they
+/// use.
 pub struct Graph {
     graph: sys::CUgraph,
     executable: sys::CUgraphExec,
@@ -443,9 +444,9 @@ impl Graph {
     /// Returns [`Error::Driver`] if a driver call fails.
     ///
     /// # Safety
-    /// As for [`super::Device::launch`], for each launch: the plans, the batches and all other memory must exist, and
-    /// nothing else may use what the launches write, until the replay has ended. Launches without an order between
-    /// them must not use what one of them writes.
+    /// As for [`super::Device::launch`], for each launch: the plans, the batches and all other memory must
+    /// exist, and nothing else may use what the launches write, until the replay has ended. Launches without
+    /// an order between them must not use what one of them writes.
     pub unsafe fn launch(&self) -> Result<(), Error> {
         // SAFETY: the executable graph and the stream are alive.
         unsafe { sys::cuGraphLaunch(self.executable, self.stream.cu_stream()) }

@@ -33,9 +33,9 @@ pub(super) const CACHED_BYTES: usize = 16 << 20;
 /// Fewer transforms than this leave most of a device without work if each is one block.
 pub(super) const FEW: usize = 128;
 
-/// Whether [`Feature::Once`] is faster than passes. Each cluster needs several transforms, so that loads overlap with
-/// computation; and few clusters may idle in the last round. A multiprocessor has a polynomial of 2^15 words, or
-/// half of one of 2^16.
+/// Whether [`Feature::Once`] is faster than passes. Each cluster needs several transforms, so that loads
+/// overlap with computation; and few clusters may idle in the last round. A multiprocessor has a polynomial
+/// of 2^15 words, or half of one of 2^16.
 pub(super) fn fills_clusters(card: Card, log_n: u32, transforms: usize) -> bool {
     let clusters = (card.cluster_blocks >> (log_n - 15)) as usize;
     if clusters == 0 {
@@ -72,8 +72,8 @@ pub(super) fn chained(card: Card, word_bits: u32, modulus_bits: u32, log_n: u32)
     }
 }
 
-/// Passes of chained products where transforms have others, and the minimum number of resident blocks. The heart waits for
-/// instructions if it has 16 points a thread of 64 bits.
+/// Passes of chained products where transforms have others, and the minimum number of resident blocks. The
+/// heart waits for instructions if it has 16 points a thread of 64 bits.
 pub(super) fn chained_products(
     card: Card,
     word_bits: u32,

@@ -8,8 +8,8 @@ pub struct Card {
     pub cluster_blocks: u32,
     /// Bytes of the L2 cache.
     pub cache_bytes: usize,
-    /// Whether doubles are at least half as fast as floats. Elsewhere they are 64 times slower or emulated, and
-    /// integers replace them.
+    /// Whether doubles are at least half as fast as floats. Elsewhere they are 64 times slower or emulated,
+    /// and integers replace them.
     pub doubles: bool,
 }
 
@@ -17,8 +17,8 @@ impl Card {
     /// An H100 with 132 multiprocessors, on which all recipes were measured. An H200 is the same here.
     pub const H100: Self = Self { cluster_blocks: 132, cache_bytes: 50 << 20, doubles: true };
 
-    /// Whether the data between two steps of a chain stay in the L2 cache: up to 16 MiB, beside the roots. Measured on an
-    /// H100, assumed elsewhere.
+    /// Whether the data between two steps of a chain stay in the L2 cache: up to 16 MiB, beside the roots.
+    /// Measured on an H100, assumed elsewhere.
     pub(super) fn holds_chains(self) -> bool {
         self.cache_bytes >= 32 << 20
     }

@@ -387,8 +387,9 @@ impl SetDocument<'_> {
         Ok(())
     }
 
-    /// Checks that P, the product of the special moduli, is about as large as every digit: libraries choose it by its bits, so it may
-    /// be below a digit of as many bits, and then the noise of a key switch grows by less than a bit.
+    /// Checks that P, the product of the special moduli, is about as large as every digit: libraries choose
+    /// it by its bits, so it may be below a digit of as many bits, and then the noise of a key switch grows
+    /// by less than a bit.
     fn check_special(&self, contents: &Contents, q: &[u128], p: &[u128]) -> Result<(), Diagnostic> {
         let largest = largest_digit(*contents.digits.get_ref(), q);
         if covers(p, largest) {
@@ -469,13 +470,15 @@ fn largest_digit(digits: usize, q: &[u128]) -> &[u128] {
     q.chunks(size).max_by_key(|digit| product(digit)).expect("q has moduli")
 }
 
-/// Whether the product P is about as large as a digit: libraries choose it by its bits, so it may be below by less than a bit.
+/// Whether the product P is about as large as a digit: libraries choose it by its bits, so it may be below by
+/// less than a bit.
 fn covers(p: &[u128], digit: &[u128]) -> bool {
     product(p) * 2_u32 > product(digit)
 }
 
-/// The primes that are 1 mod 2n from 2^(bits - 1) to 2^(bits + 1), in the order of Lattigo's `NextAlternatingPrime`: the
-/// candidates above 2^bits and those below are tried in turn, and after each prime those above come first.
+/// The primes that are 1 mod 2n from 2^(bits - 1) to 2^(bits + 1), in the order of Lattigo's
+/// `NextAlternatingPrime`: the candidates above 2^bits and those below are tried in turn, and after each
+/// prime those above come first.
 fn alternating_primes(bits: u32, degree: Degree) -> impl Iterator<Item = u128> {
     let (centre, order) = (1_u128 << bits, 2 * u128::from(degree.get()));
     let steps = centre / 2 / order;

@@ -104,7 +104,8 @@ fn resize(
     Ok(true)
 }
 
-/// Gives P this number of moduli: the first ones of the set, or more of the last one's size. `false` if it cannot have them.
+/// Gives P this number of moduli: the first ones of the set, or more of the last one's size. `false` if it
+/// cannot have them.
 pub(super) fn resize_special(contents: &mut Contents, count: usize) -> bool {
     let p = contents.p.get_mut();
     let own: usize = p.iter().map(|entry| entry.get_ref().count()).sum();
@@ -170,7 +171,8 @@ mod tests {
         assert_eq!(varied("lattigo-n15qp768", same).unwrap(), shared);
     }
 
-    /// The levels that are left, the moduli of EvalMod and the scale stay; P is the least that exceeds each digit.
+    /// The levels that are left, the moduli of EvalMod and the scale stay; P is the least that exceeds each
+    /// digit.
     #[test]
     fn a_bootstrap_with_other_numbers_leaves_the_same_levels() {
         let own = varied("lattigo-n16qp1546", Variation::default()).unwrap();

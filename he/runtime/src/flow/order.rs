@@ -1,22 +1,24 @@
 //! The order of lines: list scheduling that knows residue numbers.
 //!
-//! Between two base conversions, lines of different moduli are independent. So a program is cut into *blocks*. A result
-//! belongs to the modulus of its line, an input to that of the line whose operand it must be. An elementwise line *converts*
-//! if it reads a limb of another modulus, or the result of a line that converts to its own. The *phase* of a line is the
-//! largest number of conversions on a path to it. A block has the connected lines of one phase and one modulus that do not
-//! convert, or those that convert limbs which they share: a base conversion with all its targets.
+//! Between two base conversions, lines of different moduli are independent. So a program is cut into
+//! *blocks*. A result belongs to the modulus of its line, an input to that of the line whose operand it must
+//! be. An elementwise line *converts* if it reads a limb of another modulus, or the result of a line that
+//! converts to its own. The *phase* of a line is the largest number of conversions on a path to it. A block
+//! has the connected lines of one phase and one modulus that do not convert, or those that convert limbs
+//! which they share: a base conversion with all its targets.
 //!
-//! Blocks run depth first: of those whose operands are complete, the next is the one whose last operand was complete last; of
-//! equals, the one with the most conversions still ahead, its critical path; of equals, the first in the text. If blocks
-//! wait for each other, the first line that is left runs by itself.
+//! Blocks run depth first: of those whose operands are complete, the next is the one whose last operand was
+//! complete last; of equals, the one with the most conversions still ahead, its critical path; of equals, the
+//! first in the text. If blocks wait for each other, the first line that is left runs by itself.
 //!
-//! A conversion keeps the order of the text. In other blocks, live ranges decide. A *sum* is a tree of elementwise lines, each of
-//! which alone reads those before. The next line is, the first of the text in each case:
+//! A conversion keeps the order of the text. In other blocks, live ranges decide. A *sum* is a tree of
+//! elementwise lines, each of which alone reads those before. The next line is, the first of the text in each
+//! case:
 //!
 //! 1. a transform or an automorphism that adds no limb to the live ones of the block;
 //! 2. else, the lines of a sum whose operands are complete;
-//! 3. else, if complete operands wait for fewer sums than there are such operands, the lines of these sums that can run: they
-//!    leave fewer limbs alive;
+//! 3. else, if complete operands wait for fewer sums than there are such operands, the lines of these sums
+//!    that can run: they leave fewer limbs alive;
 //! 4. else, the next transform or automorphism.
 //!
 //! So a sum finds its operands in the VDM, and becomes one launch. The cost is n log n for n lines.
@@ -189,8 +191,8 @@ impl Sets {
     }
 }
 
-/// What decides which block is next, the least: the number of blocks that had run when its operands were complete, the
-/// conversions ahead, and its first line.
+/// What decides which block is next, the least: the number of blocks that had run when its operands were
+/// complete, the conversions ahead, and its first line.
 type Rank = (Reverse<u32>, Reverse<u32>, u32);
 
 /// Blocks on their way into an order.

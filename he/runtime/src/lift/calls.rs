@@ -1,5 +1,5 @@
-//! Programs with calls: the lines of a function are lifted once for all calls that need the same results, and each call has these
-//! launches. A call of which no output needs a result has none.
+//! Programs with calls: the lines of a function are lifted once for all calls that need the same results, and
+//! each call has these launches. A call of which no output needs a result has none.
 
 use super::{Executed, Launch, Launches, Limits, ShapeId, Work, lift, span};
 use crate::flow::{Flow, ValueId};
@@ -24,7 +24,8 @@ pub fn lift_program(program: &RingProgram, order: Order, limits: Limits) -> (Flo
     expansion.finish()
 }
 
-/// The flow and the launches of a program without calls. Aliases and outputs are as in [`Flow::with_aliases`].
+/// The flow and the launches of a program without calls. Aliases and outputs are as in
+/// [`Flow::with_aliases`].
 fn lift_lines(
     program: &RingProgram,
     (aliases, outputs): (&[Option<Limb>], &[&[Limb]]),
@@ -54,7 +55,8 @@ struct Body {
 struct Expansion<'p> {
     program: &'p RingProgram,
     rules: (Order, Limits),
-    /// The bodies by function, by the first needed parameter with the value of each, and by the needed results.
+    /// The bodies by function, by the first needed parameter with the value of each, and by the needed
+    /// results.
     bodies: FxHashMap<(usize, Vec<u32>, Vec<bool>), Body>,
     /// The lines before those of each function.
     lines: Vec<u32>,
@@ -138,7 +140,8 @@ impl<'p> Expansion<'p> {
         self.bodies.insert(key, body);
     }
 
-    /// Lifts a function. `equal` has the first parameter with the value of each, `needed` the results to make.
+    /// Lifts a function. `equal` has the first parameter with the value of each, `needed` the results to
+    /// make.
     fn body(&mut self, index: usize, equal: &[u32], needed: &[bool]) -> Body {
         let function = &self.program.functions()[index];
         let (program, parameters) = (function.body(), function.parameters());

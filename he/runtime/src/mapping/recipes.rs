@@ -1,16 +1,17 @@
 //! The recipes of a program's operations, to choose among.
 //!
-//! An operation has one recipe for all numbers of rings and all exponents: that for the number of rings, and the exponent,
-//! which most launches have; of equals, the first in the program. A number of rings that this recipe's method does not suit has
-//! its own. Smaller launches have the recipes of full ones.
+//! An operation has one recipe for all numbers of rings and all exponents: that for the number of rings, and
+//! the exponent, which most launches have; of equals, the first in the program. A number of rings that this
+//! recipe's method does not suit has its own. Smaller launches have the recipes of full ones.
 //!
-//! * *Fastest*: the recipe with the fewest cycles, of the library or of a search. A large kernel does without scratch words if it
-//!   can.
-//! * *Least energy*: the recipe whose kernel has the least value by itself, of those that a search for the fastest one tries.
-//! * *Small tables*: of the fastest recipe and of recipes of the library with other plans that need fewer words: that with the
-//!   least sum of its cycles and a transfer of its table and its scratch words. Recipes for this number of rings come first, then, for
-//!   several rings, those for other numbers; of each number, those for the most similar machines. Each in the least words that it can
-//!   work with.
+//! * *Fastest*: the recipe with the fewest cycles, of the library or of a search. A large kernel does without
+//!   scratch words if it can.
+//! * *Least energy*: the recipe whose kernel has the least value by itself, of those that a search for the
+//!   fastest one tries.
+//! * *Small tables*: of the fastest recipe and of recipes of the library with other plans that need fewer
+//!   words: that with the least sum of its cycles and a transfer of its table and its scratch words. Recipes
+//!   for this number of rings come first, then, for several rings, those for other numbers; of each number,
+//!   those for the most similar machines. Each in the least words that it can work with.
 
 use super::Recipes;
 use crate::kernels::{Kernels, RecipeTable, Tables, Timed, compile_small, request};
@@ -31,7 +32,8 @@ use std::sync::Arc;
 /// The number of the library's recipes to try for a kernel with small tables.
 const OTHER_RECIPES: usize = 6;
 
-/// The kernels that `launches` need, to choose among: what neither the off-chip memory nor the origin of keys changes.
+/// The kernels that `launches` need, to choose among: what neither the off-chip memory nor the origin of keys
+/// changes.
 #[derive(Debug)]
 pub struct Candidates {
     samples: Vec<(Batch, Vec<RingParameters>)>,
@@ -68,8 +70,8 @@ impl Candidates {
         Self::beside((program, launches, machine), &PlanChoice::Best, None, false)
     }
 
-    /// The same, with kernels that `other` launches of the program have too, and by their recipes if `is_same` says so and these suit.
-    /// `plan` says where other recipes come from.
+    /// The same, with kernels that `other` launches of the program have too, and by their recipes if
+    /// `is_same` says so and these suit. `plan` says where other recipes come from.
     ///
     /// # Errors
     /// The same.
@@ -100,8 +102,8 @@ impl Candidates {
         Ok(Self { samples, requests, fastest, large, small, thrifty })
     }
 
-    /// The kernels by some recipes, on a machine that differs from the one of [`new`](Self::new) in its off-chip memory only. None
-    /// if a kernel does not fit it.
+    /// The kernels by some recipes, on a machine that differs from the one of [`new`](Self::new) in its
+    /// off-chip memory only. None if a kernel does not fit it.
     ///
     /// # Errors
     /// Returns an error if a recipe does not suit a request.
@@ -148,8 +150,9 @@ impl Candidates {
     }
 }
 
-/// The recipes of all samples. One for all numbers of rings of an operation, by which their tables are the same: that for
-/// the number which most launches have. Others have their own if its method does not suit them.
+/// The recipes of all samples. One for all numbers of rings of an operation, by which their tables are the
+/// same: that for the number which most launches have. Others have their own if its method does not suit
+/// them.
 fn recipes(
     samples: &[(Batch, Vec<RingParameters>)],
     requests: &[Request],
@@ -172,8 +175,8 @@ fn first_of(samples: &[(Batch, Vec<RingParameters>)], batch: Batch) -> Option<Ba
     samples.iter().map(|&(other, _)| other).find(|other| other.kind().0 == batch.kind().0)
 }
 
-/// Of each kind, the exponent that most launches have, with the rings of the first of them; the kinds of the most launches
-/// first.
+/// Of each kind, the exponent that most launches have, with the rings of the first of them; the kinds of the
+/// most launches first.
 fn samples(program: &RingProgram, launches: &Launches) -> Vec<(Batch, Vec<RingParameters>)> {
     let mut counts: Vec<(Batch, usize, usize)> = Vec::new();
     let mut places = FxHashMap::default();
@@ -197,8 +200,8 @@ fn samples(program: &RingProgram, launches: &Launches) -> Vec<(Batch, Vec<RingPa
     samples
 }
 
-/// `fastest`, and recipes of the library for similar machines that need fewer words, each with a small table. The cost of one is its
-/// launch and a transfer of its table and scratch memory, since these displace limbs.
+/// `fastest`, and recipes of the library for similar machines that need fewer words, each with a small table.
+/// The cost of one is its launch and a transfer of its table and scratch memory, since these displace limbs.
 fn small_recipes(request: &Request, fastest: &Arc<Recipe>, machine: &Machine) -> Vec<SmallRecipe> {
     let mut recipes = vec![Arc::clone(fastest)];
     let target = Target::of(machine);

@@ -40,9 +40,9 @@ impl Part {
     }
 }
 
-/// Descends from [`Mapping::START`]. `evaluate` schedules a program with a mapping, and returns its value, if that can be less than
-/// the given one, and what else it computed. `is_same` says whether two mappings that differ in their batch have the same launches.
-/// None if the first mapping has no value.
+/// Descends from [`Mapping::START`]. `evaluate` schedules a program with a mapping, and returns its value, if
+/// that can be less than the given one, and what else it computed. `is_same` says whether two mappings that
+/// differ in their batch have the same launches. None if the first mapping has no value.
 ///
 /// # Errors
 /// Returns the error of the first mapping. Others with an error are not taken.

@@ -369,7 +369,8 @@ impl<'m> Rpu<'m> {
         self.link.transfer(self.memory.launch, (kind, bytes), ready, direction)
     }
 
-    /// Brings bytes of which the channel has so many halves, and the generator the rest. Returns their arrival.
+    /// Brings bytes of which the channel has so many halves, and the generator the rest. Returns their
+    /// arrival.
     pub(super) fn bring(&mut self, (kind, halves): (Kind, u8), bytes: u64, ready: Time) -> Time {
         let transferred = bytes * u64::from(halves) / 2;
         let end = self.transfer(kind, transferred, ready, Direction::Read).end;

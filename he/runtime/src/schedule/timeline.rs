@@ -43,15 +43,16 @@ pub struct Cost {
     pub energy_uj: f64,
 }
 
-/// The time and the bytes of a launch. Those of all launches add up to the program's, exactly: launches run one after the other,
-/// and the time from the end of one to the end of the next belongs to the later one. What is left after the last launch belongs
-/// to that of the last transfer. A load belongs to the launch that needs it, and a save to that which made or evicted the limb,
-/// whenever it is planned.
+/// The time and the bytes of a launch. Those of all launches add up to the program's, exactly: launches run
+/// one after the other, and the time from the end of one to the end of the next belongs to the later one.
+/// What is left after the last launch belongs to that of the last transfer. A load belongs to the launch that
+/// needs it, and a save to that which made or evicted the limb, whenever it is planned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Account {
     /// The time, in ps.
     pub time_ps: u64,
-    /// The part of the time in which its kernel runs or is launched, in ps; all else is waiting for transfers.
+    /// The part of the time in which its kernel runs or is launched, in ps; all else is waiting for
+    /// transfers.
     pub busy_ps: u64,
     /// The bytes.
     pub traffic: Traffic,

@@ -1,6 +1,7 @@
 //! Mappings of random homomorphic operations: bounds of their times, their files, and more of a resource.
 //!
-//! `MONOTONY_CASES=400 cargo test --release -p runtime --test all mappings -- --nocapture` prints the worst pairs.
+//! `MONOTONY_CASES=400 cargo test --release -p runtime --test all mappings -- --nocapture` prints the worst
+//! pairs.
 
 use crate::bounds::{least_in_any_order_ns, least_ns};
 use crate::cases;
@@ -71,8 +72,8 @@ fn mapping(rng: &mut Random) -> Mapping {
     }
 }
 
-/// No mapping gives a time below a bound; the search finds one that is no slower than its start and than a random one of its last
-/// pass; and a given mapping gives its own time.
+/// No mapping gives a time below a bound; the search finds one that is no slower than its start and than a
+/// random one of its last pass; and a given mapping gives its own time.
 #[test]
 fn a_search_is_no_slower_than_its_start_and_its_mapping_gives_its_time() {
     let mut rng = Random::seed_from_u64(1);

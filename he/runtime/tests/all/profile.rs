@@ -32,7 +32,8 @@ fn sums<'p, K: Ord>(profile: &'p Profile, owner: impl Fn(&'p Entry) -> K) -> BTr
     sums
 }
 
-/// Compares all sums of a profile with the totals of the timeline and of the report, and its parts with recorded launches.
+/// Compares all sums of a profile with the totals of the timeline and of the report, and its parts with
+/// recorded launches.
 fn check(program: &RingProgram, machine: &Machine, order: Order) -> Profile {
     let runtime = runtime(program, machine, order);
     let timeline = runtime.accounted().unwrap();
@@ -68,7 +69,8 @@ fn check(program: &RingProgram, machine: &Machine, order: Order) -> Profile {
     // An account changes nothing, and neither does a record.
     let recorded = runtime.time(true).unwrap();
     assert_eq!((recorded.total_ns, &recorded.accounts), (timeline.total_ns, &timeline.accounts));
-    // A launch has the time from the end of the one before to its own end; the last transfer's has what is left.
+    // A launch has the time from the end of the one before to its own end; the last transfer's has what is
+    // left.
     let mut of_launches = vec![0; recorded.runs.len()];
     profile.parts.iter().for_each(|part| of_launches[part.launch as usize] += part.waiting_ps + part.busy_ps);
     let (mut before, mut longer) = (0, Vec::new());

@@ -63,7 +63,8 @@ fn add<'p>(frame: &mut Frame<'p>, path: &[&'p str], time_ps: u64) {
     add(&mut frame.inside[place], rest, time_ps);
 }
 
-/// Shows a frame and those inside it: where it begins, its depth, and the number of its colour, that of the outermost name.
+/// Shows a frame and those inside it: where it begins, its depth, and the number of its colour, that of the
+/// outermost name.
 fn place<'p>(
     frame: &Frame<'p>,
     (left, depth, number): (f64, usize, usize),

@@ -1,4 +1,5 @@
-//! The timeline of a ring program: busy shares of all events, and single launches and transfers for those who zoom in.
+//! The timeline of a ring program: busy shares of all events, and single launches and transfers for those who
+//! zoom in.
 
 use crate::page::{BINS, busy_chart};
 use maud::Markup;
@@ -42,8 +43,8 @@ impl<'t> Shown<'t> {
         self.slices.len()
     }
 
-    /// The data for the script. `slices` has for each launch or transfer its track, its beginning after that of the one before, its
-    /// length, both in tenths of a nanosecond, its name and its number.
+    /// The data for the script. `slices` has for each launch or transfer its track, its beginning after that
+    /// of the one before, its length, both in tenths of a nanosecond, its name and its number.
     pub(super) fn data(&self) -> Value {
         let (mut names, mut known) = (Vec::new(), HashMap::new());
         let mut ordered: Vec<&Slice<'_>> = self.slices.iter().filter(|_| self.has_slices()).collect();

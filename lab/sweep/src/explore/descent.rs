@@ -1,10 +1,10 @@
 //! The descent: the fastest design within each area, by single axes.
 //!
-//! The staircase is the front of the first objective that is no area, and the area. A round offers the designs one axis
-//! away from its steps; every other round, also designs that differ from a step in several axes, and any others. The
-//! area of a design needs no simulation. A [`Model`] of the other objective predicts which design improves on the staircase
-//! most: the best one of each band of areas is evaluated. The descent ends if every neighbour of a step
-//! has been evaluated: then none improves on the staircase.
+//! The staircase is the front of the first objective that is no area, and the area. A round offers the
+//! designs one axis away from its steps; every other round, also designs that differ from a step in several
+//! axes, and any others. The area of a design needs no simulation. A [`Model`] of the other objective
+//! predicts which design improves on the staircase most: the best one of each band of areas is evaluated. The
+//! descent ends if every neighbour of a step has been evaluated: then none improves on the staircase.
 
 use super::model::{Model, Places};
 use super::{Design, Space};
@@ -70,8 +70,8 @@ impl<'s> Descent<'s> {
         known.filter(|(_, values)| values.iter().all(|value| value.is_finite())).collect()
     }
 
-    /// The designs within the constraints for which no other one is as small and better, in ascending order of
-    /// areas.
+    /// The designs within the constraints for which no other one is as small and better, in ascending order
+    /// of areas.
     fn staircase<'d>(&self, evaluated: &'d [Evaluated]) -> Vec<Known<'d>> {
         let mut sorted = self.known(evaluated);
         let allowed: BTreeSet<&Design> = evaluated

@@ -10,12 +10,12 @@
 //! population = 24                        # designs of a generation
 //! ```
 //!
-//! NSGA-II chooses the designs (crate `heuropt`). It begins with the base machine and a spread over all axes. After each
-//! generation, a descent over single axes improves the designs of the front within each area.
-//! Axes may be keys of machines and choices for one task, such as the order of an algorithm: they are searched together.
-//! The front covers all evaluated designs, not only the last population. Each design is evaluated like
-//! a point of a sweep: generate, check, simulate, append a record to the journal. A design with a record does
-//! not run again.
+//! NSGA-II chooses the designs (crate `heuropt`). It begins with the base machine and a spread over all axes.
+//! After each generation, a descent over single axes improves the designs of the front within each area. Axes
+//! may be keys of machines and choices for one task, such as the order of an algorithm: they are searched
+//! together. The front covers all evaluated designs, not only the last population. Each design is evaluated
+//! like a point of a sweep: generate, check, simulate, append a record to the journal. A design with a record
+//! does not run again.
 //!
 //! The search depends on the definition and the seed only. It ignores which records exist already, so a
 //! search that was killed continues as if it had not been. Each shard searches with a seed of its own and
@@ -122,7 +122,8 @@ impl Space {
         })
     }
 
-    /// The areas of a design, without a simulation and without resident keys; `None` if its machine cannot be.
+    /// The areas of a design, without a simulation and without resident keys; `None` if its machine cannot
+    /// be.
     pub(super) fn areas(&self, design: &Design) -> Option<Costs> {
         let machine = self.resolver.machine_of(design)?;
         let area = Area::of_run(&machine, &Usage { off_chip: self.off_chip, key_bytes: 0, seeded: false });

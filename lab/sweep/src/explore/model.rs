@@ -1,12 +1,14 @@
 //! A model of what has been evaluated: a Gaussian process over designs.
 //!
-//! The logarithm of a cost is a smooth function of the places on the axes, whose values near evaluated designs are
-//! near theirs. Axes act together (banks without lanes gain nothing), so no sum over axes would do.
+//! The logarithm of a cost is a smooth function of the places on the axes, whose values near evaluated
+//! designs are near theirs. Axes act together (banks without lanes gain nothing), so no sum over axes would
+//! do.
 
 use super::{Design, Space};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
-/// The scales that the fit tries: the distance, in lengths of an axis, at which designs tell little of each other.
+/// The scales that the fit tries: the distance, in lengths of an axis, at which designs tell little of each
+/// other.
 const SCALES: [f64; 6] = [0.4, 0.6, 0.9, 1.3, 2.0, 3.0];
 /// The variance of what the model does not explain, over that of the costs. It keeps the matrix regular.
 const NOISE: f64 = 1e-4;

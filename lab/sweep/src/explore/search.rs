@@ -31,8 +31,8 @@ pub struct Explored {
     /// The hypervolume of the front, in the natural logarithms of the objectives, below ten times those of the
     /// base machine's design: it depends on the designs of the front only. `None` if that design has no run.
     pub hypervolume: Option<f64>,
-    /// Designs one axis away from the best ones within each area that have not been evaluated. 0: none of these has a better
-    /// neighbour.
+    /// Designs one axis away from the best ones within each area that have not been evaluated. 0: none of
+    /// these has a better neighbour.
     pub neighbours_left: usize,
 }
 
@@ -52,9 +52,9 @@ const IDLE_GENERATIONS: usize = 20;
 /// A logarithm beyond those of all costs.
 const WORST: f64 = 1e6;
 
-/// Searches for the front of a space in the current rayon pool: generations, each with a descent after it, until
-/// `evaluations` designs have been evaluated or there are no others. Designs that are the same point count once. `progress` receives the state after each
-/// generation, the last one is also the result.
+/// Searches for the front of a space in the current rayon pool: generations, each with a descent after it,
+/// until `evaluations` designs have been evaluated or there are no others. Designs that are the same point
+/// count once. `progress` receives the state after each generation, the last one is also the result.
 ///
 /// # Errors
 /// Returns an error if the journal cannot be written.
@@ -286,7 +286,8 @@ impl<'a> Evaluator<'a> {
         all.into_iter().map(|(design, _, costs)| (design, costs)).collect()
     }
 
-    /// The population of the next generation: up to half of it are designs of the front, the others those before.
+    /// The population of the next generation: up to half of it are designs of the front, the others those
+    /// before.
     fn parents(&self, before: Vec<Design>, size: usize) -> Vec<Design> {
         let evaluated = self.evaluated();
         let designs = evaluated.iter().enumerate();

@@ -91,7 +91,8 @@ pub fn judge(data: &[u8]) -> Option<bool> {
 /// One of so many variants is scheduled again, which takes most of the time.
 const RESCHEDULED: u32 = 16;
 
-/// What `rpu prove` proves, `rpu run --check` accepts, and what `rpu schedule` writes is a program like the given one.
+/// What `rpu prove` proves, `rpu run --check` accepts, and what `rpu schedule` writes is a program like the
+/// given one.
 fn commands_agree(program: &Program, refusal: Option<&RunError>, is_rescheduled: bool) {
     if admit(program, &MACHINE).is_err() {
         assert!(refusal.is_some(), "the commands refuse what a run accepts\n{program}");
