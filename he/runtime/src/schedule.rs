@@ -96,8 +96,8 @@
 //! 1. Operands in the VDM stay; others and all results stream. While the free or evictable words are fewer
 //!    than all slices and scratch words, the operand in the VDM with the farthest use after this launch (none
 //!    is the nearest; of equals, the larger number) is evicted, and streams.
-//! 2. If there are several runs, each operand in the VDM that nothing reads again, and that is no output, can
-//!    leave its space to one result, an *heir*, which needs one more slice.
+//! 2. If there are several runs, an operand in the VDM can leave its space to one result, its *heir*, unless it is
+//!    read again or is an output. An heir needs one more slice.
 //! 3. Each result and each streaming operand that is used again is considered, the nearest use first; of
 //!    equals, results, then the smaller number. It is in the VDM as a whole if there is room for it, for
 //!    those before it and for the slices that are left, in free words and items with farther next uses than

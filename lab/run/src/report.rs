@@ -1,12 +1,14 @@
 //! The document of a run.
 
+mod ring;
+
 use crate::model::MODEL_VERSION;
 use crate::pipes::{Instructions, Utilisation, Waits};
 use crate::stream::{OffChip, StreamReport};
 use b512_asm::{Claim as ProgramClaim, Program, Setting, object};
 use ring_program::{Manifest, Parameters, RingProgram};
 use runtime::report::{Compute, Cost, Hbm};
-use runtime::{Keys, Mapping, Merit, Profile, Report, Runtime};
+use runtime::{Keys, Mapping, Merit, Profile, Runtime};
 use serde::{Deserialize, Serialize};
 use sim::Clock;
 use sim::timing::{Cause, Timing};
@@ -121,7 +123,7 @@ pub struct RunReport {
     /// All kernels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compute: Option<Compute>,
-    /// The share of the time that each resource limits, see [`Report::binds`].
+    /// The share of the time that each resource limits, see [`Report::binds`](runtime::Report::binds).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub binds: Option<BTreeMap<String, f64>>,
     /// The resource that limits most of each of some intervals of equal length.
@@ -424,61 +426,6 @@ impl RunReport {
             power_w: power_w(energy.total()),
             power_rpu_w: power_w(energy.total() - energy.hbm),
             ..self
-        }
-    }
-
-    /// The report with the result of the runtime.
-    pub fn of_ring(self, report: Report) -> Self {
-        let Report {
-            n,
-            parameters,
-            keys,
-            key_bytes,
-            optimise,
-            mapping,
-            schedules_tried,
-            time_us,
-            operations,
-            operations_by_name,
-            lifted_operations,
-            unused_operations,
-            ..
-        } = report;
-        let Report { costs, hbm, compute, binds, binds_over_time, vdm_peak_words, energy, area, .. } = report;
-        let clock = Clock::of(&self.machine);
-        let frequency_ghz = clock.ghz();
-        Self {
-            cycles: Some((time_us * 1e3 * frequency_ghz).ceil() as u64),
-            frequency_ghz: Some(frequency_ghz),
-            clock_binds: Some(clock.binds().to_owned()),
-            time_us: Some(time_us),
-            hbm: Some(OffChip::Ring(hbm)),
-            n: Some(n),
-            slot_level_ns: parameters
-                .as_ref()
-                .and_then(|parameters| parameters.slot_levels)
-                .map(|slot_levels| 1e3 * time_us / slot_levels as f64),
-            parameters,
-            keys: Some(keys),
-            key_mib: Some(key_bytes as f64 / f64::from(1 << 20)),
-            optimise,
-            mapping: Some(mapping),
-            schedules_tried: Some(schedules_tried),
-            operations: Some(operations),
-            operations_by_name: Some(operations_by_name),
-            lifted_operations: Some(lifted_operations),
-            unused_operations: Some(unused_operations),
-            kernels: Some(costs.iter().map(|(name, cost)| (name.clone(), cost.launches)).collect()),
-            costs: Some(costs),
-            compute: Some(compute),
-            binds: Some(binds),
-            binds_over_time: Some(binds_over_time),
-            vdm_peak_words: Some(vdm_peak_words),
-            area_mm2: area.total(),
-            area_rpu_mm2: area.rpu(),
-            area_breakdown_mm2: area,
-            beyond_reticle: area.is_beyond_reticle(),
-            ..self.with_energy(&energy, time_us)
         }
     }
 
