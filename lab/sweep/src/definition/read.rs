@@ -1,6 +1,6 @@
 //! The parts of a definition, read from TOML.
 
-use super::{Axis, DataFile, Definition, MAX_LABEL, ScheduleFor, Setting, TOP_KEYS, quoted};
+use super::{Axis, DataFile, Definition, MAX_LABEL, ScheduleFor, Setting, TOP_KEYS};
 use crate::parameter::{self, PARAMETERS};
 use diagnostic::document::{Document, Field, Format, Item, Node, Schema};
 use diagnostic::{Code, Diagnostic, Diagnostics, counted};
@@ -16,6 +16,10 @@ const MAX_KEYS: usize = 1000;
 /// What ends a line.
 const LINE_ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
 
+/// The schema of definitions.
+static SCHEMA: LazyLock<Schema> =
+    LazyLock::new(|| Schema::from_value(Format::Sweep, crate::schema::sweep::schema()));
+
 impl Definition {
     /// Recognises files of another format by their keys.
     pub(super) fn check_format(&self, root: &Item<'_>) -> Result<(), Diagnostic> {
@@ -29,12 +33,13 @@ impl Definition {
     pub(super) fn unknown_key(&self, span: Range<usize>, unknown: &str) -> Diagnostic {
         let known = || TOP_KEYS.into_iter().chain(PARAMETERS.iter().map(|parameter| parameter.name));
         let of_machine = sim::machine::keys().find(|key| key.path.split('.').next() == Some(unknown));
-        let help = match (of_machine, diagnostic::nearest(unknown, known())) {
+        let near = || diagnostic::nearest(unknown, known()).map(|near| format!("did you mean `{near}`?"));
+        let help = match (of_machine, SCHEMA.table_with(unknown)) {
             (Some(key), _) => {
                 format!("machine keys stand in `[grid]` with a list of values, such as `{} = [..]`", key.path)
             }
-            (None, Some(near)) => format!("did you mean `{near}`?"),
-            (None, None) => format!("the keys are {}", quoted(known())),
+            (None, Some(table)) => format!("it is a key of the table `[{table}]`"),
+            (None, None) => near().unwrap_or_else(|| "`rpu machine schema sweep` prints all keys".to_owned()),
         };
         self.error(span, format!("unknown key `{unknown}`"), help).with_code(Code::UnknownKey.name())
     }
@@ -46,8 +51,6 @@ impl Definition {
         key: &str,
         item: &Item<'_>,
     ) -> Result<T, Diagnostics> {
-        static SCHEMA: LazyLock<Schema> =
-            LazyLock::new(|| Schema::from_value(Format::Sweep, crate::schema::sweep::schema()));
         SCHEMA.check_key(document, key, item)?;
         let invalid = |message: String| self.error(item.span.clone(), message, "");
         let value = item.value().ok_or_else(|| invalid(format!("invalid value for `{key}`")))?;
