@@ -201,8 +201,28 @@ fn with_owners(mut error: clap::Error) -> clap::Error {
     error
 }
 
+/// The first argument that an option of texts was given and that is no text: clap says only that there is one.
+fn argument_that_is_no_text() -> Option<OsString> {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let is_refused = |kept: &&OsString| {
+        let others = arguments.iter().map(|argument| match argument == *kept {
+            true => argument.clone(),
+            false => argument.to_string_lossy().into_owned().into(),
+        });
+        Cli::try_parse_from(others).is_err_and(|error| error.kind() == ErrorKind::InvalidUtf8)
+    };
+    arguments.iter().filter(|argument| argument.to_str().is_none()).find(is_refused).cloned()
+}
+
 /// Ends the process with clap's message. Arguments in it may have control characters.
 fn refuse(error: &clap::Error) -> ! {
+    if let (ErrorKind::InvalidUtf8, Some(argument)) = (error.kind(), argument_that_is_no_text()) {
+        let message = format!("the argument `{}` is not UTF-8", diagnostic::path(&argument));
+        let help = "its option takes text: name the file from within its folder, or by a link";
+        message::set_format(if wants_json() { MessageFormat::Json } else { MessageFormat::default() });
+        Failure::wrong(message, help).print();
+        std::process::exit(error.exit_code());
+    }
     let text = error.render().to_string();
     if wants_json() {
         let text = text.strip_prefix("error: ").unwrap_or(&text);

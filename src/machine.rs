@@ -10,6 +10,7 @@ use crate::files;
 use diagnostic::{Diagnostics, counted};
 use lab_run::size_and_clock;
 use sim::{Machine, MachineBase};
+use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -35,7 +36,7 @@ enum Command {
 struct CheckArgs {
     /// Machine files and technology files, or names of built-in ones
     #[arg(value_name = "M.toml", required = true)]
-    machines: Vec<String>,
+    machines: Vec<PathBuf>,
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
@@ -51,12 +52,13 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 fn check(args: &CheckArgs) -> Result<(), Failure> {
     let mut errors = Diagnostics::default();
     let mut text = String::new();
-    for name in &args.machines {
-        if let Some(technology) = MachineBase::of_technology(name) {
+    for path in &args.machines {
+        let name = diagnostic::path(path);
+        if let Some(technology) = MachineBase::of_technology(path) {
             if let Some(facts) = errors.keep(technology.and_then(|base| technology_facts(&base))) {
                 text += &format!("{name}: {facts}\n");
             }
-        } else if let Some(machine) = errors.keep(MachineBase::named(name).and_then(|base| base.machine(&[]))) {
+        } else if let Some(machine) = errors.keep(MachineBase::named(path).and_then(|base| base.machine(&[]))) {
             text += &format!("{name}: {}\n", facts(&machine));
         }
     }

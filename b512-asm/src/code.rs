@@ -129,7 +129,7 @@ diagnostic::codes! {
     /// The launch value of an address register is a word address of the VDM, below 2^28.
     Address = "B020", "address outside the VDM";
 
-    /// The vector length is a power of two from 64 to 4096, and a word has 28 to 128 bits.
+    /// The vector length is a power of two from 8 to 4096, and a word has 28 to 128 bits.
     /// Without the directive, a program is for B512: 512 lanes of 128 bits.
     ///
     /// ```text

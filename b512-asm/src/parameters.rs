@@ -29,7 +29,7 @@ impl Isa {
     pub const B512: Self = Self { lane_bits: 9, word_bits: 128 };
 
     /// The shortest vector.
-    pub const MIN_VECTOR_LENGTH: u32 = 64;
+    pub const MIN_VECTOR_LENGTH: u32 = 8;
 
     /// The longest vector.
     pub const MAX_VECTOR_LENGTH: u32 = 4096;
@@ -43,7 +43,7 @@ impl Isa {
     /// The instruction set with `vector_length` lanes and words of `word_bits` bits.
     ///
     /// # Errors
-    /// Returns an error if `vector_length` is not a power of two from 64 to 4096, or if
+    /// Returns an error if `vector_length` is not a power of two from 8 to 4096, or if
     /// `word_bits` is not from 28 to 128.
     pub const fn new(vector_length: u32, word_bits: u32) -> Result<Self, InvalidIsa> {
         let in_range = Self::MIN_VECTOR_LENGTH <= vector_length && vector_length <= Self::MAX_VECTOR_LENGTH;
@@ -56,12 +56,12 @@ impl Isa {
         Ok(Self { lane_bits: vector_length.trailing_zeros() as u8, word_bits: word_bits as u8 })
     }
 
-    /// Elements of a vector register: a power of two from 64 to 4096.
+    /// Elements of a vector register: a power of two from 8 to 4096.
     pub const fn vector_length(self) -> u32 {
         1 << self.lane_bits
     }
 
-    /// Bits of a lane number: the logarithm of the vector length, 6 to 12.
+    /// Bits of a lane number: the logarithm of the vector length, 3 to 12.
     pub const fn lane_bits(self) -> u32 {
         self.lane_bits as u32
     }
@@ -113,7 +113,7 @@ impl fmt::Debug for Isa {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum InvalidIsa {
     /// The vector length.
-    #[error("invalid vector length {0}: expected a power of two from 64 to 4096")]
+    #[error("invalid vector length {0}: expected a power of two from 8 to 4096")]
     VectorLength(u32),
     /// The word width, in bits.
     #[error("invalid word width {0}: expected 28 to 128 bits")]
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn only_powers_of_two_in_range_are_vector_lengths() {
         let valid = (0..10_000).filter(|&length| Isa::new(length, 32).is_ok());
-        assert_eq!(valid.collect::<Vec<_>>(), [64, 128, 256, 512, 1024, 2048, 4096]);
+        assert_eq!(valid.collect::<Vec<_>>(), [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]);
         assert_eq!(Isa::new(1 << 31, 32), Err(InvalidIsa::VectorLength(1 << 31)));
     }
 

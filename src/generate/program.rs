@@ -37,7 +37,7 @@ pub(crate) struct Args {
     format: Format,
     #[arg(long, value_name = "SET", help = format!("Parameter set: {}, or a TOML file", set_names()),
         required_unless_present = "list")]
-    set: Option<String>,
+    set: Option<PathBuf>,
     /// Ring degree in place of the set's
     #[arg(long, value_name = "N", value_parser = degree)]
     n: Option<Degree>,
@@ -219,11 +219,11 @@ fn set_names() -> String {
 }
 
 /// The built-in set with this name, or the set in this file.
-fn set(name: &str, n: Option<u64>) -> Result<ParameterSet, Failure> {
-    if let Some(set) = ParameterSet::built_in(name, n) {
+fn set(path: &Path, n: Option<u64>) -> Result<ParameterSet, Failure> {
+    let name = &*diagnostic::path(path);
+    if let Some(set) = path.to_str().and_then(|name| ParameterSet::built_in(name, n)) {
         return Ok(set?);
     }
-    let path = Path::new(name);
     if path.extension().is_none_or(|extension| extension != "toml") && !path.exists() {
         let help = match nearest(name, SETS.iter().map(|(known, _)| *known)) {
             Some(near) => format!("did you mean `{near}`?"),

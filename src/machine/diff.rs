@@ -6,15 +6,16 @@ use crate::format::{Format, json};
 use crate::machine_options::load;
 use serde::Serialize;
 use sim::{Area, Clock, Machine, machine};
+use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Machine file, or the name of a built-in machine
     #[arg(value_name = "A.toml")]
-    a: String,
+    a: PathBuf,
     /// Another machine; by default the first one
     #[arg(value_name = "B.toml")]
-    b: Option<String>,
+    b: Option<PathBuf>,
     /// Set a key of the second machine, e.g. vdm.banks=64
     #[arg(short = 'p', long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,

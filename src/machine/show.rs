@@ -7,12 +7,13 @@ use crate::format::{Format, json};
 use crate::machine_options::parse_overrides;
 use sim::{Machine, MachineBase, Override};
 use std::fmt::Write;
+use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Machine file, or the name of a built-in machine
     #[arg(value_name = "M.toml", default_value = "rpu-128x128")]
-    machine: String,
+    machine: PathBuf,
     /// Set a key of the machine, e.g. vdm.banks=64
     #[arg(short = 'p', long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,

@@ -1,7 +1,7 @@
 //! Arithmetic modulo q on vectors of 128-bit words, lane by lane.
 //!
 //! A [`Vector`] owns its lanes. Its length is a multiple of [`GRANULE`]; vector processors use powers of two
-//! from 64 to 4096. Every operation needs slices of equal length and writes each lane of its results, which
+//! from 8 to 4096. Every operation needs slices of equal length and writes each lane of its results, which
 //! are below q.
 //!
 //! Multipliers that are used often are [`Factors`]: a vector prepared for one modulus.
@@ -34,13 +34,13 @@
 pub mod narrow;
 
 #[cfg(target_arch = "x86_64")]
-use crate::avx512::{Fma, Ifma, Shoup};
+use crate::avx512::{Fma, Ifma, LANES, Shoup};
 use crate::modular::{Modulus, Prepared};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 /// The length of every vector is a multiple of this number of lanes.
-pub const GRANULE: usize = 16;
+pub const GRANULE: usize = 8;
 
 /// Four words: as many as fit a cache line.
 #[derive(Clone, Copy)]
@@ -199,13 +199,15 @@ impl Multiplier {
 }
 
 impl Factors {
-    /// Zeros for the fastest code on this processor.
+    /// Zeros for the fastest code on this processor that serves this number of lanes.
     ///
     /// # Panics
     /// Panics if `lanes` is not a multiple of [`GRANULE`].
     pub fn zero(lanes: usize) -> Self {
         #[cfg(target_arch = "x86_64")]
-        if let Some(multiplier) = Multiplier::detect() {
+        if let Some(multiplier) = Multiplier::detect()
+            && lanes.is_multiple_of(LANES)
+        {
             return Self { code: Code::Wide(multiplier), ..Self::scalar_zero(lanes) };
         }
         Self::scalar_zero(lanes)

@@ -16,7 +16,8 @@ const INTRODUCTION: &str = "\
 
 Each operation is a kernel of `rpu gen`. Its golden model defines the result, a proof covers its code for all data, and a
 program states it as a claim. Operands and results are vectors of n residues in Z_q[X]/(X^n + 1). What works modulo
-several numbers, such as a rescale, is a ring program: `rpu gen program`.
+several numbers, such as a rescale, is a ring program: `rpu gen program`. A claim may have any n from 2 on, a kernel any from the
+vector length of its machine on, `isa.vector_length`.
 
 The counts are those of an example: n = 4096, a prime of 60 bits, the classical pair of transforms, the paper's
 machine. Cycles are simulated. The bound is the demand on the busiest resource. `rpu gen KERNEL --n N --explain`

@@ -21,3 +21,4 @@ mod plan;
 mod quality;
 mod rewrite;
 mod search;
+mod small;

@@ -298,6 +298,9 @@ impl Definition {
     /// Returns the errors of [`Definition::parse`] and [`Definition::set`].
     pub fn from_source(source: &Source) -> Result<Self, Diagnostics> {
         let mut definition = Self::parse(&source.file, &source.text)?;
+        if let Some(folder) = &source.folder {
+            definition = definition.in_folder(folder);
+        }
         for change in &source.changes {
             definition.set(&Override::parse(change)?)?;
         }
@@ -334,7 +337,13 @@ impl Definition {
 
     /// Everything needed to read the definition again.
     pub(super) fn source(&self) -> Source {
-        Source { file: self.file.clone(), text: self.text.to_string(), changes: self.changes.clone() }
+        let said = Path::new(&self.file).parent().unwrap_or(Path::new(""));
+        Source {
+            file: self.file.clone(),
+            folder: (said != self.folder).then(|| self.folder.clone().into()),
+            text: self.text.to_string(),
+            changes: self.changes.clone(),
+        }
     }
 
     /// The settings on axes.

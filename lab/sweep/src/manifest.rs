@@ -9,6 +9,7 @@ use super::workload::Workload;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 
 /// The format of a sweep's folder. Up to format 2, records and manifests could have parts of searches that no sweep makes now.
 pub(super) const FORMAT: u32 = 3;
@@ -47,10 +48,13 @@ pub struct Manifest {
 }
 
 /// The text that defines a sweep.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Source {
     /// The file as the command line named it.
     pub file: String,
+    /// Its folder, if the name does not say it: paths are bytes, names are text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<OsString>,
     /// Its content.
     pub text: String,
     /// `key=value` of each key that the command line set, in order.
@@ -189,7 +193,7 @@ mod tests {
             references: Vec::new(),
             explored: false,
             goals: None,
-            source: Source { file: "test.toml".into(), text: String::new(), changes: Vec::new() },
+            source: Source { file: "test.toml".into(), ..Source::default() },
             points: [(PointKey::of(&settings), settings)].into_iter().collect(),
         }
     }

@@ -218,7 +218,7 @@ macro_rules! for_each_task_key {
                 Some("`P.manifest.json` or `P.json` beside `P.fhetch`"), [RingFile], a_choice;
             set: Values::Text, "The parameter set of a ring program: a built-in name, or a path relative to this file.",
                 None, [Ring], a_task;
-            n: Values::Degree, "The ring degree; a parameter set and a manifest have one.",
+            n: Values::Degree, "The ring degree, at least `isa.vector_length`; a parameter set and a manifest have one.",
                 None, [Kernel, Ring, RingFile], a_task;
             keys: Values::Names(Keys::ALL.map(Keys::name).to_vec()), "The origin of a ring program's keys.",
                 Some("`streamed`"), [Ring, RingFile], a_supply;

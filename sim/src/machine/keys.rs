@@ -268,7 +268,7 @@ sections! {
     Isa [isa] {
         /// Elements of a vector register, also called lanes: the vector length L. Programs for
         /// other lengths than 512 declare theirs with `.isa`; 512 is B512.
-        vector_length: u32 => PowerOfTwo(64, 4096), "512", Paper "", Any, recipes "vector_length" Doublings(1024),
+        vector_length: u32 => PowerOfTwo(b512_asm::Isa::MIN_VECTOR_LENGTH, b512_asm::Isa::MAX_VECTOR_LENGTH), "512", Paper "", Any, recipes "vector_length" Doublings(1024),
             [Cycles Clock Area Energy] "macros of the VRF with `vector_length` * 4 / HPLEs words", 512..=512;
         /// Bits of an element, and of a word of the VDM and the SDM. Moduli fit a word. All memories, on the chip and off
         /// it, hold words without gaps.

@@ -178,20 +178,24 @@ impl MachineBase {
 
     /// The paper's machine in a technology, by the name of a built-in one or by its file; `None` if it is
     /// neither. A file that cannot be read is none.
-    pub fn of_technology(name: &str) -> Option<Result<Self, Diagnostics>> {
-        if built_in(TECHNOLOGIES, name).is_none() && !is_technology(Path::new(name)) {
-            return None;
-        }
+    pub fn of_technology(path: impl AsRef<Path>) -> Option<Result<Self, Diagnostics>> {
+        let path = path.as_ref();
+        let location = match path.to_str().and_then(|name| built_in(TECHNOLOGIES, name)) {
+            Some(location) => location,
+            None if is_technology(path) => Location::File(path.into()),
+            None => return None,
+        };
+        let name = diagnostic::path(path);
         let paper = built_in(MACHINES, "rpu-128x128").expect("the built-in machine");
         let mut layers = Layers::default();
         layers.add_file(&paper, "", None, &mut Vec::new());
         let layer = layers.texts.len();
-        layers.texts.push(Layer { name: Override::SOURCE.into(), text: name.to_owned() });
-        layers.set_technology(&Location::File(PathBuf::new()), name, &At { layer, span: 0..name.len() });
-        let machine = layers.clone().finish(name);
+        layers.texts.push(Layer { name: Override::SOURCE.into(), text: name.clone() });
+        layers.set_technology(&location, &At { layer, span: 0..name.len() });
+        let machine = layers.clone().finish(&name);
         Some(match machine {
             Err(errors) => Err(errors),
-            Ok(machine) => Ok(Self { layers, name: name.to_owned(), machine: Some(machine) }),
+            Ok(machine) => Ok(Self { layers, name, machine: Some(machine) }),
         })
     }
 
@@ -446,7 +450,9 @@ impl Layers {
             Node::Table(fields) if is_section => {
                 fields.iter().for_each(|field| self.add_key(location, &path, layer, field));
             }
-            Node::Text(name) if path == "technology" => self.set_technology(location, name, &at),
+            Node::Text(name) if path == "technology" => {
+                self.set_technology(&location.relative(name, TECHNOLOGIES), &at);
+            }
             _ if is_section => self.not_a_value(&path, &at),
             _ => self.unknown(&path, &At { layer, span: span.clone() }),
         }
@@ -462,16 +468,17 @@ impl Layers {
             None if path == "technology" => {
                 let name = change.leaf_value();
                 let here = Location::File(PathBuf::new());
-                self.set_technology(&here, name.as_str().unwrap_or(change.value()), &at);
+                let name = name.as_str().unwrap_or(change.value());
+                self.set_technology(&here.relative(name, TECHNOLOGIES), &at);
             }
             None if schema::section(path).next().is_some() => self.not_a_value(path, &at),
             None => self.unknown(path, &At { layer, span: 0..change.equals }),
         }
     }
 
-    fn set_technology(&mut self, location: &Location, name: &str, at: &At) {
+    fn set_technology(&mut self, location: &Location, at: &At) {
         self.leaves.retain(|path, _| !path.starts_with("technology."));
-        self.add_file(&location.relative(name, TECHNOLOGIES), "technology", Some(at), &mut Vec::new());
+        self.add_file(location, "technology", Some(at), &mut Vec::new());
     }
 
     /// Sets a value; `None` is a number that no type of TOML holds.

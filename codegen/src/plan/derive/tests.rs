@@ -42,7 +42,7 @@ fn derived_plans_cost_no_more_than_those_written_by_hand() {
 #[test]
 fn derived_plans_are_plans_of_every_shape() {
     let machine = Machine::rpu_128x128();
-    for lanes in 6..=12 {
+    for lanes in 3..=12 {
         for log_n in lanes..=17 {
             let shape = Shape { log_n, lanes };
             let plans = derive(shape, &machine, 8);

@@ -86,7 +86,7 @@ pub(crate) fn descend<T: Send, E: Send>(
                 }
             }
         }
-        let is_slow = value > before * (1.0 - effort.gain);
+        let is_slow = value >= before * (1.0 - effort.gain);
         if best.tried >= effort.schedules || is_slow {
             return Ok(Some(best));
         }
