@@ -58,7 +58,8 @@ fn check(args: &CheckArgs) -> Result<(), Failure> {
             if let Some(facts) = errors.keep(technology.and_then(|base| technology_facts(&base))) {
                 text += &format!("{name}: {facts}\n");
             }
-        } else if let Some(machine) = errors.keep(MachineBase::named(path).and_then(|base| base.machine(&[]))) {
+        } else if let Some(machine) = errors.keep(MachineBase::named(path).and_then(|base| base.machine(&[])))
+        {
             text += &format!("{name}: {}\n", facts(&machine));
         }
     }

@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use lab_sweep::compose::{ComposeError, Form, Fronts, Request};
 use lab_sweep::outputs::Outputs;
 use lab_sweep::{Results, check_presentation};
+use plot::{Legend, Print};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -48,6 +49,21 @@ pub(crate) struct Args {
     /// Limit to draw across the chart, such as `area_mm2 <= 20.5`
     #[arg(long = "limit", value_name = "COLUMN OP NUMBER")]
     limits: Vec<String>,
+    /// Width of the figure on paper, such as 8.5cm, 85mm, 3.3in or 240pt, with labels of --font-size
+    #[arg(long, value_name = "WIDTH", value_parser = width)]
+    width: Option<f64>,
+    /// Size of labels on paper, in points
+    #[arg(long, value_name = "POINTS", default_value_t = 8.0, value_parser = font_size, requires = "width")]
+    font_size: f64,
+    /// Leave out titles
+    #[arg(long)]
+    no_title: bool,
+    /// Place of the legend
+    #[arg(long, value_name = "PLACE", value_parser = legend_place())]
+    legend: Option<Legend>,
+    /// Write the designs of the chart to a table: panel, series, name, both quantities, and whether a design is on a front
+    #[arg(long, value_name = "FILE.csv")]
+    points: Option<PathBuf>,
     /// File to write: .svg, .png or .html; by default chart.svg in the first folder, or beside the first table
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -57,7 +73,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let folders: Vec<&Path> = args.folders.iter().map(PathBuf::as_path).collect();
     let chosen = [&args.x, &args.y, &args.colour, &args.label, &args.conditions, &args.facet];
     let drawn = args.front || args.no_front || !args.marks.is_empty() || !args.limits.is_empty();
-    let composed = chosen.into_iter().any(Option::is_some) || drawn;
+    let printed = args.width.is_some() || args.no_title || args.legend.is_some() || args.points.is_some();
+    let composed = chosen.into_iter().any(Option::is_some) || drawn || printed;
     if let ([folder], false, Form::Scatter, None) = (&folders[..], composed, args.form, &args.output)
         && folder.is_dir()
     {
@@ -92,15 +109,53 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     };
     folders.iter().filter(|folder| folder.is_dir()).try_for_each(|folder| check_presentation(folder))?;
     let figure = request.figure(&folders)?;
-    let plot = |error| Failure::from(ComposeError::Plot(error));
-    let content = match extension {
-        "png" => figure.png().map_err(plot)?,
-        "html" => page(&figure.svg().map_err(plot)?).into_bytes(),
-        _ => figure.svg().map_err(plot)?.into_bytes(),
+    let table = args.points.as_ref().map(|path| (path, lab_sweep::compose::points(&figure)));
+    let figure = if args.no_title { figure.without_titles() } else { figure };
+    let legend = args.legend.unwrap_or_default();
+    let print = args.width.map(|width_pt| Print { width_pt, font_pt: args.font_size });
+    let svg = || match print {
+        Some(print) => print.svg(&figure, legend),
+        None => figure.svg_with(legend),
     };
-    files::write(&path, &content)?;
+    let content = match extension {
+        "png" => match print {
+            Some(print) => print.png(&figure, legend),
+            None => figure.png_with(legend),
+        },
+        "html" => svg().map(|svg| page(&svg).into_bytes()),
+        _ => svg().map(String::into_bytes),
+    };
+    files::write(&path, &content.map_err(|error| Failure::from(ComposeError::Plot(error)))?)?;
     note!("wrote {}", diagnostic::path(&path));
+    if let Some((path, table)) = table {
+        files::write(path, table.as_bytes())?;
+        note!("wrote {}", diagnostic::path(path));
+    }
     Ok(())
+}
+
+/// Points of 1/72 inch in each unit of a width.
+const UNITS: [(&str, f64); 4] = [("cm", 72.0 / 2.54), ("mm", 72.0 / 25.4), ("in", 72.0), ("pt", 1.0)];
+
+/// A width on paper, in points. A page of the largest usual format has 1.2 m.
+fn width(text: &str) -> Result<f64, String> {
+    let expected = || "expected a number and a unit, such as 8.5cm, 85mm, 3.3in or 240pt".to_owned();
+    let known = |(unit, points): (&str, f64)| Some((text.strip_suffix(unit)?, points));
+    let (number, points) = UNITS.into_iter().find_map(known).ok_or_else(expected)?;
+    let width = number.trim().parse::<f64>().map_err(|_| expected())? * points;
+    if (72.0..=3456.0).contains(&width) { Ok(width) } else { Err("expected 1in to 48in".to_owned()) }
+}
+
+/// A size of labels, in points.
+fn font_size(text: &str) -> Result<f64, String> {
+    let size = text.parse::<f64>().ok().filter(|size| (3.0..=72.0).contains(size));
+    size.ok_or_else(|| "expected a number from 3 to 72".to_owned())
+}
+
+fn legend_place() -> impl TypedValueParser<Value = Legend> {
+    let names = Legend::ALL.map(|place| PossibleValue::new(place.name()));
+    PossibleValuesParser::new(names)
+        .map(|name| Legend::ALL.into_iter().find(|place| place.name() == name).unwrap_or_default())
 }
 
 fn form_name() -> impl TypedValueParser<Value = Form> {
@@ -119,6 +174,8 @@ impl Args {
             ("label", self.label.is_some()),
             ("mark", !self.marks.is_empty()),
             ("limit", !self.limits.is_empty()),
+            ("legend", self.legend.is_some()),
+            ("points", self.points.is_some()),
         ];
         let (form, _, without) = self.form.row();
         match given.into_iter().find(|(option, is_given)| *is_given && without.contains(option)) {

@@ -255,7 +255,8 @@ impl Vectors<'_> {
     /// them, `results` its outputs. The key is `key`, with a digit for each tower group of the level.
     fn check(&self, args: &[&str], names: &[(&str, &str)], key: &str, results: &[(&str, &str)]) {
         generate(self.folder, &[args, &["--set", "set.toml"]].concat());
-        let manifest: Value = serde_json::from_slice(&fs::read(self.folder.join("p.manifest.json")).unwrap()).unwrap();
+        let manifest: Value =
+            serde_json::from_slice(&fs::read(self.folder.join("p.manifest.json")).unwrap()).unwrap();
         let inputs = manifest["inputs"].as_object().unwrap().keys();
         let mut options = vec!["--check".to_owned()];
         for input in inputs {

@@ -23,9 +23,14 @@ fn a_repetition_is_its_rounds_one_after_the_other() {
 
 #[test]
 fn expressions_follow_the_usual_order_of_operations() {
-    for (text, value) in
-        [("2 + 3 * 4", 14), ("(2 + 3) * 4", 20), ("2 * 3^2", 18), ("2^2^3", 256), ("20 - 3 - 2", 15), ("2^10 - 1", 1023)]
-    {
+    for (text, value) in [
+        ("2 + 3 * 4", 14),
+        ("(2 + 3) * 4", 20),
+        ("2 * 3^2", 18),
+        ("2^2^3", 256),
+        ("20 - 3 - 2", 15),
+        ("2^10 - 1", 1023),
+    ] {
         let program = assemble(&format!(".const n = {text}\n.input x, n\nhalt")).unwrap();
         assert_eq!(program.symbols[0].words, value, "{text}");
     }

@@ -51,8 +51,10 @@ pub(super) fn around<DB: DrawingBackend>(
     let left = region.x + p(MARGIN);
     let right = region.x + region.width - p(MARGIN);
     let mut top = region.y + p(MARGIN) + p(9.0);
-    canvas.text(texts.title, (left, top), HPos::Left, canvas.bold(15.0), INK)?;
-    top += p(14.0);
+    if !texts.title.is_empty() {
+        canvas.text(texts.title, (left, top), HPos::Left, canvas.bold(15.0), INK)?;
+        top += p(14.0);
+    }
     if !texts.series.is_empty() {
         top = legend(canvas, (left, top + p(8.0)), right, texts, swatch)?;
     }

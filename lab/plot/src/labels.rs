@@ -51,6 +51,16 @@ impl Page {
         Self { bounds, taken: Vec::new(), avoided: Vec::new() }
     }
 
+    /// The area in which labels stay.
+    pub(super) fn bounds(&self) -> Rect {
+        self.bounds
+    }
+
+    /// What a rectangle would cover of the reserved ones.
+    pub(super) fn covered(&self, place: &Rect) -> f64 {
+        self.taken.iter().map(|taken| taken.overlap(place)).sum()
+    }
+
     /// Reserves a rectangle.
     pub(super) fn take(&mut self, rect: Rect) {
         self.taken.push(rect);

@@ -15,6 +15,7 @@ mod labels;
 mod lines;
 mod parallel;
 pub mod pareto;
+mod print;
 mod scatter;
 mod tornado;
 
@@ -22,6 +23,7 @@ pub use bars::{Bar, Bars, Stacking};
 pub use heat::Heat;
 pub use lines::{Line, Lines};
 pub use parallel::{Parallel, ParallelAxis, ParallelLine};
+pub use print::{Legend, Print};
 pub use tornado::{Tornado, TornadoBar};
 
 use canvas::{Canvas, Medium, backend};
@@ -182,7 +184,7 @@ impl From<Chart> for Figure {
 
 impl Figure {
     /// Width and height, in points. Panels are higher than wanted if a legend needs it.
-    fn size(&self) -> Result<(u32, u32), PlotError> {
+    fn size(&self, legend: Legend) -> Result<(u32, u32), PlotError> {
         let columns = self.columns.clamp(1, self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns).max(1);
         let mut text = String::new();
@@ -190,7 +192,7 @@ impl Figure {
         let canvas = Canvas::new(&area, SVG);
         let mut height = self.panel.1;
         for panel in &self.panels {
-            if let Panel::Scatter(chart) = panel {
+            if let (Panel::Scatter(chart), Legend::Outside) = (panel, legend) {
                 let needed = scatter::height(&canvas, chart, self.panel.0.into())?;
                 height = height.max(needed.ceil() as u32);
             }
@@ -204,17 +206,48 @@ impl Figure {
         self.panels.iter().map(move |one| Self { columns: 1, panel, panels: vec![one.clone()] })
     }
 
+    /// The figure without titles: the caption of a paper has them.
+    #[must_use]
+    pub fn without_titles(mut self) -> Self {
+        for panel in &mut self.panels {
+            let title = match panel {
+                Panel::Scatter(chart) => &mut chart.title,
+                Panel::Bars(bars) => &mut bars.title,
+                Panel::Lines(lines) => &mut lines.title,
+                Panel::Heat(heat) => &mut heat.title,
+                Panel::Parallel(parallel) => &mut parallel.title,
+                Panel::Tornado(tornado) => &mut tornado.title,
+            };
+            title.clear();
+        }
+        self
+    }
+
     /// Draws the figure as an SVG document.
     ///
     /// # Errors
     /// Returns an error if a panel has nothing to draw.
     pub fn svg(&self) -> Result<String, PlotError> {
-        let mut text = String::new();
-        let area = SVGBackend::with_string(&mut text, self.size()?).into_drawing_area();
-        self.draw(&area, SVG)?;
-        drop(area);
+        self.svg_with(Legend::Outside)
+    }
+
+    /// As [`svg`](Self::svg), with the legend of scatter charts in a place.
+    ///
+    /// # Errors
+    /// Returns an error if a panel has nothing to draw.
+    pub fn svg_with(&self, legend: Legend) -> Result<String, PlotError> {
         // XML forbids most control characters, even escaped.
-        Ok(dark::with_dark(&printable(&text)))
+        Ok(dark::with_dark(&printable(&self.vector(self.size(legend)?, SVG, legend)?)))
+    }
+
+    /// The text of an SVG document of a size in points.
+    fn vector(&self, size: (u32, u32), medium: Medium, legend: Legend) -> Result<String, PlotError> {
+        let mut text = String::new();
+        let size = (size.0 * medium.scale, size.1 * medium.scale);
+        let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        self.draw(&area, medium, legend)?;
+        drop(area);
+        Ok(text)
     }
 
     /// Draws the figure as a PNG file.
@@ -222,18 +255,39 @@ impl Figure {
     /// # Errors
     /// Returns an error if a panel has nothing to draw.
     pub fn png(&self) -> Result<Vec<u8>, PlotError> {
-        let (width, height) = self.size()?;
-        let (width, height) = (width * PIXELS, height * PIXELS);
-        let large = (width * OVERSAMPLING, height * OVERSAMPLING);
+        self.png_with(Legend::Outside)
+    }
+
+    /// As [`png`](Self::png), with the legend of scatter charts in a place.
+    ///
+    /// # Errors
+    /// Returns an error if a panel has nothing to draw.
+    pub fn png_with(&self, legend: Legend) -> Result<Vec<u8>, PlotError> {
+        let medium = Medium { scale: PIXELS * OVERSAMPLING, sink: BITMAP_SINK };
+        self.raster(self.size(legend)?, medium, legend, None)
+    }
+
+    /// A PNG file of a size in points, perhaps with its pixels per metre.
+    fn raster(
+        &self,
+        size: (u32, u32),
+        medium: Medium,
+        legend: Legend,
+        per_metre: Option<u32>,
+    ) -> Result<Vec<u8>, PlotError> {
+        let large = (size.0 * medium.scale, size.1 * medium.scale);
+        let (width, height) = (large.0 / OVERSAMPLING, large.1 / OVERSAMPLING);
         let mut pixels = vec![0; large.0 as usize * large.1 as usize * 3];
         let area = BitMapBackend::with_buffer(&mut pixels, large).into_drawing_area();
-        self.draw(&area, Medium { scale: PIXELS * OVERSAMPLING, sink: BITMAP_SINK })?;
+        self.draw(&area, medium, legend)?;
         drop(area);
 
         let mut file = Vec::new();
         let mut encoder = png::Encoder::new(&mut file, width, height);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
+        let unit = png::Unit::Meter;
+        encoder.set_pixel_dims(per_metre.map(|dots| png::PixelDimensions { xppu: dots, yppu: dots, unit }));
         let backend = |error: png::EncodingError| PlotError::Backend(error.to_string());
         let mut writer = encoder.write_header().map_err(backend)?;
         average(&mut pixels, width as usize);
@@ -246,6 +300,7 @@ impl Figure {
         &self,
         page: &DrawingArea<DB, Shift>,
         medium: Medium,
+        legend: Legend,
     ) -> Result<(), PlotError> {
         page.fill(&WHITE).map_err(backend)?;
         let canvas = Canvas::new(page, medium);
@@ -260,7 +315,7 @@ impl Figure {
                 height: (y.end - y.start).into(),
             };
             match panel {
-                Panel::Scatter(chart) => scatter::draw(&canvas, area, chart)?,
+                Panel::Scatter(chart) => scatter::draw(&canvas, area, chart, legend)?,
                 Panel::Bars(bars) => bars::draw(&canvas, region, bars)?,
                 Panel::Lines(lines) => lines::draw(&canvas, region, lines)?,
                 Panel::Heat(heat) => heat::draw(&canvas, region, heat)?,

@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::canvas::{Canvas, EDGE, FINE_GRID, FRONT, GRID, INK, MARKERS, MUTED, Pixel, STAR, Shape, backend};
 use super::labels::{Page, Placement, Rect};
-use super::{Chart, MAX_SERIES, PlotError, Point};
+use super::{Chart, Legend as Place, MAX_SERIES, PlotError, Point};
 use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::ValueFormatter;
@@ -27,6 +27,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     canvas: &Canvas<'_, DB>,
     area: &DrawingArea<DB, Shift>,
     chart: &Chart,
+    legend: Place,
 ) -> Result<(), PlotError> {
     let finite = |x: f64, y: f64| x.is_finite() && y.is_finite();
     let points = || {
@@ -48,10 +49,13 @@ pub(super) fn draw<DB: DrawingBackend>(
     let px = |points: f64| canvas.pixels(points) as u32;
     let (plot_area, legend_area) = {
         let (width, _) = area.dim_in_pixel();
-        area.split_horizontally(width - px(LEGEND))
+        area.split_horizontally(width - if legend == Place::Outside { px(LEGEND) } else { 0 })
     };
-    let mut plot = ChartBuilder::on(&plot_area)
-        .caption(&chart.title, canvas.bold(17.0).color(&INK))
+    let mut plot = ChartBuilder::on(&plot_area);
+    if !chart.title.is_empty() {
+        plot.caption(&chart.title, canvas.bold(17.0).color(&INK));
+    }
+    let mut plot = plot
         .margin(px(MARGIN))
         .x_label_area_size(px(48.0))
         .y_label_area_size(px(58.0))
@@ -171,6 +175,9 @@ pub(super) fn draw<DB: DrawingBackend>(
     for reference in references() {
         page.take(Rect::around(pixel(reference.x, reference.y), canvas.pixels(1.3 * (radius + STAR_POINTS))));
     }
+    if legend == Place::Inside {
+        inside(canvas, entries(canvas, chart, false), &mut page)?;
+    }
     let name_font = canvas.font(12.5);
     let mut name = |text: &str, at: Pixel, style: Style| -> Result<bool, PlotError> {
         let Style { size, gap, farthest, color } = style;
@@ -210,10 +217,13 @@ pub(super) fn draw<DB: DrawingBackend>(
             has_short_names |= name(&design.point.short_name, design.pixel, BESIDE_FRONT)?;
         }
     }
-    let (legend_x, _) = legend_area.get_pixel_range();
-    let y = f64::from(y_pixels.start) + canvas.pixels(10.0);
-    let mut legend = Legend { canvas, x: x_pixels.end.into(), end: legend_x.end.into(), y };
-    entries(canvas, chart, has_short_names).iter().try_for_each(|entry| legend.draw(entry))
+    if legend == Place::Outside {
+        let (legend_x, _) = legend_area.get_pixel_range();
+        let y = f64::from(y_pixels.start) + canvas.pixels(10.0);
+        let mut legend = Legend { canvas, x: x_pixels.end.into(), end: legend_x.end.into(), y };
+        entries(canvas, chart, has_short_names).iter().try_for_each(|entry| legend.draw(entry))?;
+    }
+    Ok(())
 }
 
 /// How much larger a star is than a marker, in points: its notches are outside of the marker.
@@ -370,6 +380,108 @@ fn entries<'c, DB: DrawingBackend>(
     entries
 }
 
+/// Draws the symbol of an entry.
+fn symbol<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, symbol: Symbol, at: Pixel) -> Result<(), PlotError> {
+    let half = canvas.pixels(10.0);
+    match symbol {
+        Symbol::None => {}
+        Symbol::Series(series) => {
+            let (color, shape) = MARKERS[series];
+            canvas.marker(shape, at, 4.6, color.to_rgba(), INK.to_rgba())?;
+        }
+        Symbol::Front => {
+            canvas.line(&[(at.0 - half, at.1), (at.0 + half, at.1)], FRONT.to_rgba(), 2.4)?;
+        }
+        Symbol::Limit => {
+            canvas.dashes((at.0 - half, at.1), (at.0 + half, at.1), MUTED.to_rgba(), 1.6)?;
+        }
+        Symbol::Reference => {
+            canvas.marker(Shape::Star, at, 7.0, WHITE.mix(STAR), FRONT.to_rgba())?;
+        }
+        Symbol::Ring => {
+            canvas.marker(Shape::Circle, at, 2.8, MUTED.to_rgba(), MUTED.to_rgba())?;
+            canvas.ring(at, 6.0, MUTED)?;
+        }
+        Symbol::Dot => {
+            canvas.marker(Shape::Circle, at, 4.6, MUTED.to_rgba(), INK.to_rgba())?;
+            canvas.marker(Shape::Circle, at, 1.9, WHITE.to_rgba(), WHITE.to_rgba())?;
+        }
+    }
+    Ok(())
+}
+
+/// The places that a legend in a plot tries in each direction, less one.
+const PLACES: u32 = 24;
+/// The distance of the rows of a legend in a plot, in points.
+const ROW: f64 = 16.0;
+/// The start of the texts of a legend in a plot, in points.
+const INSIDE_TEXT: f64 = 27.0;
+
+/// Draws a legend in the plot, in columns: symbols only, since a caption explains labels. It takes the place
+/// nearest to a corner that hides nothing, or else the least.
+fn inside<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    entries: Vec<Entry<'_>>,
+    page: &mut Page,
+) -> Result<(), PlotError> {
+    let p = |points: f64| canvas.pixels(points);
+    let (headings, entries): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|entry| matches!(entry.symbol, Symbol::None));
+    let heading = headings.iter().find(|entry| entry.indent == HEADING && entry.space == (0.0, 0.0));
+    let font = canvas.font(11.0);
+    let mut widths = Vec::with_capacity(entries.len());
+    for entry in &entries {
+        widths.push(p(INSIDE_TEXT + 10.0) + canvas.size(&entry.text, &font)?.0);
+    }
+    let title = match heading {
+        Some(heading) => p(14.0) + canvas.size(&heading.text, &canvas.bold(11.0))?.0,
+        None => 0.0,
+    };
+    let first = heading.map_or(0.0, |_| p(ROW));
+    let shapes = (1..=4).map(|columns| {
+        let rows = entries.len().div_ceil(columns).max(1);
+        let widths: Vec<f64> =
+            widths.chunks(rows).map(|column| column.iter().copied().fold(0.0, f64::max)).collect();
+        let width = widths.iter().sum::<f64>().max(title);
+        (rows, widths, width, first + p(ROW * rows as f64 + 4.0))
+    });
+    let (plot, gap) = (page.bounds(), p(3.0));
+    let free = |(rows, widths, width, height): (usize, Vec<f64>, f64, f64)| {
+        let room = [plot.width - width - 2.0 * gap, plot.height - height - 2.0 * gap];
+        let places = (0..=PLACES).flat_map(|x| (0..=PLACES).map(move |y| [x, y].map(f64::from)));
+        let places = places.map(|place| place.map(|at| at / f64::from(PLACES)));
+        let candidates = places.map(|[x, y]| {
+            let place = Rect { x: plot.x + gap + x * room[0], y: plot.y + gap + y * room[1], width, height };
+            (page.covered(&place), x.min(1.0 - x) + y.min(1.0 - y), place)
+        });
+        let best = candidates.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        best.filter(|_| room.iter().all(|room| *room > 0.0)).map(|best| (best, rows, widths))
+    };
+    let best =
+        shapes.filter_map(free).min_by(|(a, ..), (b, ..)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    // A legend larger than the plot is none.
+    let Some(((covered, _, place), rows, widths)) = best else { return Ok(()) };
+    if covered == 0.0 {
+        canvas.fill(place, WHITE)?;
+        canvas.outline(place, GRID, 1.0)?;
+    }
+    page.take(place);
+    if let Some(heading) = heading {
+        let at = (place.x + p(6.0), place.y + p(10.0));
+        canvas.text(&heading.text, at, HPos::Left, canvas.bold(11.0), INK)?;
+    }
+    let mut x = place.x;
+    for (column, width) in entries.chunks(rows).zip(&widths) {
+        for (row, entry) in column.iter().enumerate() {
+            let y = place.y + first + p(ROW * row as f64 + 10.0);
+            symbol(canvas, entry.symbol, (x + p(14.0), y))?;
+            canvas.text(&entry.text, (x + p(INSIDE_TEXT), y), HPos::Left, font.clone(), INK)?;
+        }
+        x += width;
+    }
+    Ok(())
+}
+
 /// The legend to the right of the plot.
 struct Legend<'c, 'a, DB: DrawingBackend> {
     canvas: &'c Canvas<'a, DB>,
@@ -399,31 +511,7 @@ impl<DB: DrawingBackend> Legend<'_, '_, DB> {
         let canvas = self.canvas;
         let (rows, height) = self.rows(entry)?;
         let first = self.y + canvas.pixels(entry.space.0);
-        let (half, at) = (canvas.pixels(10.0), (self.x + canvas.pixels(26.0), first));
-        match entry.symbol {
-            Symbol::None => {}
-            Symbol::Series(series) => {
-                let (color, shape) = MARKERS[series];
-                canvas.marker(shape, at, 4.6, color.to_rgba(), INK.to_rgba())?;
-            }
-            Symbol::Front => {
-                canvas.line(&[(at.0 - half, at.1), (at.0 + half, at.1)], FRONT.to_rgba(), 2.4)?;
-            }
-            Symbol::Limit => {
-                canvas.dashes((at.0 - half, at.1), (at.0 + half, at.1), MUTED.to_rgba(), 1.6)?;
-            }
-            Symbol::Reference => {
-                canvas.marker(Shape::Star, at, 7.0, WHITE.mix(STAR), FRONT.to_rgba())?;
-            }
-            Symbol::Ring => {
-                canvas.marker(Shape::Circle, at, 2.8, MUTED.to_rgba(), MUTED.to_rgba())?;
-                canvas.ring(at, 6.0, MUTED)?;
-            }
-            Symbol::Dot => {
-                canvas.marker(Shape::Circle, at, 4.6, MUTED.to_rgba(), INK.to_rgba())?;
-                canvas.marker(Shape::Circle, at, 1.9, WHITE.to_rgba(), WHITE.to_rgba())?;
-            }
-        }
+        symbol(canvas, entry.symbol, (self.x + canvas.pixels(26.0), first))?;
         let x = self.x + canvas.pixels(entry.indent);
         for (i, row) in rows.iter().enumerate() {
             let y = first + LINE * entry.font.get_size() * i as f64;

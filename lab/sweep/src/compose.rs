@@ -1,12 +1,14 @@
 //! Charts of any columns, from the results of several sweeps.
 
 mod mark;
+mod points;
 mod pool;
 mod request;
 mod table;
 
 pub use super::condition::Condition;
 pub use mark::Mark;
+pub use points::points;
 pub use pool::Pool;
 pub use request::Request;
 
@@ -48,11 +50,15 @@ impl Form {
     pub const fn row(self) -> (&'static str, &'static str, &'static [&'static str]) {
         match self {
             Self::Scatter => ("scatter", "Designs in two columns", &[]),
-            Self::Parallel => ("parallel", "Parallel coordinates", &["colour", "label", "mark", "limit"]),
+            Self::Parallel => (
+                "parallel",
+                "Parallel coordinates",
+                &["colour", "label", "mark", "limit", "legend", "points"],
+            ),
             Self::Tornado => (
                 "tornado",
                 "Effect of each axis on one column",
-                &["x", "front", "colour", "label", "mark", "limit"],
+                &["x", "front", "colour", "label", "mark", "limit", "legend", "points"],
             ),
         }
     }

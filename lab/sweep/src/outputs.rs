@@ -481,7 +481,7 @@ fn cell(value: Option<&Value>) -> String {
 
 /// A text as a cell of a table. Spreadsheets evaluate cells that begin with one of these characters, perhaps after blanks; an
 /// apostrophe in front makes them text. Control characters are escaped.
-fn neutral(text: &str) -> Cow<'_, str> {
+pub(crate) fn neutral(text: &str) -> Cow<'_, str> {
     let text = printable(text);
     let visible = text.trim_start();
     if visible.starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'])

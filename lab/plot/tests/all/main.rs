@@ -3,3 +3,4 @@
 mod bars;
 mod charts;
 mod pareto;
+mod print;

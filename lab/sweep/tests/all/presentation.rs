@@ -84,11 +84,7 @@ fn of_ring(report: RunReport, binds: &[(&str, f64)], bytes: u64) -> RunReport {
         kernels: Some([("ntt".to_owned(), 3)].into()),
         compute: Some(runtime::report::Compute { busy: 0.5, bound_ratio: None }),
         binds: Some(binds.iter().map(|(name, share)| ((*name).to_owned(), *share)).collect()),
-        hbm: Some(OffChip::Ring(Hbm {
-            bytes_by_kind: kinds.into(),
-            needed_bytes: 1 << 20,
-            busy: 0.5,
-        })),
+        hbm: Some(OffChip::Ring(Hbm { bytes_by_kind: kinds.into(), needed_bytes: 1 << 20, busy: 0.5 })),
         ..report
     }
 }
