@@ -98,7 +98,7 @@ pub struct Point {
     pub front: Option<usize>,
 }
 
-/// A point from another source, such as a publication.
+/// A star: a point from another source, such as a publication, or a design of the chart that it marks.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reference {
     /// The horizontal cost.
@@ -107,6 +107,8 @@ pub struct Reference {
     pub y: f64,
     /// Source and description.
     pub label: String,
+    /// Whether it marks a design, whose quantities are the chart's own.
+    pub is_design: bool,
 }
 
 /// A limit of a quantity.

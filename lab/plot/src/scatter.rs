@@ -138,8 +138,8 @@ pub(super) fn draw<DB: DrawingBackend>(
         canvas.line(line, FRONT.to_rgba(), 1.8)?;
     }
     for reference in references() {
-        let at = pixel(reference.x, reference.y);
-        canvas.marker(Shape::Star, at, radius + STAR_POINTS, WHITE.mix(STAR), FRONT.to_rgba())?;
+        let (at, edge) = (pixel(reference.x, reference.y), star(reference.is_design));
+        canvas.marker(Shape::Star, at, radius + STAR_POINTS, WHITE.mix(STAR), edge.to_rgba())?;
     }
     for (_, design) in designs.iter().enumerate().filter(|&(i, _)| !on_front(i)) {
         let (color, shape) = marker(design.series);
@@ -201,7 +201,8 @@ pub(super) fn draw<DB: DrawingBackend>(
         Ok(placement.is_some())
     };
     for reference in references() {
-        name(&reference.label, pixel(reference.x, reference.y), REFERENCE)?;
+        let style = Style { color: star(reference.is_design), ..REFERENCE };
+        name(&reference.label, pixel(reference.x, reference.y), style)?;
     }
     // Designs that differ in other keys than the named ones have one name, at the first of them.
     let mut names = HashSet::new();
@@ -224,6 +225,11 @@ pub(super) fn draw<DB: DrawingBackend>(
         entries(canvas, chart, has_short_names).iter().try_for_each(|entry| legend.draw(entry))?;
     }
     Ok(())
+}
+
+/// The colour of a star: that of published points, or of a marked design.
+fn star(is_design: bool) -> RGBColor {
+    if is_design { INK } else { FRONT }
 }
 
 /// How much larger a star is than a marker, in points: its notches are outside of the marker.
@@ -294,7 +300,7 @@ enum Symbol {
     None,
     Series(usize),
     Front,
-    Reference,
+    Star { is_design: bool },
     Limit,
     Ring,
     Dot,
@@ -360,8 +366,10 @@ fn entries<'c, DB: DrawingBackend>(
         let labels = entry(Symbol::None, format!("{small}labels: {short}").into());
         entries.push(Entry { font: canvas.font(10.0), color: MUTED, ..labels });
     }
-    if !chart.references.is_empty() {
-        entries.push(entry(Symbol::Reference, "reference".into()));
+    for (is_design, text) in [(false, "reference"), (true, "marked design")] {
+        if chart.references.iter().any(|reference| reference.is_design == is_design) {
+            entries.push(entry(Symbol::Star { is_design }, text.into()));
+        }
     }
     entries.extend(chart.limits.iter().map(|limit| entry(Symbol::Limit, (&limit.label).into())));
     let points = || chart.series.iter().flat_map(|series| &series.points);
@@ -395,8 +403,8 @@ fn symbol<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, symbol: Symbol, at: Pixel
         Symbol::Limit => {
             canvas.dashes((at.0 - half, at.1), (at.0 + half, at.1), MUTED.to_rgba(), 1.6)?;
         }
-        Symbol::Reference => {
-            canvas.marker(Shape::Star, at, 7.0, WHITE.mix(STAR), FRONT.to_rgba())?;
+        Symbol::Star { is_design } => {
+            canvas.marker(Shape::Star, at, 7.0, WHITE.mix(STAR), star(is_design).to_rgba())?;
         }
         Symbol::Ring => {
             canvas.marker(Shape::Circle, at, 2.8, MUTED.to_rgba(), MUTED.to_rgba())?;

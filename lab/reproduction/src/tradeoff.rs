@@ -63,7 +63,12 @@ pub(super) fn area_against_latency(evaluation: &Evaluation) -> Figure {
             name_label: "HPLEs, VDM banks".into(),
             short_name_label: "HPLEs".into(),
             series: BANKS.iter().map(|&banks| series(banks)).collect(),
-            references: vec![plot::Reference { x: 6.7, y: 20.5, label: "RPU paper, (128, 128)".into() }],
+            references: vec![plot::Reference {
+                x: 6.7,
+                y: 20.5,
+                label: "RPU paper, (128, 128)".into(),
+                is_design: false,
+            }],
             ..Chart::default()
         })
     };

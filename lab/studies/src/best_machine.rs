@@ -204,7 +204,7 @@ impl Search {
         results.push(values("extrapolated", "extrapolated"));
 
         let condition = |key: &String| format!("{key} = {}", of_paper[key]);
-        let mark = folded("RPU paper, (128, 128): ", manifest.varying.iter().map(condition));
+        let mark = folded("machine of the paper, (128, 128): ", manifest.varying.iter().map(condition));
         let limits = format!("area_mm2 <= {limit}");
         let page = fill(
             include_str!("best_machine.md"),

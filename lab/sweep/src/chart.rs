@@ -50,7 +50,7 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
         references: references
             .filter_map(|r| {
                 let [x, y] = axes.map(|measure| r.value(measure));
-                Some(plot::Reference { x: x?, y: y?, label: r.label.clone() })
+                Some(plot::Reference { x: x?, y: y?, label: r.label.clone(), is_design: false })
             })
             .collect(),
         ..chart

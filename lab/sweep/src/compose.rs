@@ -368,7 +368,7 @@ impl Group<'_> {
                     continue;
                 }
                 let [x, y] = [self.pool.number(point, x)?, self.pool.number(point, y)?];
-                references.push(plot::Reference { x, y, label: mark.label.clone() });
+                references.push(plot::Reference { x, y, label: mark.label.clone(), is_design: true });
             }
         }
         let Some((x, y)) = Measure::find(x).zip(Measure::find(y)) else { return Ok(references) };
@@ -376,7 +376,12 @@ impl Group<'_> {
         for published in &self.pool.references {
             let is_wanted = workloads.iter().any(|workload| published.is_about(workload));
             let place = published.value(x).zip(published.value(y)).filter(|_| is_wanted);
-            references.extend(place.map(|(x, y)| plot::Reference { x, y, label: published.label.clone() }));
+            references.extend(place.map(|(x, y)| plot::Reference {
+                x,
+                y,
+                label: published.label.clone(),
+                is_design: false,
+            }));
         }
         Ok(references)
     }

@@ -168,7 +168,7 @@ mod tests {
     fn everything_in_a_chart_is_in_its_units() {
         let point = |(x, y)| Point { x, y, ..Point::default() };
         let series = Series { points: [(2000.0, 3.0), (500.0, 0.25)].map(point).into(), ..Series::default() };
-        let reference = |(x, y)| plot::Reference { x, y, label: String::new() };
+        let reference = |(x, y)| plot::Reference { x, y, label: String::new(), is_design: false };
         let limit = |(vertical, value)| plot::Limit { vertical, value, label: String::new() };
         let chart = Chart {
             series: vec![series],

@@ -17,7 +17,7 @@ fn figure() -> Figure {
         series_label: "heading".into(),
         name_label: "names".into(),
         series: (0..6).map(series).collect(),
-        references: vec![Reference { x: 3.0, y: 60.0, label: "paper".into() }],
+        references: vec![Reference { x: 3.0, y: 60.0, label: "paper".into(), is_design: false }],
         ..Chart::default()
     };
     chart.into()

@@ -36,7 +36,6 @@ fn write(writer: &mut csv::Writer<Vec<u8>>, row: [&str; 6]) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use plot::{Chart, Point, Series};
 
     #[test]
