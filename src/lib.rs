@@ -31,6 +31,7 @@ mod files;
 mod fit;
 mod format;
 mod generate;
+mod import;
 mod isa;
 mod job_array;
 mod library;
@@ -45,6 +46,7 @@ mod program;
 mod prove;
 mod reproduce;
 mod ring_file;
+mod ring_output;
 mod rows;
 mod run;
 mod run_failure;
@@ -108,6 +110,8 @@ subcommands! {
     Disasm => disassemble,
     /// Generate a program for a machine
     Gen => generate,
+    /// Import a program of HEIR as a ring program
+    Import => import,
     /// Run a program: execute it, simulate its timing, check its result
     Run => run,
     /// Step through a program forwards and backwards in the terminal

@@ -4,23 +4,18 @@ use crate::failure::Failure;
 use crate::files;
 use crate::format::{self, Format};
 use crate::numbers::degree;
+use crate::ring_output::RingOutput;
 use crate::rows::{GROUP, Rows, Table};
 use clap::Arg;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use client::Client;
 use diagnostic::input::Content;
 use diagnostic::nearest;
-use lab_run::RingFile;
 use programs::option::ROTATIONS;
 use programs::{
-    Error, Generated, Generator, OptionKind, OptionSpec, Options, ParameterSet, SETS, all_options,
-    all_programs,
+    Error, Generator, OptionKind, OptionSpec, Options, ParameterSet, SETS, all_options, all_programs,
 };
 use ring::Degree;
-use ring_program::Manifest;
-use ring_program::data::Words;
 use serde_json::json;
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -107,10 +102,7 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
             Format::Json => files::print(format::json(&list_document())?.as_bytes()),
         };
     };
-    if output.extension().is_none_or(|extension| extension != "fhetch") {
-        let message = format!("invalid file name `{}` of a ring program", diagnostic::path(output));
-        return Err(Failure::wrong(message, "it must end in `.fhetch`"));
-    }
+    let output = RingOutput::new(output, args.flat, args.plaintexts.as_deref())?;
     let set = self::set(set, args.n.map(Degree::get))?;
     let options = Options::of(args.options.given.iter().map(|(name, value)| (name, value)));
     let generated = programs::generate_defined(program, &set, &options).map_err(failure)?;
@@ -120,19 +112,9 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     for (given, first) in repeated.iter().take(10) {
         note!("the rotation {given} of {} slots is {first}: it is there once", set.degree().get() / 2);
     }
-    if let Some(folder) = &args.plaintexts {
-        write_plaintexts(folder, &generated)?;
-    }
     let set = &generated.set;
-    let ledger = &generated.ledger;
-    let lines = if args.flat { generated.program.flat() } else { Cow::Borrowed(&generated.program) };
-    let mut text = Vec::new();
-    let comment = programs::comment(program, set, &options) + &ledger.to_string();
-    lines.write(&comment, &mut text).map_err(|error| Failure::Work(error.to_string()))?;
-    files::write(output, &text)?;
-    let mut manifest = Manifest::of(&lines);
-    manifest.title = Some(programs::title(program, set, &options));
-    files::write(&RingFile::manifest_beside(output), manifest.to_json().as_bytes())
+    let title = programs::title(program, set, &options);
+    output.write(&generated, title, &programs::comment(program, set, &options))
 }
 
 /// Programs with the options that not all of them take, options, and parameter sets.
@@ -187,30 +169,6 @@ fn list_document() -> serde_json::Value {
         "options": all_options().into_iter().map(|(row, _)| option(row)).collect::<Vec<_>>(),
         "sets": SETS.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
     })
-}
-
-/// Writes the inputs that anybody can make.
-fn write_plaintexts(folder: &Path, generated: &Generated) -> Result<(), Failure> {
-    let groups = generated.inputs.iter().zip(generated.program.inputs());
-    let mut public = groups.filter(|(input, _)| input.definition.is_public()).peekable();
-    if public.peek().is_none() {
-        let message =
-            "`--plaintexts` has no effect: no input of the program is a plaintext with a definition";
-        return Err(Failure::wrong(
-            message,
-            "leave it out; bootstraps and applications have such plaintexts",
-        ));
-    }
-    // They do not depend on the client's secret.
-    let client = Client::new(generated.set.clone(), 0).map_err(|error| Failure::wrong(error, None))?;
-    let inputs = client.inputs(generated, &[])?;
-    files::create_folder(folder)?;
-    for (input, group) in public {
-        let limbs: Vec<Words> =
-            group.limbs.iter().map(|&limb| inputs.words(limb).expect("a definition")).collect();
-        files::write_limbs(&folder.join(format!("{}.npy", input.name)), &generated.program, &limbs)?;
-    }
-    Ok(())
 }
 
 /// The names of the built-in sets.

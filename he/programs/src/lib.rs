@@ -8,6 +8,7 @@
 //! * A [`Generator`] is a program with options. [`all_programs`] has those of this crate: key switches,
 //!   products, bootstraps, and applications. A crate of a user's own adds its generators with
 //!   [`add_programs`], for commands, sweeps and explorations.
+//! * [`heir`] reads programs that HEIR has compiled.
 //! * [`DATAFLOWS`] are the orders of a key switch. They differ in the limbs that are alive at a time, never
 //!   in the results.
 //!
@@ -39,6 +40,7 @@ mod definition;
 mod emitter;
 mod error;
 mod failure;
+pub mod heir;
 pub mod logistic;
 mod matrix;
 mod network;

@@ -50,6 +50,26 @@ impl Scale {
         self.0.round().to_integer()
     }
 
+    /// The nearest scale of so many significant bits.
+    pub(crate) fn rounded_to(&self, bits: u32) -> Self {
+        let (numerator, denominator) = (self.0.numer(), self.0.denom());
+        let shift = i64::from(bits) + denominator.bits() as i64 - numerator.bits() as i64;
+        let power = Ratio::from_integer(BigInt::from(1) << shift.unsigned_abs());
+        match shift {
+            0.. => Self((&self.0 * &power).round() / power),
+            _ => Self((&self.0 / &power).round() * power),
+        }
+    }
+
+    /// The root of the scale, rounded down to so many significant bits or next to them.
+    pub(crate) fn root(&self, bits: u32) -> Self {
+        let shift = 2 * i64::from(bits) + self.0.denom().bits() as i64 - self.0.numer().bits() as i64;
+        // An even power of two.
+        let half = shift.max(0) / 2;
+        let scaled = (&self.0 * Ratio::from_integer(BigInt::from(1) << (2 * half))).to_integer();
+        Self(Ratio::new(scaled.sqrt(), BigInt::from(1) << half))
+    }
+
     /// log2 of the scale.
     pub fn log2(&self) -> f64 {
         log2(self.0.numer().magnitude()) - log2(self.0.denom().magnitude())

@@ -4,3 +4,4 @@ mod applications;
 mod bootstrap;
 mod ciphertexts;
 mod circuits;
+mod heir;

@@ -13,6 +13,16 @@ impl Circuit {
     /// # Errors
     /// Returns an error if the degree is below 1, or the operand has too few moduli.
     pub fn chebyshev(&mut self, x: &Ciphertext, p: &[f64]) -> Result<Ciphertext, Error> {
+        self.chebyshev_to(x, p, &x.scale)
+    }
+
+    /// As [`chebyshev`](Self::chebyshev), with a scale of the result.
+    pub(crate) fn chebyshev_to(
+        &mut self,
+        x: &Ciphertext,
+        p: &[f64],
+        scale: &Scale,
+    ) -> Result<Ciphertext, Error> {
         let degree = p.iter().rposition(|&coefficient| coefficient != 0.0).unwrap_or(0);
         if degree == 0 {
             return Err(Error::Degree { program: self.program.to_string() });
@@ -22,7 +32,7 @@ impl Circuit {
             let program = self.program.to_string();
             return Err(Error::TooLow { program, operation: "polynomial", level: x.level(), needed });
         }
-        let (x, scale) = (self.relinearised(x.clone()), x.scale.clone());
+        let x = self.relinearised(x.clone());
         self.in_operation("polynomial", |c| {
             scaled_polynomial(c, x, &p[..=degree], (true, &|_, _| scale.clone()))
         })

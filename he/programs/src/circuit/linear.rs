@@ -98,6 +98,18 @@ impl Circuit {
         diagonals: &Diagonals,
         hoisting: Hoisting,
     ) -> Result<Ciphertext, Error> {
+        let scale = x.scale.clone();
+        self.linear_transform_to(name, x, (diagonals, &scale), hoisting)
+    }
+
+    /// As [`linear_transform`](Self::linear_transform), rescaled to a scale.
+    pub(crate) fn linear_transform_to(
+        &mut self,
+        name: &str,
+        x: &Ciphertext,
+        (diagonals, scale): (&Diagonals, &Scale),
+        hoisting: Hoisting,
+    ) -> Result<Ciphertext, Error> {
         let wrong = |reason: String| {
             let (program, name) = (self.program.to_string(), name.to_owned());
             Err(Error::Matrix { program, name, reason })
@@ -131,7 +143,8 @@ impl Circuit {
             giants.entry(giant).or_default().push((baby, Slots::Values(values.into())));
         }
         let plan: Plan = giants.into_iter().collect();
-        let (name, scale) = (name.to_owned(), self.last_modulus(x.level()));
+        let scale = scale.times(&self.last_modulus(x.level())).over(&x.scale);
+        let name = name.to_owned();
         let rescales = hoisting.is_extended();
         let mod_downs = ModDowns::Once;
         let product =

@@ -3,5 +3,6 @@
 mod bootstrap;
 mod circuits;
 mod golden;
+mod heir;
 mod regions;
 mod resnet20;

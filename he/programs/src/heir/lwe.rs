@@ -1,0 +1,50 @@
+//! `lwe`: encodings, and what the client does.
+
+use super::ckks;
+use super::evaluate::{Evaluation, Row};
+use super::text::Operation;
+use super::types::Type;
+use super::value::{Encoded, Tensor, Value};
+use diagnostic::Diagnostic;
+use std::rc::Rc;
+
+pub(super) const OPERATIONS: &[Row] = &[
+    Row::clear("lwe.rlwe_encode", encode),
+    Row::clear("lwe.rlwe_encrypt", encrypt),
+    Row::clear("lwe.rlwe_decrypt", encrypt),
+    Row::clear("lwe.rlwe_decode", decode),
+    Row::encrypted("lwe.radd_plain", ckks::add_plain),
+];
+
+fn encode<'t>(e: &mut Evaluation<'_, 't>, operation: &Operation<'t>) -> Result<Vec<Value>, Diagnostic> {
+    let tensor = e.tensor(operation, 0)?;
+    let scale_bits = e.types().encoding(e.attribute(operation, "encoding")?)?;
+    let name = format!("plaintext{}", operation.results.first().copied().unwrap_or_default());
+    let is_number = |value: &Value| matches!(value, Value::Real(_));
+    if !tensor.elements.iter().all(is_number) {
+        return Err(e.error(operation, format_args!("`{}` of something else than numbers", operation.name)));
+    }
+    let encoded = Encoded { name, slots: tensor.reals(), scale_bits };
+    Ok(vec![Value::Plaintext(Rc::new(encoded))])
+}
+
+/// The client's slots, encrypted or not.
+fn encrypt<'t>(e: &mut Evaluation<'_, 't>, operation: &Operation<'t>) -> Result<Vec<Value>, Diagnostic> {
+    Ok(vec![Value::Plaintext(e.encoded(operation, 0)?)])
+}
+
+fn decode<'t>(e: &mut Evaluation<'_, 't>, operation: &Operation<'t>) -> Result<Vec<Value>, Diagnostic> {
+    let encoded = e.encoded(operation, 0)?;
+    let is = e.result_type(operation, 0)?;
+    let shape: Option<Vec<usize>> = match &*is {
+        Type::Tensor { shape, .. } => shape.iter().copied().collect(),
+        _ => None,
+    };
+    let count = shape.as_ref().map(|shape| shape.iter().product());
+    let slots = encoded.slots.as_ref().zip(count).and_then(|(slots, count)| slots.get(..count));
+    let (Some(shape), Some(slots)) = (shape, slots) else {
+        return Err(e.error(operation, "a tensor with more elements than slots"));
+    };
+    let elements = slots.iter().map(|&slot| Value::Real(Some(slot))).collect();
+    Ok(vec![Value::Tensor(Rc::new(Tensor { shape, elements }))])
+}

@@ -1,0 +1,71 @@
+//! The files of a generated ring program: its text, its manifest, and its plaintexts.
+
+use crate::failure::Failure;
+use crate::files;
+use client::Client;
+use lab_run::RingFile;
+use programs::Generated;
+use ring_program::Manifest;
+use ring_program::data::Words;
+use std::borrow::Cow;
+use std::path::Path;
+
+/// What to write.
+#[derive(Clone, Copy)]
+pub(crate) struct RingOutput<'p> {
+    output: &'p Path,
+    /// Whether calls are written as the lines of their functions.
+    flat: bool,
+    /// The folder of plaintexts.
+    plaintexts: Option<&'p Path>,
+}
+
+impl<'p> RingOutput<'p> {
+    /// Refuses a name that is none of a ring program.
+    pub(crate) fn new(output: &'p Path, flat: bool, plaintexts: Option<&'p Path>) -> Result<Self, Failure> {
+        if output.extension().is_none_or(|extension| extension != "fhetch") {
+            let message = format!("invalid file name `{}` of a ring program", diagnostic::path(output));
+            return Err(Failure::wrong(message, "it must end in `.fhetch`"));
+        }
+        Ok(Self { output, flat, plaintexts })
+    }
+
+    /// Writes a program with a title of one line, and with a comment of several.
+    pub(crate) fn write(&self, generated: &Generated, title: String, comment: &str) -> Result<(), Failure> {
+        if let Some(folder) = self.plaintexts {
+            write_plaintexts(folder, generated)?;
+        }
+        let lines = if self.flat { generated.program.flat() } else { Cow::Borrowed(&generated.program) };
+        let mut text = Vec::new();
+        let comment = comment.to_owned() + &generated.ledger.to_string();
+        lines.write(&comment, &mut text).map_err(|error| Failure::Work(error.to_string()))?;
+        files::write(self.output, &text)?;
+        let mut manifest = Manifest::of(&lines);
+        manifest.title = Some(title);
+        files::write(&RingFile::manifest_beside(self.output), manifest.to_json().as_bytes())
+    }
+}
+
+/// Writes the inputs that anybody can make.
+fn write_plaintexts(folder: &Path, generated: &Generated) -> Result<(), Failure> {
+    let groups = generated.inputs.iter().zip(generated.program.inputs());
+    let mut public = groups.filter(|(input, _)| input.definition.is_public()).peekable();
+    if public.peek().is_none() {
+        let message =
+            "`--plaintexts` has no effect: no input of the program is a plaintext with a definition";
+        return Err(Failure::wrong(
+            message,
+            "leave it out; bootstraps and applications have such plaintexts",
+        ));
+    }
+    // They do not depend on the client's secret.
+    let client = Client::new(generated.set.clone(), 0).map_err(|error| Failure::wrong(error, None))?;
+    let inputs = client.inputs(generated, &[])?;
+    files::create_folder(folder)?;
+    for (input, group) in public {
+        let limbs: Vec<Words> =
+            group.limbs.iter().map(|&limb| inputs.words(limb).expect("a definition")).collect();
+        files::write_limbs(&folder.join(format!("{}.npy", input.name)), &generated.program, &limbs)?;
+    }
+    Ok(())
+}
