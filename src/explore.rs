@@ -2,8 +2,10 @@
 
 use crate::bar::bar;
 use crate::failure::Failure;
+use crate::files;
 use crate::numbers::{threads, whole};
 use crate::signals;
+use crate::sweep::progress::ProgressKind;
 use crate::sweep::{self, definition, pool, this_shard};
 use clap::Subcommand;
 use diagnostic::counted;
@@ -28,8 +30,12 @@ pub(crate) struct Args {
     /// the task's number
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
-    /// Print one JSON object per generation on standard error, in place of a bar
-    #[arg(long)]
+    /// Format of progress on standard error. Lines of JSON, one per generation, have `evaluations`,
+    /// `simulated`, `front`, `hypervolume` and `neighbours_left`
+    #[arg(long, value_enum, default_value = "auto", value_name = "HOW")]
+    progress: ProgressKind,
+    /// The same as `--progress json`
+    #[arg(long, hide = true, conflicts_with = "progress")]
     json_progress: bool,
 }
 
@@ -50,7 +56,7 @@ struct SearchArgs {
     #[arg(short = 'p', long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
     /// Folder of the journal and the results, in the format of a sweep's
-    #[arg(long, value_name = "DIR", default_value = "out")]
+    #[arg(long, value_name = "DIR", value_parser = files::folder(), default_value = "out")]
     out: PathBuf,
     /// Designs to evaluate
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = evaluations)]
@@ -127,18 +133,24 @@ fn front(state: &Explored) -> String {
     format!("{} on the front{}", state.front, hypervolume.unwrap_or_default())
 }
 
-fn progress_bar(args: &Args) -> ProgressBar {
-    if args.json_progress {
-        return ProgressBar::hidden();
+impl Args {
+    fn progress(&self) -> ProgressKind {
+        if self.json_progress { ProgressKind::Json } else { self.progress }
     }
-    bar(args.search.evaluations, "designs", ", {msg}")
+}
+
+fn progress_bar(args: &Args) -> ProgressBar {
+    match args.progress() {
+        ProgressKind::Auto => bar(args.search.evaluations, "designs", ", {msg}"),
+        ProgressKind::Json | ProgressKind::None => ProgressBar::hidden(),
+    }
 }
 
 fn tell(args: &Args, bar: &ProgressBar, state: &Explored) {
     let Explored { evaluations, simulated, front, hypervolume, neighbours_left } = *state;
     bar.set_position(evaluations as u64);
     bar.set_message(self::front(state));
-    if args.json_progress {
+    if args.progress() == ProgressKind::Json {
         let line = serde_json::json!({
             "evaluations": evaluations,
             "simulated": simulated,

@@ -98,9 +98,10 @@ fn tell(message: &str) {
     let _ = writeln!(io::stderr(), "{}", message);
 }
 
-/// Whether messages have colours.
+/// Whether messages have colours: on a terminal that shows them, unless the user wants none.
 fn has_colour() -> bool {
-    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    let variable = |name| std::env::var_os(name).unwrap_or_default();
+    io::stderr().is_terminal() && variable("NO_COLOR").is_empty() && variable("TERM") != "dumb"
 }
 
 /// The hints at commands that explain the errors of a program.

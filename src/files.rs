@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use b512_asm::{Program, object};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use diagnostic::input::{self, Content};
 use diagnostic::printable;
 use lab_run::Form;
@@ -29,6 +30,14 @@ pub(crate) fn assigned(text: &OsStr) -> Option<(String, PathBuf)> {
     #[cfg(not(unix))]
     let (name, path) = text.to_str()?.split_once('=').map(|(name, path)| (name, OsStr::new(path)))?;
     (!name.is_empty() && !path.is_empty()).then(|| (name.to_owned(), path.into()))
+}
+
+/// The value of an argument that names a folder.
+pub(crate) fn folder() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().try_map(|path| match path.to_str() {
+        Some("-") => Err("`-` is standard input or output, not a folder; `./-` is a folder of this name"),
+        _ => Ok(PathBuf::from(path)),
+    })
 }
 
 /// Reads a file.
@@ -83,7 +92,12 @@ pub(crate) fn create_folder(path: &Path) -> Result<(), Failure> {
 /// Writes to standard output.
 pub(crate) fn print(content: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    out.write_all(content).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+    printed(out.write_all(content).and_then(|()| out.flush()))
+}
+
+/// The result of writing to standard output.
+pub(crate) fn printed(result: io::Result<()>) -> Result<(), Failure> {
+    result.map_err(|error| match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
         _ => Failure::wrong(format_args!("cannot write to standard output: {error}"), None),
     })

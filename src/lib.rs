@@ -54,13 +54,14 @@ mod signals;
 mod sweep;
 mod tune;
 
-use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser, Subcommand};
 use diagnostic::printable;
 use failure::Failure;
 use message::{Message, MessageFormat};
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 /// What a new user can try, below the list of commands.
@@ -180,6 +181,26 @@ fn wants_json() -> bool {
     arguments.windows(2).any(pair) || arguments.iter().any(|argument| argument == "--message-format=json")
 }
 
+/// Names the subcommands that have an unknown option, in place of the advice to pass it as a value.
+fn with_owners(mut error: clap::Error) -> clap::Error {
+    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+        && let Some(option) = unknown.strip_prefix("--")
+    {
+        let cli = Cli::command();
+        let has_option = |command: &&clap::Command| {
+            command.get_arguments().any(|argument| argument.get_long() == Some(option))
+        };
+        let owners = cli.get_subcommands().filter(has_option);
+        let owners: Vec<_> = owners.map(|command| format!("`rpu {}`", command.get_name())).collect();
+        if !owners.is_empty() {
+            let tip = format!("`{unknown}` is an option of {}", owners.join(", "));
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        }
+    }
+    error
+}
+
 /// The first argument that an option of texts was given and that is no text: clap says only that there is one.
 fn argument_that_is_no_text() -> Option<OsString> {
     let arguments: Vec<_> = std::env::args_os().collect();
@@ -203,10 +224,6 @@ fn refuse(error: &clap::Error) -> ! {
         std::process::exit(error.exit_code());
     }
     let text = error.render().to_string();
-    if !error.use_stderr() {
-        // Help, or the version.
-        error.exit();
-    }
     if wants_json() {
         let text = text.strip_prefix("error: ").unwrap_or(&text);
         let (message, help) = text.split_once("\n").unwrap_or((text, ""));
@@ -233,14 +250,22 @@ fn refuse(error: &clap::Error) -> ! {
 /// ```
 pub fn run(programs: &'static [programs::Generator]) -> ExitCode {
     if let Err(error) = add(programs) {
-        error.print();
-        return ExitCode::from(error.status());
+        return end(Err(error));
     }
-    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => refuse(&with_owners(error)),
+        // Help, or the version.
+        Err(error) => return end(files::printed(error.print().and_then(|()| std::io::stdout().flush()))),
+    };
     message::set_format(cli.message_format);
-    match restrict_cpu().and_then(|()| cli.command.run()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
+    end(restrict_cpu().and_then(|()| cli.command.run()))
+}
+
+/// Prints the failure of a command, if it has one that is an error.
+fn end(result: Result<(), Failure>) -> ExitCode {
+    match result {
+        Ok(()) | Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(failure) => {
             failure.print();
             ExitCode::from(failure.status())

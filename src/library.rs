@@ -41,7 +41,7 @@ struct BuildArgs {
     #[arg(long, value_name = "TIMES", default_value_t = Effort::FULL.budget, value_parser = whole::<u32>)]
     effort: u32,
     /// Folder for the tasks' files
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = files::folder())]
     output: PathBuf,
 }
 

@@ -7,7 +7,6 @@ mod show;
 
 use crate::failure::Failure;
 use crate::files;
-use crate::machine_options::base;
 use diagnostic::{Diagnostics, counted};
 use lab_run::size_and_clock;
 use sim::{Machine, MachineBase};
@@ -59,7 +58,7 @@ fn check(args: &CheckArgs) -> Result<(), Failure> {
             if let Some(facts) = errors.keep(technology.and_then(|base| technology_facts(&base))) {
                 text += &format!("{name}: {facts}\n");
             }
-        } else if let Some(machine) = errors.keep(base(path).and_then(|base| base.machine(&[]))) {
+        } else if let Some(machine) = errors.keep(MachineBase::named(path).and_then(|base| base.machine(&[]))) {
             text += &format!("{name}: {}\n", facts(&machine));
         }
     }

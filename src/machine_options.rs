@@ -16,24 +16,15 @@ pub(crate) struct MachineArgs {
 }
 
 impl MachineArgs {
-    /// Loads the machine: a file if the name ends in `.toml`, else a built-in machine.
+    /// Loads the machine.
     pub(crate) fn load(&self) -> Result<Machine, Failure> {
         load(&self.machine, &self.overrides)
     }
 }
 
-/// A machine file if the name ends in `.toml`, else a built-in machine.
-pub(crate) fn base(name: impl AsRef<Path>) -> Result<MachineBase, Diagnostics> {
-    let name = name.as_ref();
-    match name.extension() {
-        Some(extension) if extension.eq_ignore_ascii_case("toml") => MachineBase::load(name),
-        _ => MachineBase::built_in(&diagnostic::path(name)),
-    }
-}
-
 pub(crate) fn load(name: impl AsRef<Path>, overrides: &[String]) -> Result<Machine, Failure> {
     let overrides = parse_overrides(overrides)?;
-    Ok(base(name)?.machine(&overrides)?)
+    Ok(MachineBase::named(name)?.machine(&overrides)?)
 }
 
 /// Parses `-p` options.

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     /// Folder to write `rpu.1` and a page of each subcommand to, such as `rpu-run.1`; without it, print the
     /// page of `rpu` itself
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = files::folder())]
     output: Option<PathBuf>,
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Folder of the figures, the claims and the page
-    #[arg(long, value_name = "DIR", default_value = "reports/paper")]
+    #[arg(long, value_name = "DIR", value_parser = files::folder(), default_value = "reports/paper")]
     out: PathBuf,
     /// Write nothing; compare with the existing files, except measurements of this machine's CPU
     #[arg(long)]

@@ -1,6 +1,7 @@
 //! `rpu serve`
 
 use crate::failure::Failure;
+use crate::files;
 use crate::numbers::whole;
 use crate::signals;
 use lab_sweep::Server;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Folder of a sweep or of an exploration, which may still be running
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = files::folder())]
     folder: PathBuf,
     /// Port on the loopback interface; 0 is any free one
     #[arg(long, value_name = "PORT", default_value_t = 8512, value_parser = whole::<u16>)]

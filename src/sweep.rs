@@ -17,7 +17,7 @@ use lab_sweep::{
 use progress::{Progress, ProgressKind};
 use std::path::{Path, PathBuf};
 
-mod progress;
+pub(crate) mod progress;
 mod replay;
 mod slurm;
 mod verify;
@@ -39,7 +39,8 @@ pub(crate) struct Args {
     /// Run failed points again
     #[arg(long)]
     retry_failed: bool,
-    /// Format of progress on standard error
+    /// Format of progress on standard error. Lines of JSON, at most one per second and one at the end, have
+    /// `points`, `done`, `failed`, `points_per_s` and `remaining_s`
     #[arg(long, value_enum, default_value = "auto", value_name = "HOW")]
     progress: ProgressKind,
 }
@@ -54,7 +55,7 @@ struct SweepArgs {
     #[arg(short = 'p', long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
     /// Folder of the journal and the results
-    #[arg(long, value_name = "DIR", default_value = "out")]
+    #[arg(long, value_name = "DIR", value_parser = files::folder(), default_value = "out")]
     out: PathBuf,
 }
 
@@ -89,16 +90,16 @@ enum Command {
     /// Merge the journals of all shards and write the results
     Merge {
         /// Folders of shards of one sweep
-        #[arg(value_name = "DIR", required = true)]
+        #[arg(value_name = "DIR", value_parser = files::folder(), required = true)]
         folders: Vec<PathBuf>,
         /// Folder to write to; by default the first folder
-        #[arg(long, value_name = "DIR")]
+        #[arg(long, value_name = "DIR", value_parser = files::folder())]
         out: Option<PathBuf>,
     },
     /// Show the progress of a sweep
     Status {
         /// Folders of shards of one sweep
-        #[arg(value_name = "DIR", required = true)]
+        #[arg(value_name = "DIR", value_parser = files::folder(), required = true)]
         folders: Vec<PathBuf>,
     },
     /// Simulate one point again, print its record, and compare it with the journal

@@ -42,14 +42,14 @@ pub(crate) struct Args {
     output: PathBuf,
     /// Folder that keeps the cycles of every tried plan, so that a repeated or interrupted search
     /// tries each only once; by default `rpu` in the user's cache folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = files::folder())]
     cache: Option<PathBuf>,
     /// Try every plan and keep no results
     #[arg(long, conflicts_with = "cache")]
     no_cache: bool,
     /// Update the task's file in a folder such as `codegen/plans` instead, if the plan is faster than
     /// the file's
-    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    #[arg(long, value_name = "DIR", value_parser = files::folder(), conflicts_with = "output")]
     library: Option<PathBuf>,
 }
 

@@ -178,16 +178,23 @@ fn chain<'a>(
     loop {
         let operator = preceded(take_while(is_blank), ws(&operators));
         let (after, Some(operator)) = opt(operator).parse(rest)? else { return Ok((rest, node)) };
-        count.update(|count| count + 1);
-        if count.get() > MOST_OPERATIONS {
-            let message = format!("more than {MOST_OPERATIONS} operations in one expression");
-            return Fault::new(Code::Syntax, &input[..input.len() - after.len()], message).fail();
-        }
+        one_more(input, after, count)?;
         let (after, right) = expect("a number or a name", &operand)(after)?;
         let text = &input[..input.len() - after.len()];
         node = Node::Operation(operator, Box::new([node, right]), text);
         rest = after;
     }
+}
+
+/// Counts an operator of the expression at `input`; `after` follows it.
+fn one_more<'a>(input: &'a str, after: &'a str, count: &Cell<usize>) -> Result<(), nom::Err<Fault<'a>>> {
+    count.update(|count| count + 1);
+    if count.get() > MOST_OPERATIONS {
+        let message = format!("more than {MOST_OPERATIONS} operations in one expression");
+        let fault = Fault::new(Code::Syntax, &input[..input.len() - after.len()], message);
+        return Err(nom::Err::Failure(fault));
+    }
+    Ok(())
 }
 
 fn sum<'a>(input: &'a str, depth: usize, count: &Cell<usize>) -> Parsed<'a, Node<'a>> {
@@ -201,9 +208,24 @@ fn product<'a>(input: &'a str, depth: usize, count: &Cell<usize>) -> Parsed<'a, 
     chain(input, times, |input| power(input, depth, count), count)
 }
 
+/// Powers, from right to left: `2^3^2` is `2^(3^2)`.
 fn power<'a>(input: &'a str, depth: usize, count: &Cell<usize>) -> Parsed<'a, Node<'a>> {
-    let to_the = |input| value(Operator::Power, char('^')).parse(input);
-    chain(input, to_the, |input| atom(input, depth, count), count)
+    let to_the = || preceded(take_while(is_blank), ws(char('^')));
+    let operand = |input| atom(input, depth, count);
+    let (mut rest, mut last) = operand(input)?;
+    // The bases, and the text from each on.
+    let (mut bases, mut start) = (Vec::new(), input);
+    while let (after, Some(_)) = opt(to_the()).parse(rest)? {
+        one_more(input, after, count)?;
+        let (after_next, next) = expect("a number or a name", operand)(after)?;
+        bases.push((std::mem::replace(&mut last, next), std::mem::replace(&mut start, after)));
+        rest = after_next;
+    }
+    let node = bases.into_iter().rev().fold(last, |exponent, (base, start)| {
+        let text = &start[..start.len() - rest.len()];
+        Node::Operation(Operator::Power, Box::new([base, exponent]), text)
+    });
+    Ok((rest, node))
 }
 
 fn atom<'a>(input: &'a str, depth: usize, count: &Cell<usize>) -> Parsed<'a, Node<'a>> {

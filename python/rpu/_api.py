@@ -391,7 +391,7 @@ class RingProgram:
         manifest: str | os.PathLike[str] | None = None,
         n: int | None = None,
     ) -> RingProgram:
-        """Reads `.fhetch` text with its manifest, by default the file beside it that ends in `.json`, or for the degree `n`."""
+        """Reads `.fhetch` text with its manifest, by default `P.manifest.json` or `P.json` beside it, or for the degree `n`."""
         return cls(_rpu.RingProgram.load(Path(path), None if manifest is None else Path(manifest), n))
 
     @property
@@ -425,12 +425,12 @@ class RingProgram:
         return dict(self._program.outputs)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the text, and the manifest beside it: the file of the same name that ends in `.json`."""
+        """Writes the text, and the manifest beside it: `P.manifest.json`."""
         path = Path(path)
         if path.suffix != ".fhetch":
             raise ValueError(f"invalid file name `{path}` of a ring program: it must end in `.fhetch`")
         path.write_text(self.text, encoding="utf-8")
-        path.with_suffix(".json").write_text(self._program.manifest, encoding="utf-8")
+        path.with_suffix(".manifest.json").write_text(self._program.manifest, encoding="utf-8")
 
     def run(
         self,

@@ -4,7 +4,6 @@ use crate::error::{raise, wrong};
 use diagnostic::Diagnostics;
 use pyo3::prelude::*;
 use sim::{Area, Machine, MachineBase, Override};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A machine: every key has a value.
@@ -15,15 +14,11 @@ pub(crate) struct PyMachine {
 
 #[pymethods]
 impl PyMachine {
-    /// The machine with this built-in name, or in this file if the name ends in `.toml`. Each override,
+    /// The machine with this built-in name, or in this file if the name ends in `.toml` or has a folder. Each override,
     /// `key=value`, changes a key.
     #[new]
     fn new(name: &str, overrides: Vec<String>) -> PyResult<Self> {
-        let base = if name.ends_with(".toml") {
-            MachineBase::load(PathBuf::from(name))
-        } else {
-            MachineBase::built_in(name)
-        };
+        let base = MachineBase::named(name);
         let mut errors = Diagnostics::default();
         let overrides: Vec<Override> =
             overrides.iter().filter_map(|text| errors.keep(Override::parse(text))).collect();

@@ -238,6 +238,9 @@ class Circuits(unittest.TestCase):
         c = rpu.Circuit(self.SET, n=4096)
         c.output("y", c.input("x").at(1).bootstrap())
         program = c.program()
+        # A process in the background of a shell ignores the signal.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
         timer.start()
         begin = time.monotonic()

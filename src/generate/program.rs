@@ -10,6 +10,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use client::Client;
 use diagnostic::input::Content;
 use diagnostic::nearest;
+use lab_run::RingFile;
 use programs::option::ROTATIONS;
 use programs::{
     Error, Generated, Generator, OptionKind, OptionSpec, Options, ParameterSet, SETS, all_options,
@@ -42,14 +43,14 @@ pub(crate) struct Args {
     n: Option<Degree>,
     #[command(flatten)]
     options: Rows<OptionRows>,
-    /// File to write, with a name that ends in .fhetch. The manifest gets the same name, ending in .json
+    /// File to write, with a name that ends in .fhetch. P.manifest.json, the manifest, is written beside it
     #[arg(short, long, value_name = "P.fhetch", required_unless_present = "list")]
     output: Option<PathBuf>,
     /// Write the lines of each call in place of functions and calls
     #[arg(long)]
     flat: bool,
     /// Folder for plaintexts: NAME.npy of each input that needs neither key nor message, for `rpu run --inputs`
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", value_parser = files::folder())]
     plaintexts: Option<PathBuf>,
 }
 
@@ -131,7 +132,7 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     files::write(output, &text)?;
     let mut manifest = Manifest::of(&lines);
     manifest.title = Some(programs::title(program, set, &options));
-    files::write(&output.with_extension("json"), manifest.to_json().as_bytes())
+    files::write(&RingFile::manifest_beside(output), manifest.to_json().as_bytes())
 }
 
 /// Programs with the options that not all of them take, options, and parameter sets.
@@ -254,7 +255,6 @@ fn failure(error: Error) -> Failure {
         }
         Error::Convolutions { .. } => "choose fewer --layers, at least 1",
         Error::Layers { .. } => "choose fewer --layers, or a higher --level",
-        Error::TooLong { .. } => "choose fewer --rotations, --iterations, --blocks or --layers",
         Error::Tile { .. } => "--tile is for the dataflow oct",
         Error::Rotation { .. } => "give other rotations, such as 1,2,-3",
         Error::NoBootstrap { .. } => {

@@ -4,8 +4,8 @@ use super::facts;
 use crate::failure::Failure;
 use crate::files;
 use crate::format::{Format, json};
-use crate::machine_options::{base, parse_overrides};
-use sim::{Machine, Override};
+use crate::machine_options::parse_overrides;
+use sim::{Machine, MachineBase, Override};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ pub(super) struct Args {
 
 pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let overrides = parse_overrides(&args.overrides)?;
-    let base = base(&args.machine)?;
+    let base = MachineBase::named(&args.machine)?;
     let machine = base.machine(&overrides)?;
     let text = match args.format {
         Format::Json => json(&machine)?,

@@ -29,7 +29,7 @@ pub(super) struct RingArgs {
     file: RingFileArgs,
     /// Folder with the inputs of a ring program that no `--input` names: NAME.npy, NAME.bin or NAME.json, in the forms of
     /// `--input`
-    #[arg(long = "inputs", value_name = "FOLDER")]
+    #[arg(long = "inputs", value_name = "FOLDER", value_parser = files::folder())]
     folder: Option<PathBuf>,
     /// Origin of a ring program's keys: inputs whose names contain `key` or `evk`, or end in `.b.J` or `.a.J`; and the
     /// manifest's list `seeded`

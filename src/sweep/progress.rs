@@ -12,10 +12,9 @@ use std::time::Instant;
 pub(crate) enum ProgressKind {
     /// A bar if standard error is a terminal, else nothing
     Auto,
-    /// JSON objects, one per line, at most one per second and one at the end: points, done, failed, points_per_s,
-    /// remaining_s
+    /// JSON objects, one per line
     Json,
-    /// Failed points only
+    /// Failures only
     None,
 }
 

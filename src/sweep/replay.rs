@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Folder of the sweep
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = files::folder())]
     folder: PathBuf,
     /// Key of the point in results.jsonl, or a prefix
     #[arg(value_name = "KEY")]

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Folder of the sweep
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = files::folder())]
     folder: PathBuf,
     /// Number of points; by default all that have a record
     #[arg(long, value_name = "N", value_parser = positive)]

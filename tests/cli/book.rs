@@ -109,6 +109,16 @@ fn every_code_and_every_directive_is_in_the_book() {
     let note =
         "<!-- Generated from the tables of codes: do not edit. See docs/generated.md. -->\n\n# Error codes\n";
     bless::fresh(repository("docs/errors.md"), note.to_owned() + &pages);
+    // The commands that explanations name exist, and have the options named with them.
+    let commands = pages.split('`').filter(|text| text.starts_with("rpu "));
+    for words in commands.map(|text| text.split_whitespace().skip(1).collect::<Vec<_>>()) {
+        let is_word = |word: &&&str| word.chars().all(|letter| letter.is_ascii_lowercase());
+        let path: Vec<&str> = words.iter().take_while(is_word).copied().collect();
+        let help = succeed(here, &[&path[..], &["--help"]].concat());
+        for option in words.iter().filter(|word| word.starts_with("--")) {
+            assert!(help.contains(option), "`rpu {}`: no {option}", words.join(" "));
+        }
+    }
     let chapter = fs::read_to_string(repository("docs/book/src/b512.md")).unwrap();
     let directives = succeed(here, &["explain", "B007"]);
     let directives = directives.split('`').skip(1).step_by(2);

@@ -103,7 +103,7 @@ fn each_program_runs_with_its_manifest_beside_it() {
             "{program}"
         );
     }
-    assert_eq!(names(folder), ["b.toml", "p.fhetch", "p.json", "s.toml"]);
+    assert_eq!(names(folder), ["b.toml", "p.fhetch", "p.manifest.json", "s.toml"]);
     let text = fs::read_to_string(folder.join("p.fhetch")).unwrap();
     assert!(text.starts_with("# helr: "), "{text:.60}");
 }
@@ -164,7 +164,7 @@ fn a_key_has_the_limbs_of_all_levels_and_only_those_in_use_are_loaded() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     generate(folder, &["keyswitch", "--set", "ark", "--n", "512", "--level", "7"]);
-    let manifest: Value = serde_json::from_slice(&fs::read(folder.join("p.json")).unwrap()).unwrap();
+    let manifest: Value = serde_json::from_slice(&fs::read(folder.join("p.manifest.json")).unwrap()).unwrap();
     assert_eq!(manifest["ring_dimension"], 512);
     assert_eq!(manifest["inputs"]["d"].as_array().unwrap().len(), 7);
     assert_eq!(manifest["inputs"]["evk.a.1"].as_array().unwrap().len(), 30);
@@ -255,7 +255,7 @@ impl Vectors<'_> {
     /// them, `results` its outputs. The key is `key`, with a digit for each tower group of the level.
     fn check(&self, args: &[&str], names: &[(&str, &str)], key: &str, results: &[(&str, &str)]) {
         generate(self.folder, &[args, &["--set", "set.toml"]].concat());
-        let manifest: Value = serde_json::from_slice(&fs::read(self.folder.join("p.json")).unwrap()).unwrap();
+        let manifest: Value = serde_json::from_slice(&fs::read(self.folder.join("p.manifest.json")).unwrap()).unwrap();
         let inputs = manifest["inputs"].as_object().unwrap().keys();
         let mut options = vec!["--check".to_owned()];
         for input in inputs {

@@ -51,7 +51,7 @@ fn an_exploration_tells_its_generations() {
                 [explore]\nobjectives = ['time_us', 'area_mm2']\n";
     fs::write(folder.path().join("s.toml"), text).unwrap();
     let (lines, errors) =
-        json_lines(folder.path(), &["explore", "s.toml", "--json-progress", "--out", "a"], 0);
+        json_lines(folder.path(), &["explore", "s.toml", "--progress", "json", "--out", "a"], 0);
     let last = lines.last().unwrap_or_else(|| panic!("no progress: {errors}"));
     assert_eq!((&last["evaluations"], &last["simulated"]), (&4.into(), &4.into()), "{errors}");
     let front = last["front"].as_u64().unwrap();

@@ -198,7 +198,7 @@ def main(rpu, example):
                 for part, limbs in zip("ba", pair, strict=True):
                     limbs = [times(*limb) for limb in zip(limbs, inverses, of_key, strict=True)]
                     np.save(inputs / f"{key}.{part}.{digit}.npy", ours(limbs, of_key))
-        named = json.loads((folder / "boot.json").read_text())["inputs"]
+        named = json.loads((folder / "boot.manifest.json").read_text())["inputs"]
         rotations = lambda names: {name.split(".")[1] for name in names if name.startswith("galois.")}
         assert rotations(named) == rotations(keys), "Lattigo's bootstrap has other rotations"
 

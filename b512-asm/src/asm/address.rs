@@ -146,5 +146,6 @@ pub(super) fn is_exact(address: i128) -> bool {
 
 /// An address in messages: its value, or else the text of its expression.
 pub(super) fn shown(address: i128, expr: &Address<'_>) -> String {
-    if is_exact(address) { format!("{address:#x}") } else { quoted(expr.text.trim_end()) }
+    let sign = if address < 0 { "-" } else { "" };
+    if is_exact(address) { format!("{sign}{:#x}", address.unsigned_abs()) } else { quoted(expr.text.trim_end()) }
 }

@@ -24,7 +24,7 @@ fn a_repetition_is_its_rounds_one_after_the_other() {
 #[test]
 fn expressions_follow_the_usual_order_of_operations() {
     for (text, value) in
-        [("2 + 3 * 4", 14), ("(2 + 3) * 4", 20), ("2 * 3^2", 18), ("20 - 3 - 2", 15), ("2^10 - 1", 1023)]
+        [("2 + 3 * 4", 14), ("(2 + 3) * 4", 20), ("2 * 3^2", 18), ("2^2^3", 256), ("20 - 3 - 2", 15), ("2^10 - 1", 1023)]
     {
         let program = assemble(&format!(".const n = {text}\n.input x, n\nhalt")).unwrap();
         assert_eq!(program.symbols[0].words, value, "{text}");
@@ -45,6 +45,7 @@ fn an_error_names_its_round() {
         (".const n = 2^300\nhalt", "more than 256 bits"),
         (".const n = 2^128\nhalt", "not a number of up to 128 bits"),
         (".const n = 1 - 2\nhalt", "-1 is not a number"),
+        (".input x, 8\n.address a1, x - 9\nhalt", "address -0x9 is outside the VDM"),
         (".const n = 1\n.const n = 2\nhalt", "`n` is defined twice"),
         (".const n = 1\n.input n, 8\nhalt", "`n` is defined twice"),
         (".input x, 8\n.modulus m1, x + 1\nhalt", "`x` is an address, not a number"),

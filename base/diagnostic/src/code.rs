@@ -78,7 +78,7 @@ codes! {
     Syntax = "D001", "invalid syntax";
 
     /// The format has no such key. `rpu machine schema FORMAT` prints the keys of a format as a JSON schema,
-    /// and `rpu machine list --keys` prints the keys of machines with their meaning. Editors complete keys in
+    /// and `rpu machine list` prints the keys of machines with their meaning. Editors complete keys in
     /// a file that names its schema in the first line:
     ///
     /// ```text

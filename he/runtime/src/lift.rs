@@ -2,12 +2,11 @@
 //!
 //! Copies, zeros and lines without effect on an output are no work. Words are *reduced* modulo the modulus of
 //! the line that made them, and modulo larger ones. A sum with zero is no work if the other operand is
-//! reduced. Negations are products with a scalar. If neither factor of a product is reduced, one is
-//! multiplied by 1 first. A product with a monomial is one with a scalar and a movement; an automorphism of
-//! values that are not known to be reduced is a movement.
+//! reduced. If neither factor of a product is reduced, one is multiplied by 1 first. A product with a
+//! monomial is one with a scalar and a movement; an automorphism of values that are not known to be reduced
+//! is a movement.
 //!
-//! Lines become launches in their order. A *sum* is a tree of elementwise lines, each of which alone reads
-//! those before.
+//! A *sum* is a tree of elementwise lines, each of which alone reads those before.
 //!
 //! * An elementwise line joins a *group*, one launch: that with the newest line of its sum, else that which
 //!   made the latest of its operands, else the newest; if it has room and is not older than an operand. Else
@@ -15,23 +14,22 @@
 //! * Long limbs join a group only if it has the newest line of their sum, or one of their operands, or no
 //!   line that reads another. If it has not grown for more lines than the *reach*, only lines of its sums
 //!   join, with operands that it has.
-//! * A product that only one sum in its group reads becomes a part of it, a multiply-add; products with
-//!   scalars do so for limbs of at least 4 vectors.
+//! * A product that only one sum in its group reads becomes a multiply-add; products with scalars do so for
+//!   limbs of at least 4 vectors.
 //! * A transform or an automorphism joins the launch of the same operation that grew last, if it has room and
 //!   nothing has read its results, or they are older than the operand.
-//! * Functions are lifted once for all calls that need the same results. A call of which no output needs a
-//!   result has no launch. Lines of different calls share no launch.
+//! * A function is lifted once for all calls that need the same results. Lines of different calls share no
+//!   launch.
 //!
-//! Limbs of fewer than 16 vectors are *short*. Their lines come in windows, in which elementwise lines come
-//! first, then the operations that need them, and so on, so that limbs with the same work share launches. A
-//! limit in vectors counts one limb for each line.
+//! Limbs of fewer than 16 vectors are *short*. Their lines come in windows: elementwise lines first, then the
+//! operations that need them, and so on. A limit in vectors counts one limb for each line.
 //!
 //! | limit | short limbs | long limbs |
 //! |---|---|---|
 //! | window, in lines | 256 vectors; 512 lines if a limb is one vector | 1 |
 //! | operands of a group | a quarter of the VDM's limbs, from 32 to 62; at most all, and at least 3 | 62 |
 //! | moduli, and scalars in registers | 62 | 62 |
-//! | lines of a group, with products that are parts of others | 256 vectors, at most 128 lines | 512 |
+//! | lines of a group, multiply-adds included | 256 vectors, at most 128 lines | 512 |
 //! | reach, in lines | the window | 4 |
 //! | transforms or automorphisms of a launch | 32 vectors, at most 16 and an eighth of the VDM's limbs | 1 |
 

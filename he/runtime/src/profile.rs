@@ -81,15 +81,15 @@ pub struct Part {
     pub busy_ps: u64,
 }
 
-/// What stands for the names of a program without any.
-const UNNAMED: &str = "unnamed";
-
 impl Owner {
+    /// What stands for the names of a program without any.
+    pub const UNNAMED: &str = "unnamed";
+
     /// The names from the stages to the function; `unnamed` if there is none.
     pub fn path(&self) -> Vec<&str> {
         let names = self.stages.iter().chain(&self.operations).chain(&self.function).map(String::as_str);
         let names: Vec<&str> = names.collect();
-        if names.is_empty() { vec![UNNAMED] } else { names }
+        if names.is_empty() { vec![Self::UNNAMED] } else { names }
     }
 }
 

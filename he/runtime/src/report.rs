@@ -44,6 +44,9 @@ pub struct Report {
     pub unused_operations: u64,
     /// The costs by name of the kernel.
     pub costs: BTreeMap<String, Cost>,
+    /// The compulsory bytes of transfers, which no mapping undercuts without keys on the chip: each limb of
+    /// an input that the program reads, and each limb of an output, once.
+    pub least_bytes: u64,
     /// The off-chip memory.
     pub hbm: Hbm,
     /// The kernels.
@@ -82,10 +85,6 @@ pub struct Cost {
 pub struct Hbm {
     /// The bytes of all transfers by kind.
     pub bytes_by_kind: BTreeMap<String, u64>,
-    /// The least bytes of all transfers on any machine without keys of its own: each limb of an input that
-    /// the program reads, and each limb of an output, once.
-    #[serde(default)]
-    pub compulsory_bytes: u64,
     /// The bytes that the memory must have.
     pub needed_bytes: u64,
     /// The share of the time in which the channel is busy.
@@ -144,12 +143,12 @@ impl Report {
                 .collect(),
             lifted_operations: launches.lifted() + renamed,
             unused_operations: unused,
+            least_bytes: timeline.hbm.compulsory_bytes(),
             hbm: Hbm {
                 bytes_by_kind: Kind::ALL
                     .iter()
                     .map(|&kind| (kind.name().to_owned(), timeline.traffic[kind]))
                     .collect(),
-                compulsory_bytes: timeline.hbm.compulsory_bytes(),
                 needed_bytes: timeline.hbm.bytes(),
                 busy: share(timeline.channel_ns),
             },

@@ -1,7 +1,7 @@
 //! The schedule of ring programs: when each launch and each transfer takes place.
 //!
-//! A ring program is compiled like any other: its lines get an order, become launches of kernels, and are
-//! scheduled with the memory that the machine has.
+//! The lines of a ring program get an order, become launches of kernels, and are scheduled with the memory
+//! that the machine has.
 //!
 //! ```text
 //!            order by modulus       list scheduling       Belady, double buffering
@@ -10,83 +10,73 @@
 //!                                     kernels              VDM  <──────> off-chip memory
 //! ```
 //!
-//! * **Order.** Between base conversions, lines of different moduli are independent. So the program runs
-//!   modulus by modulus, depth first, and keeps few limbs alive.
-//! * **Launches.** Elementwise lines with common operands become one kernel, which keeps intermediate limbs
-//!   in registers.
-//! * **Memory.** All uses are known in advance. When the VDM is full, the limb with the farthest next use
-//!   leaves: Belady's rule. A limb is written back only if it will be read again and the off-chip memory
-//!   lacks it.
-//! * **Streams.** An elementwise kernel works on slices. A limb that is not worth a place in the VDM streams
-//!   through two slices, one in use and one in transfer: double buffering.
-//! * **Time.** Launches run one after the other. Transfers run ahead of them, as far as space is free.
+//! * **Order.** Lines run modulus by modulus, depth first, so that few limbs are alive.
+//! * **Launches.** Elementwise lines with common operands become one kernel, with intermediate limbs in
+//!   registers.
+//! * **Memory.** All uses are known. If the VDM is full, the limb with the farthest next use leaves (Belady).
+//!   Write-back is lazy.
+//! * **Streams.** A limb that is not worth a place in the VDM streams through two slices: double buffering.
+//! * **Time.** Launches run one after the other. Transfers run ahead, as far as space is free.
 //!
-//! What is chosen on this way is the *mapping*, the last section. All else follows from program and machine
-//! by the rules below. Two models of time follow them: the runtime's, and a slow one in its tests. They agree
-//! on every launch, transfer and picosecond. Times are whole picoseconds from the beginning. A duration is
-//! rounded up: the bytes of a transfer over `hbm.gb_per_s * hbm.efficiency / hbm.shared_by`, both turns of a
-//! write, a latency, the cycles of a run or a launch over the clock.
+//! What is chosen on this way is the *mapping*, the last section. A second, slow model in the tests follows
+//! these rules, and agrees on every launch, transfer and picosecond. Times are whole picoseconds; a duration
+//! is rounded up: the bytes of a transfer over `hbm.gb_per_s * hbm.efficiency / hbm.shared_by`, both turns of
+//! a write, a latency, the cycles of a run or a launch over the clock.
 //!
 //! # Items
 //!
 //! An *item* is a limb of n words (an input, zero, the result of a line), or the table of an operation for a
 //! modulus, a root and a recipe: the words of the table of a kernel for r rings over r, rounded up; the most
-//! if these differ. Items have numbers: zero, inputs in the order of the manifest, results in the order of
-//! the lines, tables in the order of the launches that need them. The off-chip memory has inputs, zero and
-//! tables from the beginning. A *launch* names a kernel, its *operands* (limbs, then tables, each once) and
-//! its *results*. The *next use* of an item is the next launch that reads it, the one in planning included.
-//! Keys on the chip are no operands.
+//! if these differ. Items are numbered: zero, inputs by the manifest, results by line, tables by the launches
+//! that need them. All but results are in the off-chip memory from the beginning. A *launch* names a kernel,
+//! its *operands* (limbs, then tables, each once; no keys on the chip) and its *results*. The *next use* of
+//! an item is the next launch that reads it, the one in planning included.
 //!
 //! # The channel
 //!
 //! One channel carries all transfers. They are planned in the order of this text; one that is ready at time t
-//! takes the first idle times from t on, so those planned before are more urgent and cut it. It ends
-//! `hbm.latency_ns` after its last word. A transfer of no bytes ends when it is ready. A save or the store of
-//! a slice takes two turns of `hbm.turn_ns` more than its bytes. The *generator* makes the bytes of seeded
-//! keys that the channel does not transfer, `generator.words_per_cycle` at the clock, in the first times from
-//! t on in which it is idle. A load has arrived when both parts have.
+//! takes the first idle times from t on. It ends `hbm.latency_ns` after its last word; without bytes, when it
+//! is ready. A save or the store of a slice takes two turns of `hbm.turn_ns` more. The *generator* makes the
+//! bytes of seeded keys that the channel does not transfer, `generator.words_per_cycle` at the clock, in its
+//! first idle times from t on. A load has arrived when both parts have.
 //!
-//! Loads are planned with the launch that needs them. Write-back is lazy: a *save* is planned when a launch
-//! takes its space, or when its words are loaded or gathered; the others at the end, in the order in which
-//! they arose.
+//! Loads are planned with the launch that needs them. A *save* is planned when a launch takes its space, or
+//! when its words are loaded or gathered; the others at the end, in the order in which they arose.
 //!
 //! # Space
 //!
-//! Space is counted in words. A piece of free space has the time from which it is free. To *take* w words:
+//! A piece of free space has words, and the time from which it is free. To *take* w words:
 //!
 //! 1. While fewer are free, evict the item with the farthest next use that is no operand of this launch; of
-//!    equals, one that is saved or whose save waits; of equals, the one with the larger number. If the
-//!    off-chip memory lacks it, it gets a save of the kind `spills`, ready when the item is complete.
+//!    equals, one that is saved or whose save waits; of equals, the larger number. Unless it is saved, it
+//!    gets a save of the kind `spills`, ready when it is complete.
 //! 2. Take the earliest pieces; of equals, the smallest; of equals, those without a save, then that with the
-//!    oldest one. A piece whose save is not planned stands at the save's earliest end: ready time, length
-//!    with both turns, and latency, but not before the piece is free otherwise. When it comes first, the save
-//!    is planned, and the piece goes to the place of the true time. The last piece is divided.
+//!    oldest one. A piece whose save is not planned stands at the save's earliest end (ready time, length
+//!    with both turns, latency), but not before it is free otherwise. When it comes first, the save is
+//!    planned, and the piece goes to its true time. The last piece is divided.
 //! 3. The space is free from the time of the latest piece on.
 //!
-//! The space of an item that leaves is free when the item is complete, and its last launch and its save have
-//! ended. An item that nothing reads again leaves at the end of its last launch. An output gets a save of the
-//! kind `outputs` when it is complete, and may stay.
+//! An item leaves when nothing reads it again. Its space is free when it is complete, and its last launch and
+//! its save have ended. An output gets a save of the kind `outputs` when it is complete, and may stay.
 //!
 //! # Banks
 //!
-//! Each bank of the VDM makes `vdm.ports` accesses in a cycle, for kernels and channel. A run takes its own
-//! cycles, or, if more, those of its accesses and then of the words of all transfers planned since the run
-//! before, without programs and gathers; but no more than its accesses take beside a channel that is always
-//! busy. Its accesses take one access for each lane of a load or store, but no more cycles than its
-//! load/store pipe is busy.
+//! Each bank makes `vdm.ports` accesses in a cycle, for kernels and channel. A run takes its own cycles, or,
+//! if more, those of its accesses and of the words of all transfers planned since the run before, without
+//! programs and gathers; but no more than its accesses take beside a channel that is always busy. Accesses
+//! are one for each lane of a load or store, in no more cycles than the load/store pipe is busy.
 //!
 //! # A launch on whole limbs
 //!
 //! 1. For each operand that is not in the VDM: take its space, plan its save if that waits, load it.
 //! 2. If the kernel may work in place, results take over the space of limbs that nothing reads again, after
-//!    the launches that read these and their saves. Take space for other results and scratch words, in one
-//!    piece.
+//!    the launches that read these and their saves. Take space for other results and scratch words at once.
 //! 3. If the kernel overwrites its operands, a limb that is read again and that the off-chip memory lacks is
 //!    saved as `spills`. The kernel waits for the saves of all operands, which leave at the end.
 //! 4. Fetch the program and the parameters.
-//! 5. The launch begins when the one before has ended and all of the above is there, its kernel
-//!    `launch.cycles` later, and takes the cycles of the cycle model.
-//! 6. Scratch space is free at the end; operands that nothing reads again leave; results are complete.
+//! 5. The launch begins when the one before has ended and all of the above is there. `launch.cycles` precede
+//!    the cycles of the cycle model.
+//! 6. Scratch space is free at the end, and results are complete.
 //!
 //! # An elementwise launch
 //!
@@ -96,24 +86,23 @@
 //! 1. Operands in the VDM stay; others and all results stream. While the free or evictable words are fewer
 //!    than all slices and scratch words, the operand in the VDM with the farthest use after this launch (none
 //!    is the nearest; of equals, the larger number) is evicted, and streams.
-//! 2. If there are several runs, an operand in the VDM can leave its space to one result, its *heir*, unless it is
-//!    read again or is an output. An heir needs one more slice.
+//! 2. If there are several runs, an operand in the VDM that nothing reads again, no output, leaves its space
+//!    to a result, its *heir*, which needs one more slice.
 //! 3. Each result and each streaming operand that is used again is considered, the nearest use first; of
 //!    equals, results, then the smaller number. It is in the VDM as a whole if there is room for it, for
-//!    those before it and for the slices that are left, in free words and items with farther next uses than
-//!    its own. The first results become heirs.
-//! 4. Take the space of slices, heirs' first slices and scratch words in one piece; then, in the order of 3,
-//!    that of each operand that moves in, and plan its save if that waits; then that of results that stay and
-//!    are no heirs, in one piece. While there are more runs than slices, and words are free for a further
-//!    slice of all streaming operands, take it.
+//!    those before it and for the slices that are left, in free words and items with farther next uses. The
+//!    first results become heirs.
+//! 4. Take the space of slices, heirs' first slices and scratch words at once; then, in the order of 3, that
+//!    of each operand that moves in, and plan its save if that waits; then that of other results that stay,
+//!    at once. While there are more runs than slices, and words are free for a further slice of all streaming
+//!    operands, take it.
 //! 5. Fetch the program and the parameters.
 //! 6. A run loads a slice of each operand that moves in, when its space is free and its save has ended; then
-//!    of all streaming operands, one transfer for each kind and for each part that the generator makes, those
+//!    of all streaming operands, one transfer for each kind and each part that the generator makes, those
 //!    evicted in 1 last, when the slice is free, the last run that read it has ended, and the limbs are saved
 //!    (waiting saves are planned before the first run). From the third run on, the stores of the run before
-//!    the last are planned. The run begins when the run before and these transfers have ended, and the
-//!    operands that were in the VDM, the first two slices, the results' space and the program are there.
-//!    `launch.cycles` precede each run.
+//!    the last are planned. The run begins when the run before and these transfers have ended, and operands
+//!    in the VDM, the first two slices, the results' space and the program are there.
 //! 7. A store saves a slice of each streaming result, one transfer for each kind, ready at the end of its
 //!    run. After the last run, the stores of the run before are planned; the last ones wait as saves of their
 //!    limbs, and free the slices of results. Other space is free at the end of the last run that used it.
@@ -126,19 +115,14 @@
 //! `permutations`, when space for the result is taken, the limb is saved, and the launch before has ended.
 //! The next launch begins after it.
 //!
-//! A program has [`INSTRUCTION_BYTES`] bytes an instruction. In the instruction memory, programs whose last
-//! launch ended first make room; of equals, the first. A program that is not there is fetched when the
-//! launches of those that leave have ended. Moduli, scalars and addresses, the addresses for each run, have
-//! [`LAUNCH_WORD_BYTES`] bytes each and come with it, or alone: one transfer `programs`.
+//! An instruction has [`INSTRUCTION_BYTES`] bytes. In the instruction memory, programs whose last launch ended
+//! first make room; of equals, the first. A program that is not there is fetched when the launches of those
+//! that leave have ended. Moduli, scalars and the addresses of each run have [`LAUNCH_WORD_BYTES`] bytes each
+//! and come with it, or alone: one transfer `programs`.
 //!
 //! The time of a program is the end of its last launch or transfer. A transfer has the kind of its limb:
-//! `inputs`, `keys`, `tables` (zero too), `outputs`, `spills`. Of a key expanded from a seed, a load
-//! transfers what is not random. A kernel is bound by the pipe that is busy longest, or by the front end if
-//! dispatch takes longer; by `latency` if neither takes half of its cycles. `launch` is the time of
-//! `launch.cycles`, `banks` what runs take longer for transfers, `hbm` the time without a launch. The
-//! off-chip memory has a place for inputs, outputs, tables and programs throughout, and for another limb from
-//! its save to its last read. *Compulsory* are the bytes of inputs that the program reads and of outputs,
-//! once each: no mapping transfers less.
+//! `inputs`, `keys`, `tables` (zero too), `outputs`, `spills`. The off-chip memory has a place for inputs,
+//! outputs, tables and programs throughout, and for another limb from its save to its last read.
 
 mod home;
 mod rpu;

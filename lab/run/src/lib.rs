@@ -46,5 +46,6 @@ pub use ring::{RingData, RingRun, idle_outputs};
 pub use ring_file::RingFile;
 pub use ring_page::ring_page;
 pub use speedscope::speedscope;
+pub use stages::StageCost;
 pub use stream::{Bottleneck, OffChip, StreamReport};
 pub use table::{ghz, size_and_clock, table};

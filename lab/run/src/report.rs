@@ -4,6 +4,7 @@ mod ring;
 
 use crate::model::MODEL_VERSION;
 use crate::pipes::{Instructions, Utilisation, Waits};
+use crate::stages::StageCost;
 use crate::stream::{OffChip, StreamReport};
 use b512_asm::{Claim as ProgramClaim, Program, Setting, object};
 use ring_program::{Manifest, Parameters, RingProgram};
@@ -117,6 +118,13 @@ pub struct RunReport {
     /// The costs by name of the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub costs: Option<BTreeMap<String, Cost>>,
+    /// The compulsory bytes of transfers: those of the inputs that the program reads and of its outputs, once
+    /// each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_bytes: Option<u64>,
+    /// The stages of the program, which add up to the run. Points of sweeps have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stages: Option<Vec<StageCost>>,
     /// Whose the time, the bytes and the energy are. Points of sweeps have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
@@ -313,6 +321,8 @@ impl RunReport {
             unused_operations: None,
             kernels: None,
             costs: None,
+            least_bytes: None,
+            stages: None,
             profile: None,
             compute: None,
             binds: None,

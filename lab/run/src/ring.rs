@@ -1,6 +1,7 @@
 //! Runs of ring programs.
 
 use crate::report::{ProgramFacts, RunReport};
+use crate::stages::stage_costs;
 use ring_program::data::Words;
 use ring_program::reduction::may_read_unreduced;
 use ring_program::{Call, Group, Inputs, Operation, RingProgram, Shape};
@@ -53,7 +54,9 @@ impl<'p> RingRun<'p> {
         let timing_wall_s = begin.elapsed().as_secs_f64();
         let facts = ProgramFacts::of_ring(title, program, &runtime);
         let mut report = RunReport::new(&facts, machine).of_ring(runtime.report(&timeline));
-        report.profile = Some(runtime.profile(&timeline));
+        let profile = runtime.profile(&timeline);
+        report.stages = Some(stage_costs(&profile));
+        report.profile = Some(profile);
         report.simulator.timing_wall_s = Some(timing_wall_s);
         let mut outputs = Vec::new();
         match data {

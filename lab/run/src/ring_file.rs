@@ -24,19 +24,29 @@ impl RingFile {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fhetch"))
     }
 
-    /// Reads a program with this manifest, or else with this degree, or else with the manifest beside it: the file of the
-    /// same name that ends in `.json`.
+    /// The file of the manifest beside a program: `P.manifest.json` for `P.fhetch`.
+    pub fn manifest_beside(path: &Path) -> PathBuf {
+        without_compression(path).with_extension("manifest.json")
+    }
+
+    /// Reads a program with this manifest, or else with this degree, or else with the [manifest beside
+    /// it](Self::manifest_beside), for which `P.json` also stands.
     ///
     /// # Errors
     /// Returns all errors of the files, or that there is neither a manifest nor a degree.
     pub fn read(path: &Path, manifest: Option<&Path>, n: Option<u64>) -> Result<Self, Diagnostics> {
-        let beside = without_compression(path).with_extension("json");
-        let beside = Some(&*beside).filter(|path| manifest.is_none() && n.is_none() && path.is_file());
-        let manifest = manifest.or(beside).map(Manifest::read_file).transpose()?;
+        let beside = [Self::manifest_beside(path), without_compression(path).with_extension("json")];
+        let beside = beside.iter().find(|path| manifest.is_none() && n.is_none() && path.is_file());
+        let manifest = manifest.or(beside.map(PathBuf::as_path)).map(Manifest::read_file).transpose()?;
         let interface = match (&manifest, n) {
             (Some(manifest), _) => Interface::Manifest(manifest),
             (None, Some(n)) => Interface::Degree(n),
             (None, None) => {
+                // A file that is not there lacks more than its degree.
+                if let Err(error) = std::fs::metadata(path) {
+                    let error = Diagnostic::new(format!("cannot read the program: {error}"));
+                    return Err(error.in_file(diagnostic::path(path)).into());
+                }
                 let error = Diagnostic::new("the text of a ring program does not say its degree");
                 let help = "name its manifest, or give its degree `n`";
                 let error = error.with_code(Code::MissingKey.name()).with_help(help);

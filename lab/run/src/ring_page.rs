@@ -83,7 +83,7 @@ fn table(stages: &[Stage]) -> Markup {
                             td { (four_digits(stage.time_ps as f64 / 1e6 * time)) }
                             td { (percent(stage.time_ps as f64 / time_ps.max(1.0))) }
                             td { (percent(stage.waiting())) }
-                            td { (four_digits(stage.bytes as f64 / f64::from(1 << 20))) }
+                            td { (four_digits(stage.bytes() as f64 / f64::from(1 << 20))) }
                             td { (four_digits(stage.energy_uj * energy)) }
                             td { (stage.intensity().map(four_digits).unwrap_or_default()) }
                         }
@@ -184,6 +184,6 @@ fn transfers(report: &RunReport) -> Markup {
     html! {
         h2 { "Off-chip transfers" }
         (breakdown("transfers", "MiB", mib(hbm.bytes_by_kind.values().sum()), parts))
-        p { "Compulsory, each limb of an input and of an output once: " (four_digits(mib(hbm.compulsory_bytes))) " MiB." }
+        p { "Compulsory, each limb of an input and of an output once: " (four_digits(mib(report.least_bytes.unwrap_or(0)))) " MiB." }
     }
 }

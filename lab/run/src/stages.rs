@@ -1,6 +1,34 @@
 //! The stages of a ring program's run, from its profile.
 
-use runtime::{Entry, Profile};
+use runtime::traffic::Kind;
+use runtime::{Entry, Owner, Profile};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a stage takes, in the document of a run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StageCost {
+    /// Its name, behind those of the stages around it. A program without stages has its operations on
+    /// ciphertexts in their place; `unnamed` is what has no name.
+    pub name: String,
+    /// Its time, waits for transfers included.
+    pub time_us: f64,
+    /// Its energy.
+    pub energy_uj: f64,
+    /// The bytes of its off-chip transfers, for all kinds.
+    pub bytes_by_kind: BTreeMap<String, u64>,
+}
+
+/// The stages of a profile. They add up to its run; so a program without names has one.
+pub(crate) fn stage_costs(profile: &Profile) -> Vec<StageCost> {
+    let cost = |stage: Stage| StageCost {
+        name: stage.name,
+        time_us: stage.time_ps as f64 / 1e6,
+        energy_uj: stage.energy_uj,
+        bytes_by_kind: stage.bytes_by_kind,
+    };
+    by_name(profile, names(profile).unwrap_or(|_| &[])).into_iter().map(cost).collect()
+}
 
 /// What a stage takes.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -9,7 +37,7 @@ pub(crate) struct Stage {
     pub(crate) name: String,
     pub(crate) time_ps: u64,
     pub(crate) waiting_ps: u64,
-    pub(crate) bytes: u64,
+    pub(crate) bytes_by_kind: BTreeMap<String, u64>,
     pub(crate) multiplications: u64,
     pub(crate) energy_uj: f64,
 }
@@ -20,9 +48,15 @@ impl Stage {
         self.waiting_ps as f64 / self.time_ps.max(1) as f64
     }
 
+    /// All bytes of its off-chip transfers.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes_by_kind.values().sum()
+    }
+
     /// Multiplications for each byte of off-chip transfers; none without bytes.
     pub(crate) fn intensity(&self) -> Option<f64> {
-        (self.bytes > 0).then(|| self.multiplications as f64 / self.bytes as f64)
+        let bytes = self.bytes();
+        (bytes > 0).then(|| self.multiplications as f64 / bytes as f64)
     }
 
     /// 10^9 multiplications in a second.
@@ -34,26 +68,38 @@ impl Stage {
 /// The stages in the order of their first launches. A program without stages has its outermost operations in
 /// their place, and one without regions nothing.
 pub(crate) fn stages(profile: &Profile) -> Vec<Stage> {
-    let has = |names: fn(&Entry) -> &[String]| profile.entries.iter().any(|entry| !names(entry).is_empty());
-    let names: fn(&Entry) -> &[String] = if has(|entry| &entry.owner.stages) {
-        |entry| &entry.owner.stages
-    } else if has(|entry| &entry.owner.operations) {
-        |entry| &entry.owner.operations[..entry.owner.operations.len().min(1)]
-    } else {
-        return Vec::new();
-    };
+    names(profile).map(|names| by_name(profile, names)).unwrap_or_default()
+}
+
+/// The names of an entry by which stages are told apart.
+type Names = fn(&Entry) -> &[String];
+
+/// Those of the stages, or else of the outermost operations; none if the program has neither.
+fn names(profile: &Profile) -> Option<Names> {
+    let stages: Names = |entry| &entry.owner.stages;
+    let operations: Names = |entry| &entry.owner.operations[..entry.owner.operations.len().min(1)];
+    let has = |names: &Names| profile.entries.iter().any(|entry| !names(entry).is_empty());
+    [stages, operations].into_iter().find(has)
+}
+
+fn by_name(profile: &Profile, names: Names) -> Vec<Stage> {
     let mut stages: Vec<Stage> = Vec::new();
     for entry in &profile.entries {
-        let name = names(entry).join(" > ");
-        let name = if name.is_empty() { "outside of all".to_owned() } else { name };
+        let name = match names(entry) {
+            [] => Owner::UNNAMED.to_owned(),
+            names => names.join(" > "),
+        };
         let place = stages.iter().position(|stage| stage.name == name).unwrap_or_else(|| {
-            stages.push(Stage { name, ..Stage::default() });
+            let bytes_by_kind = Kind::ALL.iter().map(|kind| (kind.name().to_owned(), 0)).collect();
+            stages.push(Stage { name, bytes_by_kind, ..Stage::default() });
             stages.len() - 1
         });
         let stage = &mut stages[place];
         stage.time_ps += entry.time_ps;
         stage.waiting_ps += entry.waiting_ps;
-        stage.bytes += entry.bytes();
+        for (kind, bytes) in &entry.bytes_by_kind {
+            *stage.bytes_by_kind.entry(kind.clone()).or_default() += bytes;
+        }
         stage.multiplications += entry.multiplications;
         stage.energy_uj += entry.energy_uj;
     }

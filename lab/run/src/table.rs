@@ -113,7 +113,7 @@ fn write_ring(f: &mut String, report: &RunReport, hbm: &Hbm) -> fmt::Result {
         share_row(f, name, time_us / total.max(f64::MIN_POSITIVE), &rest)?;
     }
     let bytes: u64 = hbm.bytes_by_kind.values().sum();
-    let least = grouped(hbm.compulsory_bytes);
+    let least = grouped(report.least_bytes.unwrap_or(0));
     writeln!(f, "\nOff-chip transfers, {} bytes in all, {least} of them compulsory", grouped(bytes))?;
     for (kind, part) in hbm.bytes_by_kind.iter().filter(|(_, part)| **part > 0) {
         share_row(f, kind, *part as f64 / bytes as f64, &format!("  {} bytes", grouped(*part)))?;
@@ -137,7 +137,7 @@ fn write_stages(f: &mut String, report: &RunReport) -> fmt::Result {
         let rest = format!(
             "  {time}, {:.0} % waiting, {energy}, {} bytes",
             100.0 * stage.waiting(),
-            grouped(stage.bytes)
+            grouped(stage.bytes())
         );
         share_row(f, &stage.name, stage.time_ps as f64 / whole.max(1) as f64, &rest)?;
     }

@@ -108,7 +108,7 @@ pub(super) fn columns() -> Vec<Column> {
         Column::of_run("mapping_recipes", None, |r| Some(r.mapping?.recipes.name())),
         Column::of_run("mapping_elementwise", None, |r| Some(r.mapping?.elementwise.name())),
         Column::of_run("schedules_tried", None, |r| r.schedules_tried),
-        Column::of_run("compulsory_bytes", LESS, |r| Some(r.ring_hbm()?.compulsory_bytes)),
+        Column::of_run("least_bytes", LESS, |r| r.least_bytes),
         Column::of_run("program_blake3", None, |r| Some(r.program_blake3.clone())),
     ]);
     for (part, (name, _)) in Area::default().components().into_iter().enumerate() {

@@ -215,7 +215,7 @@ macro_rules! for_each_task_key {
             program: Values::Text, "A program in place of a kernel, relative to this file: assembly text, an object, or a ring program.",
                 Some("none"), [File, RingFile], a_task;
             manifest: Values::Text, "The manifest of a ring program from a file, relative to this file.",
-                Some("the file beside it that ends in `.json`"), [RingFile], a_choice;
+                Some("`P.manifest.json` or `P.json` beside `P.fhetch`"), [RingFile], a_choice;
             set: Values::Text, "The parameter set of a ring program: a built-in name, or a path relative to this file.",
                 None, [Ring], a_task;
             n: Values::Degree, "The ring degree, at least `isa.vector_length`; a parameter set and a manifest have one.",

@@ -23,6 +23,7 @@ use sim::{Machine, MachineBase, Override};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::hash::Hash;
+use std::path::Path;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// The numbers of a point's alternatives, one for each axis.
@@ -198,7 +199,7 @@ impl Columns {
 
 impl Resolver {
     pub(super) fn new(definition: &Definition) -> Result<Self, Diagnostics> {
-        let file = if definition.machine.ends_with(".toml") {
+        let file = if MachineBase::is_file(Path::new(&definition.machine)) {
             MachineBase::load(definition.path(&definition.machine))?
         } else {
             MachineBase::built_in(&definition.machine)?

@@ -134,6 +134,21 @@ impl MachineBase {
         Self::read(&Location::File(path.as_ref().into()))
     }
 
+    /// Reads the machine of a name: a [file](Self::is_file), or else a built-in machine.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load) and [`built_in`](Self::built_in).
+    pub fn named(name: impl AsRef<Path>) -> Result<Self, Diagnostics> {
+        let name = name.as_ref();
+        if Self::is_file(name) { Self::load(name) } else { Self::built_in(&diagnostic::path(name)) }
+    }
+
+    /// Whether the name of a machine is one of a file: it ends in `.toml`, or has a folder.
+    pub fn is_file(name: &Path) -> bool {
+        let is_toml = name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
+        is_toml || name.parent().is_some_and(|folder| !folder.as_os_str().is_empty())
+    }
+
     /// Reads a built-in machine.
     ///
     /// # Errors

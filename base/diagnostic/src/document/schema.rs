@@ -18,6 +18,12 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// The table of the top level that has a key.
+    pub fn table_with(&self, key: &str) -> Option<&str> {
+        let tables = self.root["properties"].as_object()?;
+        tables.iter().find(|(_, table)| table["properties"].get(key).is_some()).map(|(name, _)| &**name)
+    }
+
     /// The schema in a text.
     ///
     /// # Panics

@@ -1,27 +1,25 @@
 //! The order of lines: list scheduling that knows residue numbers.
 //!
-//! Between two base conversions, lines of different moduli are independent. So a program is cut into
-//! *blocks*. A result belongs to the modulus of its line. An input belongs to the modulus of which its words
-//! must be residues. An elementwise line *converts* if it reads a limb of another modulus, or the result of a
-//! converting line of its own modulus. The *phase* of a line is the number of conversions on the longest path
-//! to it. A block has connected lines of one phase and one modulus that do not convert; or it is a base
-//! conversion with all its targets, the converting lines of a phase that share limbs.
+//! Between two base conversions, moduli are independent. So a program is cut into *blocks*. A result belongs to the modulus of its line, an input to that of which its words must be
+//! residues. An elementwise line *converts* if it reads a limb of another modulus, or the result of a
+//! converting line of its own. The *phase* of a line is the number of conversions on the longest path to it.
+//! A block has connected lines of one phase and one modulus that do not convert; or it is a base conversion
+//! with all its targets: the converting lines of a phase that share limbs.
 //!
 //! Blocks run depth first: of those whose operands are complete, the next is the one whose last operand was
 //! complete last; of equals, the one with the most conversions still ahead, its critical path; of equals, the
-//! first in the text. If blocks wait for each other, the first line that is left runs by itself.
+//! first in the text. If blocks wait for each other, the first line that is left runs alone.
 //!
-//! A conversion keeps the order of the text. In other blocks, live ranges decide. A *sum* is a tree of
-//! elementwise lines, each of which alone reads those before. The next line is, the first of the text in each
-//! case:
+//! A conversion keeps the order of the text. In other blocks, live ranges decide. The next line is, the first
+//! of the text in each case:
 //!
 //! 1. a transform or an automorphism that adds no limb to the live ones of the block;
 //! 2. else, the lines of a sum whose operands are complete;
 //! 3. else, if complete operands wait for fewer sums than there are such operands, the lines of these sums
-//!    that can run: they leave fewer limbs alive;
+//!    that can run;
 //! 4. else, the next transform or automorphism.
 //!
-//! So a sum finds its operands in the VDM, and becomes one launch. The cost is n log n for n lines.
+//! The cost is n log n for n lines.
 
 use super::{Node, Task, ValueId};
 use ring_program::ModulusIndex;

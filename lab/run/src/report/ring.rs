@@ -21,6 +21,7 @@ impl RunReport {
             operations_by_name,
             lifted_operations,
             unused_operations,
+            least_bytes,
             ..
         } = report;
         let Report { costs, hbm, compute, binds, binds_over_time, vdm_peak_words, energy, area, .. } = report;
@@ -47,6 +48,7 @@ impl RunReport {
             operations_by_name: Some(operations_by_name),
             lifted_operations: Some(lifted_operations),
             unused_operations: Some(unused_operations),
+            least_bytes: Some(least_bytes),
             kernels: Some(costs.iter().map(|(name, cost)| (name.clone(), cost.launches)).collect()),
             costs: Some(costs),
             compute: Some(compute),

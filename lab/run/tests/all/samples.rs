@@ -101,7 +101,6 @@ pub(crate) fn ring() -> RunReport {
         time_us: Some(2500.0),
         hbm: Some(OffChip::Ring(Hbm {
             bytes_by_kind: kinds.map(|(kind, bytes)| (kind.to_owned(), bytes)).into(),
-            compulsory_bytes: 0,
             needed_bytes: 5 << 20,
             busy: 0.625,
         })),

@@ -8,6 +8,7 @@ use crate::value::whole;
 use csv::StringRecord;
 use ring_program::compression;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -35,8 +36,13 @@ impl Table {
         let text = compression::open(path).map_err(|error| failed(error.into()))?;
         let mut reader = csv::Reader::from_reader(ShortRows { inner: text, left: LONGEST_ROW });
         let header: Vec<String> = reader.headers().map_err(failed)?.iter().map(str::to_owned).collect();
-        if !LEADING[..2].iter().chain(&["time_us"]).all(|wanted| header.iter().any(|name| name == wanted)) {
-            return Err(wrong("expected the columns of results.csv".into()));
+        let needed = LEADING[..2].iter().chain(&["time_us"]);
+        if let Some(missing) = needed.into_iter().find(|needed| !header.iter().any(|name| name == *needed)) {
+            return Err(wrong(format!("no column `{missing}`: expected the columns of results.csv")));
+        }
+        let mut names = HashSet::new();
+        if let Some(twice) = header.iter().find(|name| !names.insert(*name)) {
+            return Err(wrong(format!("two columns `{twice}`")));
         }
         let at = |name| header.iter().position(|column| column == name);
         let status = at(LEADING[1]);
@@ -52,9 +58,16 @@ impl Table {
                 continue;
             }
             for (column, measure) in &measures {
-                if let Some(value) = row.get(*column).and_then(|cell| parsed(cell).as_f64()) {
-                    measure.check(value).map_err(wrong)?;
+                let cell = row.get(*column).unwrap_or_default();
+                if cell.is_empty() {
+                    continue;
                 }
+                let line = row.position().map_or(0, csv::Position::line);
+                let in_line = |reason| wrong(format!("line {line}: {reason}"));
+                let name = &header[*column];
+                let not_finite = || in_line(format!("`{name}` is `{cell}`, not a finite number"));
+                let value = parsed(cell).as_f64().ok_or_else(not_finite)?;
+                measure.check(value).map_err(in_line)?;
             }
             rows.push(row);
         }
@@ -159,6 +172,17 @@ mod tests {
         let long = "x".repeat(LONGEST_ROW);
         assert!(refused(&format!("{header}{long},ok,1\n")).ends_with("a row has more than 1048576 bytes"));
         assert!(refused(&",".repeat(LONGEST_ROW + 1)).ends_with("a row has more than 1048576 bytes"));
+        let reason = |text: &str| refused(text).split_once(": ").map(|(_, reason)| reason.to_owned());
+        let reasons = [
+            ("key,status,time_us,n,n\na,ok,1,2,3\n", "two columns `n`"),
+            ("key,status\na,ok\n", "no column `time_us`: expected the columns of results.csv"),
+            ("key,status,time_us\na,ok,1\nb,ok,nan\n", "line 3: `time_us` is `nan`, not a finite number"),
+            ("key,status,time_us\na,ok,1e400\n", "line 2: `time_us` is `1e400`, not a finite number"),
+            ("key,status,time_us\na,ok,-1\n", "line 2: `time_us` is -1, not between 0 and 1e30"),
+        ];
+        for (text, expected) in reasons {
+            assert_eq!(reason(text).as_deref(), Some(expected), "{text}");
+        }
         let many = format!("{header}{}", "a,ok,1\n".repeat(MAX_POINTS + 1));
         assert!(refused(&many).ends_with("more than 1000000 rows: no sweep has as many points"));
     }

@@ -1,6 +1,6 @@
 //! The parts of a definition, read from TOML.
 
-use super::{Axis, DataFile, Definition, MAX_LABEL, ScheduleFor, Setting, TOP_KEYS, quoted};
+use super::{Axis, DataFile, Definition, MAX_LABEL, ScheduleFor, Setting, TOP_KEYS};
 use crate::parameter::{self, PARAMETERS};
 use diagnostic::document::{Document, Field, Format, Item, Node, Schema};
 use diagnostic::{Code, Diagnostic, Diagnostics, counted};
@@ -12,6 +12,10 @@ use std::sync::{Arc, LazyLock};
 
 /// The keys of all rows of a list, as many as one table may have.
 const MAX_KEYS: usize = 1000;
+
+/// The schema of definitions.
+static SCHEMA: LazyLock<Schema> =
+    LazyLock::new(|| Schema::from_value(Format::Sweep, crate::schema::sweep::schema()));
 
 impl Definition {
     /// Recognises files of another format by their keys.
@@ -26,12 +30,13 @@ impl Definition {
     pub(super) fn unknown_key(&self, span: Range<usize>, unknown: &str) -> Diagnostic {
         let known = || TOP_KEYS.into_iter().chain(PARAMETERS.iter().map(|parameter| parameter.name));
         let of_machine = sim::machine::keys().find(|key| key.path.split('.').next() == Some(unknown));
-        let help = match (of_machine, diagnostic::nearest(unknown, known())) {
+        let near = || diagnostic::nearest(unknown, known()).map(|near| format!("did you mean `{near}`?"));
+        let help = match (of_machine, SCHEMA.table_with(unknown)) {
             (Some(key), _) => {
                 format!("machine keys stand in `[grid]` with a list of values, such as `{} = [..]`", key.path)
             }
-            (None, Some(near)) => format!("did you mean `{near}`?"),
-            (None, None) => format!("the keys are {}", quoted(known())),
+            (None, Some(table)) => format!("it is a key of the table `[{table}]`"),
+            (None, None) => near().unwrap_or_else(|| "`rpu machine schema sweep` prints all keys".to_owned()),
         };
         self.error(span, format!("unknown key `{unknown}`"), help).with_code(Code::UnknownKey.name())
     }
@@ -43,8 +48,6 @@ impl Definition {
         key: &str,
         item: &Item<'_>,
     ) -> Result<T, Diagnostics> {
-        static SCHEMA: LazyLock<Schema> =
-            LazyLock::new(|| Schema::from_value(Format::Sweep, crate::schema::sweep::schema()));
         SCHEMA.check_key(document, key, item)?;
         let invalid = |message: String| self.error(item.span.clone(), message, "");
         let value = item.value().ok_or_else(|| invalid(format!("invalid value for `{key}`")))?;

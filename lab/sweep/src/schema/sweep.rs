@@ -41,7 +41,7 @@ pub(crate) fn schema() -> Value {
     add("title", json!({ "type": "string", "description": "The title of charts." }));
     add(
         "machine",
-        json!({ "type": "string", "description": "The base machine: a built-in name, or a path relative to this file that ends in .toml." }),
+        json!({ "type": "string", "description": "The base machine: a built-in name, or a path relative to this file that ends in .toml or has a folder." }),
     );
     add(
         "schedule_for",

@@ -86,7 +86,6 @@ fn of_ring(report: RunReport, binds: &[(&str, f64)], bytes: u64) -> RunReport {
         binds: Some(binds.iter().map(|(name, share)| ((*name).to_owned(), *share)).collect()),
         hbm: Some(OffChip::Ring(Hbm {
             bytes_by_kind: kinds.into(),
-            compulsory_bytes: 0,
             needed_bytes: 1 << 20,
             busy: 0.5,
         })),
