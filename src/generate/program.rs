@@ -213,6 +213,7 @@ fn failure(error: Error) -> Failure {
         }
         Error::Convolutions { .. } => "choose fewer --layers, at least 1",
         Error::Layers { .. } => "choose fewer --layers, or a higher --level",
+        Error::TooLong { .. } => "choose fewer --rotations, --iterations, --blocks or --layers",
         Error::Tile { .. } => "--tile is for the dataflow oct",
         Error::Rotation { .. } => "give other rotations, such as 1,2,-3",
         Error::NoBootstrap { .. } => {

@@ -9,6 +9,8 @@ mod gate;
 mod generated;
 mod inspect;
 mod library;
+#[cfg(target_os = "linux")]
+mod limits;
 mod machine;
 mod pages;
 #[cfg(unix)]

@@ -79,7 +79,7 @@ fn documents_show_control_characters_of_names_as_escapes() {
     let json = succeed(folder, &["run", &format!("{name}.fhetch"), "--format", "json"]);
     let document: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(document["program"], format!("{name}.fhetch"));
-    let sweep = format!("name = \"{name}\"\n[grid]\nprogram = [\"{name}.fhetch\"]\nhple.count = [64, 128]\n");
+    let sweep = format!("[grid]\nprogram = [\"{name}.fhetch\"]\nhple.count = [64, 128]\n");
     fs::write(folder.join("s.toml"), sweep.replace('\u{9b}', "\\u009b")).unwrap();
     succeed(folder, &["sweep", "s.toml"]);
     let files = ["sweep.json", "journal.jsonl", "results.jsonl", "results.csv", "report.html", "pareto.svg"];

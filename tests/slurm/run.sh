@@ -14,7 +14,7 @@ skip() {
     printf 'SKIPPED, no job array has run on a real SLURM: %s\n' "$*"
     exit 77
 }
-((EUID == 0)) || skip "starting its daemons requires root"
+((EUID == 0)) || skip "needs root, to start its daemons"
 for command in munged slurmctld slurmd sbatch; do
     command -v "$command" >/dev/null || skip "there is no $command; tests/slurm/install.sh installs it on Debian"
 done

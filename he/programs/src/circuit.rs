@@ -246,6 +246,16 @@ impl Circuit {
         }
     }
 
+    /// Refuses a program that is too long.
+    pub(crate) fn room(&self) -> Result<(), Error> {
+        match self.emitter.full() {
+            Some(reason) => {
+                Err(Error::TooLong { program: self.program.to_string(), reason: reason.to_owned() })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Refuses a level at which the program cannot use up `depth` moduli and leave some.
     pub(crate) fn needs_levels(&self, depth: usize, left: usize) -> Result<(), Error> {
         let (needed, level) = (depth + left, self.level());

@@ -23,6 +23,8 @@ pub(crate) struct Emitter {
     function: Option<Vec<Operation>>,
     /// The calls so far.
     calls: usize,
+    /// Why the program has no room for more, once it has none. What follows is dropped.
+    full: Option<String>,
     regions: Scopes,
     /// Those of the program, while a function is under construction.
     outer_regions: Scopes,
@@ -33,6 +35,9 @@ pub(crate) struct Emitter {
 
 /// An output: its name, its limbs and their towers.
 type Output = (String, Vec<Limb>, Vec<Tower>);
+
+/// The most lines of a program, or of a function: they take some hundreds of MB.
+const MOST_LINES: usize = 1 << 22;
 
 /// The regions of a text under construction.
 #[derive(Clone, Default, Debug)]
@@ -78,6 +83,7 @@ impl Emitter {
             outputs: Vec::new(),
             function: None,
             calls: 0,
+            full: None,
             regions: Scopes::default(),
             outer_regions: Scopes::default(),
             function_regions: Vec::new(),
@@ -98,6 +104,11 @@ impl Emitter {
     /// The forward and inverse transforms so far.
     pub(crate) fn transforms(&self) -> usize {
         self.transforms
+    }
+
+    /// Why the program has no room for what has been emitted.
+    pub(crate) fn full(&self) -> Option<&str> {
+        self.full.as_deref()
     }
 
     fn fresh(&mut self) -> Limb {
@@ -159,6 +170,12 @@ impl Emitter {
 
     fn push(&mut self, operation: impl FnOnce(Limb) -> Operation) -> Limb {
         let d = self.fresh();
+        if self.lines() >= MOST_LINES && self.full.is_none() {
+            self.full = Some(format!("it has more than {MOST_LINES} lines"));
+        }
+        if self.full.is_some() {
+            return d;
+        }
         match &mut self.function {
             Some(lines) => lines.push(operation(d)),
             None => self.builder.push(operation(d)).expect("operands are limbs with values and residues"),
@@ -212,9 +229,12 @@ impl Emitter {
     pub(crate) fn call(&mut self, function: FunctionIndex, arguments: Vec<Limb>) -> Vec<Limb> {
         let count = self.builder.program().function(function).results().len();
         let results: Vec<Limb> = (0..count).map(|_| self.fresh()).collect();
-        let call = Call { function, arguments, results: results.clone() };
-        self.builder.call(call).expect("arguments are limbs with values");
-        self.calls += 1;
+        if self.full.is_none() {
+            let call = Call { function, arguments, results: results.clone() };
+            // All arguments are limbs with values, so that only the lines of the calls can be too many.
+            self.full = self.builder.call(call).err().map(|fault| fault.message);
+            self.calls += 1;
+        }
         results
     }
 

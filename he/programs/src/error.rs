@@ -110,6 +110,14 @@ pub enum Error {
         /// The levels.
         left: usize,
     },
+    /// A program with too many lines, or with calls of too many.
+    #[error("`{program}` is too long: {reason}")]
+    TooLong {
+        /// The name of the program.
+        program: String,
+        /// What is too much.
+        reason: String,
+    },
     /// Too few moduli for a program.
     #[error(
         "the set `{set}` has no room for `{program}` at level {level}: it uses up {} moduli and must leave {left}",

@@ -332,7 +332,7 @@ pub const TILE: OptionSpec = OptionSpec {
 pub const ROTATIONS: OptionSpec = OptionSpec {
     name: "rotations",
     kind: OptionKind::Rotations,
-    doc: "Slots to rotate by, in either direction: one number, or several with commas between them; 1..8 are all from 1 to 8",
+    doc: "Slots to rotate by, in either direction: one number, or several with commas between them; 1..8 are all from 1 to 8. At most 1024",
     default: "those of the program",
     identifies: true,
 };
@@ -431,8 +431,8 @@ fn bits(text: &str) -> Result<(), String> {
     if bits > MOST_BITS { Err(format!("`{bits}` is more than {MOST_BITS} bits")) } else { Ok(()) }
 }
 
-/// The most rotations of one range, so that a mistake does not fill the memory.
-const LONGEST_RANGE: u64 = 1 << 17;
+/// The most rotations: each takes lines of its own.
+const MOST_ROTATIONS: usize = 1 << 10;
 
 /// Distinct rotations of the slots of a degree, by the first number given for each; and each further number
 /// with the one that it repeats. Of 512 slots, -1 is 511: one Galois element, one key and one result.
@@ -461,12 +461,15 @@ fn rotations(text: &str) -> Result<Vec<i64>, String> {
     for part in text.split(',') {
         let (first, last) = part.split_once("..").unwrap_or((part, part));
         let (first, last) = (number(first)?, number(last)?);
-        if last < first || last.abs_diff(first) >= LONGEST_RANGE {
+        if last < first || last.abs_diff(first) >= MOST_ROTATIONS as u64 {
             return Err(format!(
-                "invalid range {first}..{last}: not 1 to {LONGEST_RANGE} numbers in ascending order"
+                "invalid range {first}..{last}: not 1 to {MOST_ROTATIONS} numbers in ascending order"
             ));
         }
         rotations.extend(first..=last);
+        if rotations.len() > MOST_ROTATIONS {
+            return Err(format!("more than {MOST_ROTATIONS} rotations"));
+        }
     }
     Ok(rotations)
 }
@@ -474,6 +477,16 @@ fn rotations(text: &str) -> Result<Vec<i64>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rotations_are_limited() {
+        let (repeated, range) = (["1"; MOST_ROTATIONS].join(","), format!("1..{MOST_ROTATIONS}"));
+        for text in [&repeated, &range] {
+            assert_eq!(rotations(text).unwrap().len(), MOST_ROTATIONS);
+            assert_eq!(rotations(&format!("{text},5")).unwrap_err(), "more than 1024 rotations");
+        }
+        assert!(rotations(&format!("0..{MOST_ROTATIONS}")).unwrap_err().starts_with("invalid range"));
+    }
 
     #[test]
     fn equal_rotations_are_one() {

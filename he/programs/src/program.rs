@@ -177,6 +177,7 @@ pub fn generate_defined(
     let options = &program.with_defaults(options);
     let mut circuit = Circuit::with_setup(program.name, set, setup)?;
     (program.emit)(&mut circuit, options)?;
+    circuit.room()?;
     Ok(circuit.finish())
 }
 

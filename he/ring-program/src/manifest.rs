@@ -207,7 +207,9 @@ impl Manifest {
         let texts = parameters.flat_map(|own| [("set", &own.set), ("security", &own.security)]);
         let texts = texts.chain(own.title.iter().map(|title| ("title", title)));
         let names = inputs.iter().chain(&own.outputs.0).map(|group| ("name", &group.name));
-        let wrong = texts.chain(names).filter(|(_, value)| !diagnostic::is_line(value));
+        let keys =
+            own.keys.iter().flat_map(|(name, purpose)| [("name", name), ("purpose of a key", purpose)]);
+        let wrong = texts.chain(names).chain(keys).filter(|(_, value)| !diagnostic::is_line(value));
         for (what, value) in wrong.take(Diagnostics::LIMIT) {
             let message = format!("the {what} `{}` is not one line of text", diagnostic::one_line(value));
             let error = Diagnostic::new(message).with_code(Code::Value.name());
@@ -317,7 +319,7 @@ fn check_random(inputs: &[NamedIds], seeded: &[LimbId], file: &str, text: &str, 
         let (most, reason) = match key_part(name) {
             Some(KeyPart::Random) => continue,
             Some(KeyPart::Masked) => (0, "it is the part of a key that hides a secret"),
-            Some(KeyPart::Both) => (ids.len().div_ceil(2), "half of a key hides a secret"),
+            Some(KeyPart::Both) => (ids.len() / 2, "half of a key hides a secret"),
             None => (0, "it is no key"),
         };
         if found > most {

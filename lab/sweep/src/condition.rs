@@ -332,10 +332,19 @@ fn number(text: &str) -> Parsed<'_, Operand> {
     let (rest, (digits, unit)) = terminated((alt((hexadecimal, finite)), opt(unit)), end).parse(text)?;
     let operand = Operand {
         text: text[..text.len() - rest.len()].to_owned(),
-        number: Number::whole(digits).or_else(|| digits.parse().ok().map(Number::Real)),
+        number: Number::whole(bare(digits)).or_else(|| digits.parse().ok().map(Number::Real)),
         unit: unit.unwrap_or_default().to_owned(),
     };
     Ok((rest, operand))
+}
+
+/// A decimal number without a plus, zeros before it and a fraction of zeros: long ones are then compared exactly too.
+fn bare(number: &str) -> &str {
+    let digits = number.strip_prefix('+').unwrap_or(number);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let digits = if fraction.bytes().all(|digit| digit == b'0') { whole } else { digits };
+    let trimmed = digits.trim_start_matches('0');
+    if trimmed.starts_with(|c: char| c.is_ascii_digit()) { trimmed } else { digits }
 }
 
 fn is_of_unit(c: char) -> bool {

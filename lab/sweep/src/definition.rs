@@ -255,6 +255,10 @@ impl Definition {
                     let message = format!("more than {MAX_REFERENCES} references");
                     return Err(self.error(span, message, "keep those that the chart is about").into());
                 }
+                if self.references.iter().any(|reference| !diagnostic::is_line(&reference.label)) {
+                    let message = "a `label` is not one line of text";
+                    return Err(self.error(span, message, "write it in one line, as charts show it").into());
+                }
                 let long = self.references.iter().find(|reference| reference.label.len() > MAX_LABEL);
                 if long.is_some() {
                     return Err(self.too_long(span, "label").into());

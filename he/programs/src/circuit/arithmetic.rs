@@ -263,8 +263,9 @@ impl Circuit {
     /// [`Self::relinearise_and_rescale`] does both at once.
     ///
     /// # Errors
-    /// Returns an error if the ciphertext has one modulus.
+    /// Returns an error if the ciphertext has one modulus, or if the program is too long.
     pub fn rescale(&mut self, a: &Ciphertext) -> Result<Ciphertext, Error> {
+        self.room()?;
         let level = a.level();
         if level == 1 {
             return Err(Error::NothingToDrop { program: self.program.to_string(), operation: "rescale" });

@@ -57,7 +57,7 @@ impl Circuit {
     /// and scales. It begins a stage. All lines of a program with functions are in functions.
     ///
     /// # Errors
-    /// Returns the error of `emit`.
+    /// Returns the error of `emit`, or one if the program is too long.
     pub(crate) fn call(
         &mut self,
         name: &str,
@@ -72,7 +72,7 @@ impl Circuit {
     /// As [`call`](Self::call), for a function of several results of two components.
     ///
     /// # Errors
-    /// Returns the error of `emit`.
+    /// Returns the error of `emit`, or one if the program is too long.
     pub(crate) fn call_with<const RESULTS: usize>(
         &mut self,
         name: &str,
@@ -105,6 +105,7 @@ impl Circuit {
         let captured = function.captured.iter().map(|limb| renamed.get(limb).unwrap_or(limb));
         let arguments = limbs.into_iter().chain(captured.copied()).collect();
         let mut limbs = self.emitter.call(function.index, arguments).into_iter();
+        self.room()?;
         let mut component = |level: usize| limbs.by_ref().take(level).collect::<Vec<Limb>>();
         Ok(std::array::from_fn(|index| {
             let (level, scale) = function.results[index].clone();
@@ -144,6 +145,7 @@ impl Circuit {
         let results = emit(self, &arguments)?.map(|result| self.relinearised(result));
         let components = results.iter().flat_map(|result| &result.components);
         let limbs: Vec<Limb> = components.flat_map(|component| component.limbs(&mut self.emitter)).collect();
+        self.room()?;
         let scope = self.scope.take().expect("the call has begun");
         let others = self.functions.keys().filter(|(known, _)| known == name).count();
         let name = if others == 0 { name.clone() } else { format!("{name}.{others}") };

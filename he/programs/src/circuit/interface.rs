@@ -143,7 +143,7 @@ impl Circuit {
     /// Declares the outputs `NAME.0` and `NAME.1`, and `NAME.2` of a product.
     ///
     /// # Errors
-    /// Returns an error if an output has the name.
+    /// Returns an error if an output has the name, or if the program is too long.
     pub fn output(&mut self, name: &str, ciphertext: &Ciphertext) -> Result<(), Error> {
         if !self.outputs.insert(name.to_owned()) {
             return Err(self.known_name("output", name));
@@ -153,7 +153,7 @@ impl Circuit {
             self.emitter.output(format!("{name}.{component}"), limbs);
         }
         self.scales.insert(name.to_owned(), ciphertext.scale.clone());
-        Ok(())
+        self.room()
     }
 
     /// Declares the output of a polynomial.

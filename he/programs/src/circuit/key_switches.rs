@@ -156,8 +156,9 @@ impl Circuit {
     /// once for all of them. A rotation by 0 costs nothing.
     ///
     /// # Errors
-    /// Returns an error if a rotation is by n/2 or more.
+    /// Returns an error if a rotation is by n/2 or more, or if the program is too long.
     pub fn rotations(&mut self, a: &Ciphertext, by: &[i64]) -> Result<Vec<Ciphertext>, Error> {
+        self.room()?;
         let mut exponents = Vec::new();
         for &by in by.iter().filter(|&&by| by != 0) {
             let exponent = self.exponent(by)?;
@@ -184,8 +185,9 @@ impl Circuit {
     /// A ciphertext with slots rotated to the left, or by a negative number to the right.
     ///
     /// # Errors
-    /// Returns an error if the rotation is by 0, or by n/2 or more.
+    /// Returns an error if the rotation is by 0, or by n/2 or more, or if the program is too long.
     pub fn rotate(&mut self, a: &Ciphertext, rotation: i64) -> Result<Ciphertext, Error> {
+        self.room()?;
         let exponent = self.exponent(rotation)?;
         Ok(self.automorphisms(a, &[exponent]).pop().expect("a switch has a result for each key"))
     }

@@ -23,6 +23,7 @@ pub(super) struct Annotations {
 /// The index of each limb's modulus in the text's table, in the order of the ids, by the name of the input or
 /// the output; 0 for a limb that no line reads, of a modulus that the table lacks.
 #[derive(Clone, PartialEq, Eq, Default, Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
 pub(super) struct LimbModuli {
     #[serde(default)]
     inputs: BTreeMap<String, Vec<u64>>,
@@ -32,6 +33,7 @@ pub(super) struct LimbModuli {
 
 /// A region in a manifest: `{"lines": [0, 90], "stage": "eval-mod"}`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
 pub(super) struct RegionText {
     /// The first line, and the one behind the last.
     lines: [usize; 2],

@@ -128,6 +128,7 @@ fn lists_that_no_text_has_are_refused() {
     let stage = |lines, name: &str| Region { lines, kind: RegionKind::Stage, name: name.into() };
     for (list, index, expected) in [
         (vec![stage(0..4, "")], 0, "the region `` of the lines 0 to 4 has no name of one line"),
+        (vec![stage(0..4, "a\tb")], 0, "the region `a\tb` of the lines 0 to 4 has no name of one line"),
         (vec![stage(3..3, "a")], 0, "the region `a` of the lines 3 to 3 is empty"),
         (
             vec![stage(0..2, "a"), stage(2..9, "b")],

@@ -30,7 +30,9 @@ const condition = (text, columns, rows) => {
     const numeric = quoted ? null : take(number);
     const word = quoted ?? numeric ?? take(/^(?!and(?:[\p{White_Space}<>=!&'"]|$))([^\p{White_Space}<>=!&'"]+)/u) ?? wrong("expected a number, a word or a text in quotes");
     const real = numeric ? Number(numeric[1]) : NaN;
-    const value = numeric ? whole(numeric[1]) ?? (Number.isFinite(real) ? real : null) : null;
+    // Without a plus, zeros before it and a fraction of zeros.
+    const bare = numeric?.[1].replace(/^\+/, "").replace(/\.0*$/, "").replace(/^0+(?=[0-9])/, "");
+    const value = numeric ? whole(bare) ?? (Number.isFinite(real) ? real : null) : null;
     clauses.push({ name, sign, text: quoted ? quoted[1] : word[0], number: value, unit: numeric?.[2] ?? "" });
   } while (take(/^(?:&&|and(?![\p{Alphabetic}\p{N}/*×·]))/u));
   if (rest) wrong("expected `and` or `&&`");

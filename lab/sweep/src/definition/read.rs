@@ -13,9 +13,6 @@ use std::sync::{Arc, LazyLock};
 /// The keys of all rows of a list, as many as one table may have.
 const MAX_KEYS: usize = 1000;
 
-/// What ends a line.
-const LINE_ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
-
 /// The schema of definitions.
 static SCHEMA: LazyLock<Schema> =
     LazyLock::new(|| Schema::from_value(Format::Sweep, crate::schema::sweep::schema()));
@@ -65,8 +62,8 @@ impl Definition {
         item: &Item<'_>,
     ) -> Result<String, Diagnostics> {
         let text: String = self.read(document, key, item)?;
-        if text.contains(LINE_ENDS) {
-            let message = format!("`{key}` has several lines");
+        if !diagnostic::is_line(&text) {
+            let message = format!("`{key}` is not one line of text");
             return Err(self
                 .error(item.span.clone(), message, "write it in one line, as reports show it")
                 .into());
