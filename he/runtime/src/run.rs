@@ -105,7 +105,7 @@ impl Compiled {
         (keys, record): (Keys, bool),
     ) -> Plan<'a> {
         let Lifting { flow, launches, .. } = &*self.lifting;
-        Plan { program, flow, launches, kernels: &self.kernels, machine, keys, record, accounts: record }
+        Plan { program, flow, launches, kernels: &self.kernels, machine, keys, record, accounts: record, events: false }
     }
 
     /// The value of the program, and its timeline; none if the value is not less than the given one.

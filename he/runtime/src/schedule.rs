@@ -52,7 +52,11 @@
 //!
 //! # Space
 //!
-//! Space is counted in words. A piece of free space has the time from which it is free. To *take* w words:
+//! A page has n / `vdm.limb_pages` words, at least a vector and a row of all banks. A *space* is a list of
+//! pages: an address register holds those of its operand, and each bank selects the row by the upper bits of
+//! a word's offset. Limbs, tables, scratch words, the slices of streaming operands for a run, and all slices
+//! of streaming results of a kind take whole pages each. A piece of free space has the time from which it is
+//! free. To *take* p pages:
 //!
 //! 1. While fewer are free, evict the item with the farthest next use that is no operand of this launch; of
 //!    equals, one that is saved or whose save waits; of equals, the one with the larger number. If the
@@ -78,9 +82,9 @@
 //! # A launch on whole limbs
 //!
 //! 1. For each operand that is not in the VDM: take its space, plan its save if that waits, load it.
-//! 2. If the kernel may work in place, results take over the space of limbs that nothing reads again, after
-//!    the launches that read these and their saves. Take space for other results and scratch words, in one
-//!    piece.
+//! 2. If the kernel may work in place and no limb comes twice, each result takes over the space of its limb if
+//!    nothing reads that again, after the launches that read it and its save. Take space for other results
+//!    and scratch words, in one piece.
 //! 3. If the kernel overwrites its operands, a limb that is read again and that the off-chip memory lacks is
 //!    saved as `spills`. The kernel waits for the saves of all operands, which leave at the end.
 //! 4. Fetch the program and the parameters.
@@ -93,18 +97,19 @@
 //! It has `n / slice` runs. A limb is in the VDM as a whole, or streams through two slices (one, if there is
 //! one run).
 //!
-//! 1. Operands in the VDM stay; others and all results stream. While the free or evictable words are fewer
-//!    than all slices and scratch words, the operand in the VDM with the farthest use after this launch (none
-//!    is the nearest; of equals, the larger number) is evicted, and streams.
+//! 1. Operands in the VDM stay; others and all results stream. While the free or evictable pages are fewer
+//!    than those of all slices and scratch words, the operand in the VDM with the farthest use after this
+//!    launch (none is the nearest; of equals, the larger number) is evicted, and streams.
 //! 2. If there are several runs, an operand in the VDM can leave its space to one result, its *heir*, unless it is
-//!    read again or is an output. An heir needs one more slice.
+//!    read again or is an output. An heir begins in the pages of one more slice, and leaves its operand's last
+//!    pages.
 //! 3. Each result and each streaming operand that is used again is considered, the nearest use first; of
 //!    equals, results, then the smaller number. It is in the VDM as a whole if there is room for it, for
-//!    those before it and for the slices that are left, in free words and items with farther next uses than
+//!    those before it and for the slices that are left, in free pages and items with farther next uses than
 //!    its own. The first results become heirs.
 //! 4. Take the space of slices, heirs' first slices and scratch words in one piece; then, in the order of 3,
 //!    that of each operand that moves in, and plan its save if that waits; then that of results that stay and
-//!    are no heirs, in one piece. While there are more runs than slices, and words are free for a further
+//!    are no heirs, in one piece. While there are more runs than slices, and pages are free for a further
 //!    slice of all streaming operands, take it.
 //! 5. Fetch the program and the parameters.
 //! 6. A run loads a slice of each operand that moves in, when its space is free and its save has ended; then
@@ -116,7 +121,8 @@
 //!    `launch.cycles` precede each run.
 //! 7. A store saves a slice of each streaming result, one transfer for each kind, ready at the end of its
 //!    run. After the last run, the stores of the run before are planned; the last ones wait as saves of their
-//!    limbs, and free the slices of results. Other space is free at the end of the last run that used it.
+//!    limbs, and free the slices of results. Other space is free at the end of the last run that used it:
+//!    scratch words, which include the scalars of the kernel's table, with the pages that heirs leave.
 //!    Operands that moved in are complete then.
 //! 8. Operands end their use, the first that can to heirs; results in the VDM are complete.
 //!
@@ -149,7 +155,7 @@ mod timeline;
 mod uses;
 
 pub use self::home::{HbmUse, Home};
-pub(crate) use self::rpu::{ProgramId, Rpu, Task};
+pub(crate) use self::rpu::{ProgramId, Records, Rpu, Task};
 pub use self::timeline::{Account, Cost, Run, Timeline, Transfer};
 pub(crate) use self::uses::Uses;
 pub use crate::facts::Resource;
@@ -214,6 +220,8 @@ pub struct Plan<'a> {
     pub record: bool,
     /// Whether to account for the time and the bytes of each launch.
     pub accounts: bool,
+    /// Whether to record all runs and transfers with their addresses.
+    pub events: bool,
 }
 
 impl Plan<'_> {
@@ -232,10 +240,11 @@ impl Plan<'_> {
     pub(crate) fn timeline_before(&self, end: Time) -> Result<Option<Timeline>, TooLarge> {
         let mut layout = Layout::new(self);
         let uses = Uses::of(layout.items.len(), layout.uses(self));
-        let homes = layout.homes(self, &uses);
+        let (homes, limbs) = layout.homes(self, &uses);
         let mut programs = FxHashMap::default();
-        let (capacity, items) = (self.machine.vdm_words().into(), std::mem::take(&mut layout.items));
-        let mut rpu = Rpu::new(self.machine, capacity, (items, uses), (self.record, self.accounts));
+        let (vdm, items) = (self.pages(), std::mem::take(&mut layout.items));
+        let records = Records { record: self.record, accounts: self.accounts, events: self.events };
+        let mut rpu = Rpu::new(self.machine, vdm, (items, uses), records);
         let (mut costs, mut operands, mut results) = (Costs::default(), Vec::new(), Vec::new());
         let least = |launch| self.kernel(launch).map_or(Time::ZERO, |kernel| rpu.least(&kernel.facts()));
         let mut left: Vec<Time> = self.launches.launches.iter().rev().map(least).collect();
@@ -267,9 +276,19 @@ impl Plan<'_> {
             let span = rpu.launch(index, &task)?;
             costs.add(launch, kernel, span);
         }
-        let mut timeline = rpu.finish();
+        let (mut timeline, items) = rpu.finish();
         (timeline.costs, timeline.hbm.homes) = (costs.0, homes);
+        if self.events {
+            layout.items = items;
+            timeline.places = layout.places(self, &limbs, &timeline.events);
+        }
         Ok(Some(timeline))
+    }
+
+    /// The pages of the VDM, and the words of a page.
+    pub(crate) fn pages(&self) -> (u64, u64) {
+        let words = self.machine.page_words(self.program.degree().get());
+        (u64::from(self.machine.vdm_words()) / words, words)
     }
 
     /// The kernel of a launch; none for movements of words.

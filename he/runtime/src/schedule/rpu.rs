@@ -5,7 +5,8 @@ use super::uses::Uses;
 use super::{BURST_BYTES, INSTRUCTION_BYTES, TooLarge};
 use crate::channel::{Channel, Direction, least};
 use crate::facts::{Facts, Resource, accesses_per_cycle};
-use crate::place::{Full, Item, ItemId, Memory, NextUse, Save, Saved};
+use crate::place::{Full, Item, ItemId, Memory, NextUse, Save, Saved, Space};
+use crate::record::{Action, Event, Extent};
 use crate::time::{Interval, Span, Time};
 use crate::traffic::{Kind, Traffic};
 use rustc_hash::FxHashMap;
@@ -51,9 +52,18 @@ struct Link {
     /// An account of each launch so far.
     accounts: Option<Vec<Account>>,
     transfers: Option<Vec<Transfer>>,
+    /// What takes place, if it is recorded.
+    events: Option<Vec<Event>>,
 }
 
 impl Link {
+    /// Records an action. It takes no time if nothing moves.
+    fn record(&mut self, span: Interval, action: impl FnOnce() -> Action) {
+        if let Some(events) = &mut self.events {
+            events.push(Event { span: span.into(), action: action() });
+        }
+    }
+
     /// A transfer of a launch.
     fn transfer(
         &mut self,
@@ -81,8 +91,21 @@ impl Link {
     }
 
     fn save(&mut self, save: &Save) -> Time {
-        self.transfer(save.launch, (save.kind, save.bytes), save.ready, Direction::Write).end
+        let interval = self.transfer(save.launch, (save.kind, save.bytes), save.ready, Direction::Write);
+        self.record(interval, || Action::Store(save.extents.clone()));
+        interval.end
     }
+}
+
+/// What a timeline records.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Records {
+    /// All launches and transfers.
+    pub(crate) record: bool,
+    /// An account of each launch.
+    pub(crate) accounts: bool,
+    /// All runs and transfers with their addresses.
+    pub(crate) events: bool,
 }
 
 /// The RPU.
@@ -110,13 +133,12 @@ pub(crate) struct Rpu<'m> {
 }
 
 impl<'m> Rpu<'m> {
-    /// A machine with a VDM of `capacity` words, and items of which `uses` has the uses. `record` asks for all launches and
-    /// transfers, `accounts` for an account of each launch.
+    /// A machine with a VDM of so many pages of so many words, and items of which `uses` has the uses.
     pub(crate) fn new(
         machine: &'m Machine,
-        capacity: u64,
+        vdm: (u64, u64),
         (items, uses): (Vec<Item>, Uses),
-        (record, accounts): (bool, bool),
+        Records { record, accounts, events }: Records,
     ) -> Self {
         let link = Link {
             channel: Channel::new(&machine.hbm),
@@ -126,12 +148,13 @@ impl<'m> Rpu<'m> {
             last: 0,
             accounts: accounts.then(Vec::new),
             transfers: record.then(Vec::new),
+            events: events.then(Vec::new),
         };
         let ghz = Clock::of(machine).ghz();
         Self {
             machine,
             ghz,
-            memory: Memory::new(capacity, machine.instruction_set(), items),
+            memory: Memory::new(vdm, machine.instruction_set(), items, events),
             uses,
             link,
             generator: Channel::at(machine.generator_gb_per_s(ghz)),
@@ -190,24 +213,29 @@ impl<'m> Rpu<'m> {
         fetched: (ProgramId, u64),
     ) -> Result<Interval, TooLarge> {
         let sources = &task.operands[..task.sources];
-        // Results take over the space of operands that nothing reads again.
-        let in_place = if kernel.may_work_in_place { sources } else { &[] };
-        let replaced: Vec<ItemId> =
-            in_place.iter().copied().filter(|&item| self.uses.ahead(item, 1) == NextUse::MAX).collect();
-        let results = self.words(task.results).saturating_sub(self.words(&replaced));
-        let words = results + kernel.scratch_words;
-        let too_large = self.too_large(kernel.name, self.words(task.operands) + words);
+        // A result takes over the space of its operand if nothing reads that again.
+        let in_place = kernel.may_work_in_place && sources.len() == task.results.len();
+        let is_replaced = |&item: &ItemId| in_place && self.uses.ahead(item, 1) == NextUse::MAX;
+        let replaced: Vec<Option<ItemId>> =
+            sources.iter().map(|item| Some(*item).filter(is_replaced)).collect();
+        let scratch = self.memory.pages(kernel.scratch_words);
+        let of_replaced = replaced.iter().flatten().map(|&item| self.memory.item_pages(item)).sum::<u64>();
+        let pages = self.pages(task.results) - of_replaced + scratch;
+        let too_large = self.too_large(kernel.name, self.pages(task.operands) + pages);
         self.pin(task.operands);
         let mut ready = Time::ZERO;
         for &item in task.operands {
             if !self.memory.item(item).is_resident {
-                let space = self.take(self.memory.item(item).words.into()).map_err(|Full| too_large)?;
-                self.load(item, space);
+                let pages = self.memory.item_pages(item);
+                let (free, space) = self.take(pages).map_err(|Full| too_large)?;
+                self.memory.put(item, space);
+                self.load(item, free);
             }
             ready = ready.max(self.memory.item(item).ready);
         }
-        ready = ready.max(self.take(words).map_err(|Full| too_large)?);
-        for &item in &replaced {
+        let (free, mut space) = self.take(pages).map_err(|Full| too_large)?;
+        ready = ready.max(free);
+        for &item in replaced.iter().flatten() {
             ready = ready.max(self.memory.item(item).idle).max(self.saved(item));
         }
         if kernel.overwrites_operand {
@@ -220,8 +248,24 @@ impl<'m> Rpu<'m> {
         }
         ready = ready.max(self.fetch(kernel, fetched));
         let interval = self.compute(kernel, ready);
-        self.give_back(kernel.scratch_words, interval.end);
-        replaced.iter().for_each(|&item| self.memory.item_mut(item).is_resident = false);
+        let scratch = space.split(scratch);
+        let operands = self.link.events.is_some().then(|| self.extents(task.operands));
+        for (place, &result) in task.results.iter().enumerate() {
+            let own = match replaced.get(place).copied().flatten() {
+                Some(item) => self.memory.take_space_of(item),
+                None => space.split(self.memory.item_pages(result)),
+            };
+            self.memory.put(result, own);
+        }
+        let memory = &self.memory;
+        self.link.record(interval, || Action::Run {
+            launch: memory.launch,
+            operands: operands.unwrap_or_default(),
+            results: extents(memory, task.results),
+            scratch: scratch.numbers.clone(),
+        });
+        self.give_back(scratch, interval.end);
+        replaced.iter().flatten().for_each(|&item| self.memory.item_mut(item).is_resident = false);
         for (place, &item) in task.operands.iter().enumerate() {
             let is_lost = kernel.overwrites_operand && place < task.sources;
             self.release(item, interval.end, is_lost);
@@ -232,16 +276,26 @@ impl<'m> Rpu<'m> {
 
     /// A movement of words by the channel: each comes in a burst.
     fn gather(&mut self, task: &Task<'_>) -> Result<Interval, TooLarge> {
-        let words = self.words(task.results);
-        let too_large = self.too_large("permute", words);
+        let (words, pages) = (self.words(task.results), self.pages(task.results));
+        let too_large = self.too_large("permute", pages);
         self.pin(task.operands);
-        let mut ready = self.computed.max(self.take(words).map_err(|Full| too_large)?);
+        let (free, mut space) = self.take(pages).map_err(|Full| too_large)?;
+        for &item in task.results {
+            let own = space.split(self.memory.item_pages(item));
+            self.memory.put(item, own);
+        }
+        let mut ready = self.computed.max(free);
         for &item in task.operands {
             self.memory.save_item(item, Kind::Permutations);
             ready = ready.max(self.saved(item));
         }
         let bytes = words * self.bytes(1).max(BURST_BYTES);
         let interval = self.transfer(Kind::Permutations, bytes, ready, Direction::Read);
+        let memory = &self.memory;
+        for &item in task.results {
+            let result = || memory.extent(item, 0, memory.item(item).words.into());
+            self.link.record(interval, || Action::Gather { launch: memory.launch, result: result() });
+        }
         self.bind(Resource::Hbm, self.computed, interval.end);
         self.computed = interval.end;
         task.operands.iter().for_each(|&item| self.release(item, interval.end, false));
@@ -340,7 +394,10 @@ impl<'m> Rpu<'m> {
                 self.instructions += kernel.instructions;
             }
         }
-        let end = self.transfer(Kind::Programs, bytes, ready, Direction::Read).end;
+        let interval = self.transfer(Kind::Programs, bytes, ready, Direction::Read);
+        let launch = self.memory.launch;
+        self.link.record(interval, || Action::Fetch { launch });
+        let end = interval.end;
         let fetched = Fetched { instructions: kernel.instructions, ready: end, idle: end };
         self.programs.entry(id).or_insert(fetched);
         end
@@ -350,7 +407,8 @@ impl<'m> Rpu<'m> {
     pub(super) fn load(&mut self, item: ItemId, space: Time) {
         let ready = space.max(self.saved(item));
         let Item { kind, halves, .. } = *self.memory.item(item);
-        let end = self.bring((kind, halves), self.memory.bytes(item), ready);
+        let extents = if self.memory.records() { self.extents(&[item]) } else { Vec::new() };
+        let end = self.bring((kind, halves), self.memory.bytes(item), ready, || extents);
         let item = self.memory.item_mut(item);
         (item.is_resident, item.ready) = (true, end);
     }
@@ -371,24 +429,58 @@ impl<'m> Rpu<'m> {
 
     /// Brings bytes of which the channel has so many halves, and the generator the rest. Returns their
     /// arrival.
-    pub(super) fn bring(&mut self, (kind, halves): (Kind, u8), bytes: u64, ready: Time) -> Time {
+    pub(super) fn bring(
+        &mut self,
+        (kind, halves): (Kind, u8),
+        bytes: u64,
+        ready: Time,
+        extents: impl FnOnce() -> Vec<Extent>,
+    ) -> Time {
         let transferred = bytes * u64::from(halves) / 2;
-        let end = self.transfer(kind, transferred, ready, Direction::Read).end;
+        let moved = self.transfer(kind, transferred, ready, Direction::Read);
         self.expanded += bytes - transferred;
         if let Some(account) = self.link.accounts.as_mut().and_then(|accounts| accounts.last_mut()) {
             account.expanded_bytes += bytes - transferred;
         }
-        end.max(self.generator.transfer(bytes - transferred, ready, Direction::Read).end)
+        let made = self.generator.transfer(bytes - transferred, ready, Direction::Read);
+        // A part of no bytes takes place when it is ready.
+        let (begin, end) = (moved.begin.min(made.begin), moved.end.max(made.end));
+        let begin = match transferred {
+            0 => made.begin,
+            moved_all if moved_all == bytes => moved.begin,
+            _ => begin,
+        };
+        self.link.record(Interval { begin, end }, || Action::Load(extents()));
+        end
     }
 
     /// Stores bytes. Returns the end of the transfer.
-    pub(super) fn store_bytes(&mut self, kind: Kind, bytes: u64, ready: Time) -> Time {
-        self.transfer(kind, bytes, ready, Direction::Write).end
+    pub(super) fn store_bytes(
+        &mut self,
+        kind: Kind,
+        bytes: u64,
+        ready: Time,
+        extents: impl FnOnce() -> Vec<Extent>,
+    ) -> Time {
+        let interval = self.transfer(kind, bytes, ready, Direction::Write);
+        self.link.record(interval, || Action::Store(extents()));
+        interval.end
     }
 
-    pub(super) fn take(&mut self, words: u64) -> Result<Time, Full> {
+    /// Records an action.
+    pub(super) fn record(&mut self, interval: Interval, action: Action) {
+        self.link.record(interval, || action);
+    }
+
+    /// The whole items in the VDM.
+    fn extents(&self, items: &[ItemId]) -> Vec<Extent> {
+        extents(&self.memory, items)
+    }
+
+    /// Takes so many pages.
+    pub(super) fn take(&mut self, pages: u64) -> Result<(Time, Space), Full> {
         let hbm = &self.machine.hbm;
-        self.memory.take(words, |bytes| least(hbm, bytes), |save| self.link.save(save))
+        self.memory.take(pages, |bytes| least(hbm, bytes), |save| self.link.save(save))
     }
 
     /// Moves out an item that is not evictable.
@@ -403,16 +495,22 @@ impl<'m> Rpu<'m> {
     }
 
     /// Returns space that is free from `free` on.
-    pub(super) fn give_back(&mut self, words: u64, free: Time) {
+    pub(super) fn give_back(&mut self, space: Space, free: Time) {
         let hbm = &self.machine.hbm;
-        self.memory.give_back(words, free, None, |bytes| least(hbm, bytes));
+        self.memory.give_back(space, free, None, |bytes| least(hbm, bytes));
     }
 
-    /// Lets results of which `words` are left in the VDM wait for the save of their last slices.
-    pub(super) fn save_last(&mut self, results: &[ItemId], kind: Kind, bytes: u64, words: u64, end: Time) {
+    /// Lets results wait for the save of their last slices, which are in a space.
+    pub(super) fn save_last(
+        &mut self,
+        results: &[ItemId],
+        (kind, bytes): (Kind, u64),
+        (space, extents): (Space, Vec<Extent>),
+        end: Time,
+    ) {
         let hbm = &self.machine.hbm;
-        let save = self.memory.add_save(kind, bytes, end);
-        self.memory.give_back(words, end, Some(save), |bytes| least(hbm, bytes));
+        let save = self.memory.add_save(kind, bytes, end, extents);
+        self.memory.give_back(space, end, Some(save), |bytes| least(hbm, bytes));
         results.iter().for_each(|&item| self.memory.mark_saved(item, save));
     }
 
@@ -420,11 +518,17 @@ impl<'m> Rpu<'m> {
         items.iter().map(|&item| u64::from(self.memory.item(item).words)).sum()
     }
 
+    fn pages(&self, items: &[ItemId]) -> u64 {
+        items.iter().map(|&item| self.memory.item_pages(item)).sum()
+    }
+
     pub(super) fn bytes(&self, words: u64) -> u64 {
         self.machine.instruction_set().bytes(words)
     }
 
-    pub(super) fn too_large(&self, kernel: &'static str, needed: u64) -> TooLarge {
+    /// The error of a launch that needs so many pages at once.
+    pub(super) fn too_large(&self, kernel: &'static str, pages: u64) -> TooLarge {
+        let needed = pages * self.memory.page_words();
         TooLarge { kernel, needed, capacity: self.memory.capacity(), isa: self.machine.instruction_set() }
     }
 
@@ -438,8 +542,8 @@ impl<'m> Rpu<'m> {
         }
     }
 
-    /// Plans the saves that nothing waits for. Returns all times.
-    pub(crate) fn finish(mut self) -> Timeline {
+    /// Plans the saves that nothing waits for. Returns all times, and the items.
+    pub(crate) fn finish(mut self) -> (Timeline, Vec<Item>) {
         for save in self.memory.saves() {
             self.memory.end_of(save, |save| self.link.save(save));
         }
@@ -449,7 +553,7 @@ impl<'m> Rpu<'m> {
         if let Some(account) = accounts.get_mut(self.link.last as usize) {
             account.time_ps += (total - self.computed).0;
         }
-        Timeline {
+        let timeline = Timeline {
             total_ns: total.ns(),
             compute_ns: self.compute.ns(),
             channel_ns: self.link.channel.busy().ns(),
@@ -459,7 +563,14 @@ impl<'m> Rpu<'m> {
             expanded_bytes: (self.expanded > 0).then_some(self.expanded),
             is_too_long: total == Time::MAX,
             transfers: self.link.transfers.unwrap_or_default(),
+            events: self.link.events.unwrap_or_default(),
             ..self.out
-        }
+        };
+        (timeline, self.memory.items)
     }
+}
+
+/// Whole items in the VDM.
+fn extents(memory: &Memory, items: &[ItemId]) -> Vec<Extent> {
+    items.iter().map(|&item| memory.extent(item, 0, memory.item(item).words.into())).collect()
 }

@@ -25,8 +25,10 @@ struct Launch {
 struct Program {
     items: Vec<Item>,
     launches: Vec<Launch>,
-    /// The words of the VDM.
+    /// The pages of the VDM.
     capacity: u64,
+    /// The words of a page.
+    page: u64,
 }
 
 /// No launch.
@@ -41,7 +43,7 @@ struct Save {
     end: Option<u64>,
 }
 
-/// A piece of free space: its time, its words, and the save that it waits for.
+/// A piece of free space: its time, its pages, and the save that it waits for.
 type Piece = (u64, u64, Option<usize>);
 
 struct Model<'a> {
@@ -106,6 +108,15 @@ impl Model<'_> {
 
     fn words(&self, item: usize) -> u64 {
         self.program.items[item].words.into()
+    }
+
+    fn pages(&self, words: u64) -> u64 {
+        words.div_ceil(self.program.page)
+    }
+
+    /// The pages of an item.
+    fn room(&self, item: usize) -> u64 {
+        self.pages(self.words(item))
     }
 
     fn bytes(&self, words: u64) -> u64 {
@@ -176,12 +187,12 @@ impl Model<'_> {
     fn leave(&mut self, item: usize) {
         self.here[item] = false;
         let free = self.complete[item].max(self.idle[item]);
-        self.free(self.words(item), free, self.saved[item]);
+        self.free(self.room(item), free, self.saved[item]);
     }
 
-    fn free(&mut self, words: u64, time: u64, save: Option<usize>) {
-        if words > 0 {
-            self.pieces.push((time, words, save.filter(|&save| self.saves[save].end.is_none())));
+    fn free(&mut self, pages: u64, time: u64, save: Option<usize>) {
+        if pages > 0 {
+            self.pieces.push((time, pages, save.filter(|&save| self.saves[save].end.is_none())));
             if let Some(end) = save.and_then(|save| self.saves[save].end) {
                 self.pieces.last_mut().unwrap().0 = time.max(end);
             }
@@ -189,17 +200,17 @@ impl Model<'_> {
     }
 
     /// The place of a piece: the earliest time at which it is free.
-    fn earliest(&self, (time, words, save): Piece) -> (u64, u64, Option<usize>) {
+    fn earliest(&self, (time, pages, save): Piece) -> (u64, u64, Option<usize>) {
         let earliest = save.map_or(0, |save| {
             let Save { bytes, ready, .. } = self.saves[save];
             let hbm = &self.machine.hbm;
             let turns = ps(2.0 * hbm.turn_ns);
             ready + if bytes > 0 { self.length(bytes) + turns + ps(hbm.latency_ns) } else { 0 }
         });
-        (time.max(earliest), words, save)
+        (time.max(earliest), pages, save)
     }
 
-    fn free_words(&self) -> u64 {
+    fn free_pages(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.1).sum()
     }
 
@@ -210,26 +221,26 @@ impl Model<'_> {
         items.map(|i| (self.next(i, self.now), self.always[i] || self.saved[i].is_some(), i)).collect()
     }
 
-    fn take(&mut self, words: u64) -> Option<u64> {
-        while self.free_words() < words {
+    fn take(&mut self, pages: u64) -> Option<u64> {
+        while self.free_pages() < pages {
             let (.., item) = self.victims().into_iter().max()?;
             self.save(item, Kind::Spills);
             self.leave(item);
         }
-        let (mut missing, mut free) = (words, 0);
+        let (mut missing, mut free) = (pages, 0);
         while missing > 0 {
             let place = (0..self.pieces.len()).min_by_key(|&place| self.earliest(self.pieces[place]))?;
-            let (time, words, save) = self.pieces.swap_remove(place);
+            let (time, pages, save) = self.pieces.swap_remove(place);
             if let Some(save) = save {
                 let end = self.planned(save);
-                self.pieces.push((time.max(end), words, None));
+                self.pieces.push((time.max(end), pages, None));
                 continue;
             }
             free = free.max(time);
-            if words > missing {
-                self.pieces.push((time, words - missing, None));
+            if pages > missing {
+                self.pieces.push((time, pages - missing, None));
             }
-            missing = missing.saturating_sub(words);
+            missing = missing.saturating_sub(pages);
         }
         Some(free)
     }
@@ -315,7 +326,7 @@ impl Model<'_> {
                 .filter(|program| program.0 == number)
                 .for_each(|program| program.3 = end);
         }
-        let used = self.program.capacity - self.free_words();
+        let used = (self.program.capacity - self.free_pages()) * self.program.page;
         self.runs.push((begin, end, used));
         Some(())
     }
@@ -325,16 +336,17 @@ impl Model<'_> {
         let mut ready = 0;
         for &item in &launch.operands {
             if !self.here[item] {
-                let space = self.take(self.words(item))?;
+                let space = self.take(self.room(item))?;
                 self.load(item, space);
             }
             ready = ready.max(self.complete[item]);
         }
-        let dies = |item: &&usize| kernel.may_work_in_place && self.next(**item, self.now + 1) == NEVER;
+        let in_place = kernel.may_work_in_place && limbs.len() == launch.results.len();
+        let dies = |item: &&usize| in_place && self.next(**item, self.now + 1) == NEVER;
         let replaced: Vec<usize> = limbs.iter().filter(dies).copied().collect();
-        let sum = |items: &[usize]| items.iter().map(|&item| self.words(item)).sum::<u64>();
-        let words = sum(&launch.results) - sum(&replaced) + kernel.scratch_words;
-        ready = ready.max(self.take(words)?);
+        let sum = |items: &[usize]| items.iter().map(|&item| self.room(item)).sum::<u64>();
+        let scratch = self.pages(kernel.scratch_words);
+        ready = ready.max(self.take(sum(&launch.results) - sum(&replaced) + scratch)?);
         for &item in &replaced {
             ready = ready.max(self.idle[item]).max(self.saved(item));
         }
@@ -348,7 +360,7 @@ impl Model<'_> {
         }
         ready = ready.max(self.fetch(kernel, program, bytes));
         let (begin, end) = self.run(kernel, ready);
-        self.free(kernel.scratch_words, end, None);
+        self.free(scratch, end, None);
         replaced.iter().for_each(|&item| self.here[item] = false);
         for (place, &item) in launch.operands.iter().enumerate() {
             self.release(item, end, kernel.overwrites_operand && place < launch.sources);
@@ -359,7 +371,8 @@ impl Model<'_> {
 
     fn gather(&mut self, launch: &Launch) -> Option<(u64, u64)> {
         let words = launch.results.iter().map(|&item| self.words(item)).sum::<u64>();
-        let mut ready = self.ended.max(self.take(words)?);
+        let pages = launch.results.iter().map(|&item| self.room(item)).sum::<u64>();
+        let mut ready = self.ended.max(self.take(pages)?);
         for &item in &launch.operands {
             self.save(item, Kind::Permutations);
             ready = ready.max(self.saved(item));
@@ -372,10 +385,10 @@ impl Model<'_> {
         Some((begin, end))
     }
 
-    /// Whether there is room of `words` if only items leave whose next use is after `next`.
-    fn has_room(&self, next: usize, words: u64) -> bool {
+    /// Whether there is room of so many pages if only items leave whose next use is after `next`.
+    fn has_room(&self, next: usize, pages: u64) -> bool {
         let later = self.victims().into_iter().filter(|victim| victim.0 > next);
-        self.free_words() + later.map(|(.., item)| self.words(item)).sum::<u64>() >= words
+        self.free_pages() + later.map(|(.., item)| self.room(item)).sum::<u64>() >= pages
     }
 
     fn sliced(
@@ -386,14 +399,23 @@ impl Model<'_> {
         (program, bytes): (u32, u64),
     ) -> Option<(u64, u64)> {
         let slice = u64::from(slice);
-        let buffer = slice * if runs > 1 { 2 } else { 1 };
+        let turns = if runs > 1 { 2 } else { 1 };
+        let is_output = |model: &Self, item: &&usize| model.program.items[**item].is_output;
+        // The pages of the slices of operands and results, of heirs' first slices, and of scratch words.
+        let of_slices = |model: &Self, streams: &[usize], stored: &[usize], heirs: usize| {
+            let outputs = stored.iter().filter(|item| is_output(model, item)).count();
+            let limbs =
+                [outputs, stored.len() - outputs].map(|limbs| model.pages(limbs as u64 * turns * slice));
+            let operands = turns * model.pages(streams.len() as u64 * slice);
+            let heirs = heirs as u64 * model.pages(slice);
+            operands + limbs[0] + limbs[1] + heirs + model.pages(kernel.scratch_words)
+        };
         let after = |model: &Self, item| model.next(item, model.now + 1);
         let (mut whole, mut streams): (Vec<usize>, Vec<usize>) =
             launch.operands.iter().partition(|&&item| self.here[item]);
-        let streaming = |streams: &[usize]| (streams.len() + launch.results.len()) as u64 * buffer;
         loop {
-            let room = self.free_words() + self.victims().iter().map(|v| self.words(v.2)).sum::<u64>();
-            if room >= streaming(&streams) + kernel.scratch_words {
+            let room = self.free_pages() + self.victims().iter().map(|v| self.room(v.2)).sum::<u64>();
+            if room >= of_slices(self, &streams, &launch.results, 0) {
                 break;
             }
             let farthest = |&&item: &&usize| {
@@ -418,13 +440,19 @@ impl Model<'_> {
         let mut taken = 0;
         for (next, is_operand, item) in wanted {
             let is_heir = is_operand == 0 && heirs < leaving.len();
-            let limbs = (streams.len() + stored.len() - 1) as u64;
-            let slices = limbs * buffer + heirs as u64 * slice + kernel.scratch_words;
-            let own = if is_heir { slice } else { self.words(item) };
+            let without = |items: &[usize]| -> Vec<usize> {
+                items.iter().copied().filter(|&other| other != item).collect()
+            };
+            let (rest, rest_stored) = match is_operand {
+                1 => (without(&streams), stored.clone()),
+                _ => (streams.clone(), without(&stored)),
+            };
+            let slices = of_slices(self, &rest, &rest_stored, heirs + usize::from(is_heir));
+            let own = if is_heir { 0 } else { self.room(item) };
             if !self.has_room(next, slices + taken + own) {
                 continue;
             }
-            taken += if is_heir { 0 } else { own };
+            taken += own;
             if is_operand == 1 {
                 streams.retain(|&other| other != item);
                 moved.push(item);
@@ -435,22 +463,20 @@ impl Model<'_> {
             }
         }
         leaving.truncate(heirs);
-        let limbs = (streams.len() + stored.len()) as u64;
-        let buffers = limbs * buffer + heirs as u64 * slice + kernel.scratch_words;
-        let space = self.take(buffers)?;
+        let space = self.take(of_slices(self, &streams, &stored, heirs))?;
         let mut ready = space;
         let mut moves = Vec::new();
         for &item in &moved {
-            let space = self.take(self.words(item))?;
+            let space = self.take(self.room(item))?;
             let Item { kind, halves, .. } = self.program.items[item];
             moves.push((kind, halves, self.bytes(slice), space.max(self.saved(item))));
         }
-        let own = kept[heirs..].iter().map(|&item| self.words(item)).sum();
+        let own = kept[heirs..].iter().map(|&item| self.room(item)).sum();
         ready = ready.max(self.take(own)?);
         let mut free: Vec<u64> = vec![space; runs.min(2) as usize];
-        let words = streams.len() as u64 * slice;
-        while words > 0 && free.len() < runs as usize && self.free_words() >= words {
-            free.push(self.take(words)?);
+        let in_turn = self.pages(streams.len() as u64 * slice);
+        while in_turn > 0 && free.len() < runs as usize && self.free_pages() >= in_turn {
+            free.push(self.take(in_turn)?);
         }
         for &item in launch.operands.iter().filter(|&&item| self.here[item]) {
             ready = ready.max(self.complete[item]);
@@ -506,8 +532,8 @@ impl Model<'_> {
         }
         let end = self.ended;
         moved.iter().for_each(|&item| (self.here[item], self.complete[item]) = (true, end));
-        free.into_iter().for_each(|free| self.free(words, free, None));
-        self.free(heirs as u64 * slice + kernel.scratch_words, end, None);
+        free.into_iter().for_each(|free| self.free(in_turn, free, None));
+        self.free(heirs as u64 * self.pages(slice) + self.pages(kernel.scratch_words), end, None);
         for (kind, bytes) in stores {
             self.saves.push(Save { kind, bytes, ready: end, end: None });
             let save = self.saves.len() - 1;
@@ -516,7 +542,7 @@ impl Model<'_> {
                 .copied()
                 .filter(|&item| self.program.items[item].is_output == (kind == Kind::Outputs))
                 .collect();
-            self.free(of_kind.len() as u64 * buffer, end, Some(save));
+            self.free(self.pages(of_kind.len() as u64 * turns * slice), end, Some(save));
             for item in of_kind {
                 (self.saved[item], self.complete[item]) = (Some(save), end);
             }
