@@ -5,9 +5,10 @@
 //! saved if it must be: transfers run ahead of the kernels as far as space allows.
 
 use crate::record::Extent;
-use crate::time::Time;
+use crate::time::{Interval, Time};
 use crate::traffic::Kind;
 use b512_asm::Isa;
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
@@ -45,8 +46,18 @@ pub(crate) struct Save {
     pub(crate) launch: u32,
     /// Its words, if they are recorded.
     pub(crate) extents: Vec<Extent>,
+    /// The time from which its first words need their place.
+    pub(crate) begin: Option<Time>,
     /// Its end; none if it is not planned yet.
     pub(crate) end: Option<Time>,
+}
+
+/// The time for which the off-chip memory has words of an item that has no place of its own there, and the launch in which
+/// the save arose.
+#[derive(Clone, Copy, Debug)]
+struct Stay {
+    interval: Interval,
+    launch: u32,
 }
 
 /// The state of an item.
@@ -152,10 +163,8 @@ pub(crate) struct Memory {
     peak: u64,
     /// The pages of the residents, by item, if they are recorded.
     spaces: Option<Vec<Vec<u32>>>,
-    /// The words of saved items without a place of their own in the off-chip memory.
-    saved_words: u64,
-    /// The largest number of these words.
-    saved_peak: u64,
+    /// The saved items without a place of their own in the off-chip memory.
+    stays: FxHashMap<ItemId, Stay>,
 }
 
 impl Memory {
@@ -175,8 +184,7 @@ impl Memory {
             capacity,
             page_words,
             peak: 0,
-            saved_words: 0,
-            saved_peak: 0,
+            stays: FxHashMap::default(),
         }
     }
 
@@ -247,9 +255,37 @@ impl Memory {
         self.peak * self.page_words
     }
 
-    /// The largest number of words that the off-chip memory holds for items without a place of their own there.
-    pub(crate) fn saved_peak(&self) -> u64 {
-        self.saved_peak
+    /// The largest number of words that the off-chip memory holds at once for items without a place of their own there, each from
+    /// its save to its last load, and the launch that saves the last of these.
+    pub(crate) fn saved_peak(&self) -> (u64, u32) {
+        let mut stays: Vec<_> =
+            self.stays.iter().map(|(&id, stay)| (stay.interval.begin, id, stay)).collect();
+        stays.sort_unstable_by_key(|&(begin, id, _)| (begin, id));
+        let mut leaving = BinaryHeap::new();
+        let (mut words, mut peak) = (0, (0, 0));
+        for (begin, id, stay) in stays {
+            while leaving.peek().is_some_and(|&Reverse((end, _))| end <= begin) {
+                words -= leaving.pop().map_or(0, |Reverse((_, words))| words);
+            }
+            let own = u64::from(self.item(id).words);
+            words += own;
+            leaving.push(Reverse((stay.interval.end, own)));
+            if words > peak.0 {
+                peak = (words, stay.launch);
+            }
+        }
+        peak
+    }
+
+    /// Records that words of a saved item are loaded until `end`.
+    pub(crate) fn loaded(&mut self, id: ItemId, end: Time) {
+        let item = self.item(id);
+        if let (Saved::By(save), false) = (item.saved, item.has_home) {
+            let Save { begin, launch, .. } = self.saves[save.0 as usize];
+            let begin = begin.expect("a limb is saved before it is loaded");
+            let stay = self.stays.entry(id).or_insert(Stay { interval: Interval { begin, end }, launch });
+            stay.interval.end = stay.interval.end.max(end);
+        }
     }
 
     /// The bytes of an item.
@@ -257,18 +293,27 @@ impl Memory {
         self.isa.bytes(self.item(id).words.into())
     }
 
-    /// A save that waits.
-    pub(crate) fn add_save(&mut self, kind: Kind, bytes: u64, ready: Time, extents: Vec<Extent>) -> SaveId {
-        self.saves.push(Save { kind, bytes, ready, launch: self.launch, extents, end: None });
+    /// A save that waits. Some words may have been saved before, from `begin` on.
+    pub(crate) fn add_save(
+        &mut self,
+        (kind, bytes): (Kind, u64),
+        ready: Time,
+        begin: Option<Time>,
+        extents: Vec<Extent>,
+    ) -> SaveId {
+        self.saves.push(Save { kind, bytes, ready, launch: self.launch, extents, begin, end: None });
         SaveId(self.saves.len() as u32 - 1)
     }
 
     /// The end of a save. `plan` plans it now unless it is planned already.
-    pub(crate) fn end_of(&mut self, id: SaveId, plan: impl FnOnce(&Save) -> Time) -> Time {
+    pub(crate) fn end_of(&mut self, id: SaveId, plan: impl FnOnce(&Save) -> Interval) -> Time {
         let save = &mut self.saves[id.0 as usize];
-        let end = save.end.unwrap_or_else(|| plan(save));
-        save.end = Some(end);
-        end
+        save.end.unwrap_or_else(|| {
+            let Interval { begin, end } = plan(save);
+            save.begin.get_or_insert(begin);
+            save.end = Some(end);
+            end
+        })
     }
 
     /// The number of saves.
@@ -282,28 +327,14 @@ impl Memory {
         if !item.is_saved() {
             let (ready, words) = (item.ready, item.words.into());
             let extents = if self.records() { vec![self.extent(id, 0, words)] } else { Vec::new() };
-            let save = self.add_save(kind, self.bytes(id), ready, extents);
+            let save = self.add_save((kind, self.bytes(id)), ready, None, extents);
             self.mark_saved(id, save);
         }
     }
 
     /// Records that the off-chip memory has the words of an item at the end of a save.
     pub(crate) fn mark_saved(&mut self, id: ItemId, save: SaveId) {
-        let item = &mut self.items[id.0 as usize];
-        if !item.is_saved() && !item.has_home {
-            self.saved_words += u64::from(item.words);
-            self.saved_peak = self.saved_peak.max(self.saved_words);
-        }
-        item.saved = Saved::By(save);
-    }
-
-    /// Frees the words of an item in the off-chip memory: nothing reads it again.
-    pub(crate) fn forget(&mut self, id: ItemId) {
-        let item = &mut self.items[id.0 as usize];
-        if !item.has_home && item.is_saved() {
-            self.saved_words -= u64::from(item.words);
-            item.saved = Saved::No;
-        }
+        self.items[id.0 as usize].saved = Saved::By(save);
     }
 
     /// The words in use, in whole pages.
@@ -355,7 +386,7 @@ impl Memory {
         &mut self,
         pages: u64,
         least: impl Fn(u64) -> Time,
-        mut plan: impl FnMut(&Save) -> Time,
+        mut plan: impl FnMut(&Save) -> Interval,
     ) -> Result<(Time, Space), Full> {
         while self.free_pages < pages {
             let (.., victim) = self.evictable.pop_last().ok_or(Full)?;
@@ -445,7 +476,8 @@ mod tests {
     }
 
     /// The time from which so many pages are free.
-    fn taken(memory: &mut Memory, pages: u64, plan: impl FnMut(&Save) -> Time) -> Result<Time, Full> {
+    fn taken(memory: &mut Memory, pages: u64, mut plan: impl FnMut(&Save) -> Time) -> Result<Time, Full> {
+        let plan = |save: &Save| Interval { begin: save.ready, end: plan(save) };
         memory.take(pages, Time, plan).map(|(free, space)| {
             assert_eq!(space.count, pages);
             free
@@ -479,7 +511,6 @@ mod tests {
         assert_eq!(taken(&mut memory, 10, &mut plan), Err(Full));
         assert_eq!(saved, [(Kind::Spills, 40)]);
         assert_eq!(memory.peak(), 35);
-        assert_eq!(memory.saved_peak(), 10, "item 1");
     }
 
     #[test]
@@ -493,20 +524,24 @@ mod tests {
     }
 
     #[test]
-    fn saved_items_free_their_words_after_their_last_use() {
+    fn saved_items_have_a_place_until_their_last_load() {
         let item = |has_home| Item { has_home, ..made(0) };
         let mut memory =
             Memory::new((40, 1), ISA, vec![item(false), item(true), item(false), item(false)], false);
-        for id in [0, 1, 2, 2] {
+        // Of each item: the begin of its save, and the ends of its loads.
+        for (id, begin, loads) in [(0, 10, [20, 30]), (1, 10, [20, 30]), (2, 30, [40, 50]), (3, 40, [45, 45])]
+        {
+            memory.launch = id;
             memory.save_item(ItemId(id), Kind::Spills);
+            let Saved::By(save) = memory.item(ItemId(id)).saved else { unreachable!("it is saved") };
+            memory.end_of(save, |_| Interval { begin: Time(begin), end: Time(begin + 1) });
+            loads.into_iter().for_each(|end| memory.loaded(ItemId(id), Time(end)));
         }
-        assert_eq!(memory.saved_peak(), 20, "item 1 has a place of its own, item 2 counts once");
-        memory.forget(ItemId(0));
-        memory.forget(ItemId(0));
-        memory.save_item(ItemId(3), Kind::Spills);
-        assert_eq!(memory.saved_peak(), 20);
-        memory.save_item(ItemId(0), Kind::Spills);
-        assert_eq!(memory.saved_peak(), 30);
+        assert_eq!(
+            memory.saved_peak(),
+            (20, 3),
+            "item 1 has a place of its own, item 2 takes that of item 0"
+        );
     }
 
     #[test]

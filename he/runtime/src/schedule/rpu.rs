@@ -90,10 +90,10 @@ impl Link {
         interval
     }
 
-    fn save(&mut self, save: &Save) -> Time {
+    fn save(&mut self, save: &Save) -> Interval {
         let interval = self.transfer(save.launch, (save.kind, save.bytes), save.ready, Direction::Write);
         self.record(interval, || Action::Store(save.extents.clone()));
-        interval.end
+        interval
     }
 }
 
@@ -198,10 +198,6 @@ impl<'m> Rpu<'m> {
         if self.record {
             self.out.runs.push(Run { launch: index, span: interval.into(), vdm_words: self.memory.used() });
         }
-        let saved_bytes = self.bytes(self.memory.saved_peak());
-        if saved_bytes > self.out.hbm.saved_bytes {
-            (self.out.hbm.saved_bytes, self.out.hbm.launch) = (saved_bytes, index);
-        }
         Ok(interval.into())
     }
 
@@ -298,6 +294,7 @@ impl<'m> Rpu<'m> {
         }
         self.bind(Resource::Hbm, self.computed, interval.end);
         self.computed = interval.end;
+        task.operands.iter().for_each(|&item| self.memory.loaded(item, interval.end));
         task.operands.iter().for_each(|&item| self.release(item, interval.end, false));
         self.finish_results(task.results, interval.end);
         Ok(interval)
@@ -312,9 +309,6 @@ impl<'m> Rpu<'m> {
     pub(super) fn release(&mut self, item: ItemId, end: Time, is_lost: bool) {
         self.uses.advance(item);
         let next = self.uses.next(item);
-        if next == NextUse::MAX {
-            self.memory.forget(item);
-        }
         let state = self.memory.item_mut(item);
         state.idle = state.idle.max(end);
         if state.is_resident {
@@ -409,6 +403,7 @@ impl<'m> Rpu<'m> {
         let Item { kind, halves, .. } = *self.memory.item(item);
         let extents = if self.memory.records() { self.extents(&[item]) } else { Vec::new() };
         let end = self.bring((kind, halves), self.memory.bytes(item), ready, || extents);
+        self.memory.loaded(item, end);
         let item = self.memory.item_mut(item);
         (item.is_resident, item.ready) = (true, end);
     }
@@ -454,17 +449,17 @@ impl<'m> Rpu<'m> {
         end
     }
 
-    /// Stores bytes. Returns the end of the transfer.
+    /// Stores bytes. Returns the time of the transfer.
     pub(super) fn store_bytes(
         &mut self,
         kind: Kind,
         bytes: u64,
         ready: Time,
         extents: impl FnOnce() -> Vec<Extent>,
-    ) -> Time {
+    ) -> Interval {
         let interval = self.transfer(kind, bytes, ready, Direction::Write);
         self.link.record(interval, || Action::Store(extents()));
-        interval.end
+        interval
     }
 
     /// Records an action.
@@ -500,16 +495,16 @@ impl<'m> Rpu<'m> {
         self.memory.give_back(space, free, None, |bytes| least(hbm, bytes));
     }
 
-    /// Lets results wait for the save of their last slices, which are in a space.
+    /// Lets results wait for the save of their last slices, which are in a space. Those of the first ones began at `begin`.
     pub(super) fn save_last(
         &mut self,
         results: &[ItemId],
         (kind, bytes): (Kind, u64),
         (space, extents): (Space, Vec<Extent>),
-        end: Time,
+        (begin, end): (Option<Time>, Time),
     ) {
         let hbm = &self.machine.hbm;
-        let save = self.memory.add_save(kind, bytes, end, extents);
+        let save = self.memory.add_save((kind, bytes), end, begin, extents);
         self.memory.give_back(space, end, Some(save), |bytes| least(hbm, bytes));
         results.iter().for_each(|&item| self.memory.mark_saved(item, save));
     }
@@ -549,6 +544,8 @@ impl<'m> Rpu<'m> {
         }
         let total = self.link.end.max(self.computed);
         self.bind(Resource::Hbm, self.computed, total);
+        let (saved_words, launch) = self.memory.saved_peak();
+        (self.out.hbm.saved_bytes, self.out.hbm.launch) = (self.bytes(saved_words), launch);
         let mut accounts = self.link.accounts.unwrap_or_default();
         if let Some(account) = accounts.get_mut(self.link.last as usize) {
             account.time_ps += (total - self.computed).0;

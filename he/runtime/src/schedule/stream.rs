@@ -253,22 +253,29 @@ impl Rpu<'_> {
         ready: Time,
     ) -> Interval {
         let mut begin = None;
+        // The begin of the first store of each kind.
+        let mut stored: Vec<Option<Time>> = vec![None; stores.len()];
+        let mut loaded = vec![Time::ZERO; loads.len()];
+        let mut moved = vec![Time::ZERO; moves.len()];
         // The ends of the last two runs.
         let mut ends = [Time::ZERO; 2];
         for run in 0..runs {
             let turn = run as usize % buffers.turns.len();
             let mut run_ready = ready;
-            for &Slice { kind, halves, bytes, ready, ref limbs } in moves {
+            for (moved, &Slice { kind, halves, bytes, ready, ref limbs }) in moved.iter_mut().zip(moves) {
                 let extents = self.recorded(|rpu| rpu.moved_in(placement, limbs, run));
-                run_ready = run_ready.max(self.bring((kind, halves), bytes, ready, || extents));
+                *moved = (*moved).max(self.bring((kind, halves), bytes, ready, || extents));
+                run_ready = run_ready.max(*moved);
             }
-            for &Slice { kind, halves, bytes, ready, ref limbs } in loads {
+            for (loaded, &Slice { kind, halves, bytes, ready, ref limbs }) in loaded.iter_mut().zip(loads) {
                 let extents = self.recorded(|_| placement.loads(limbs, run, &buffers));
                 let ready = buffers.turns[turn].0.max(ready);
-                run_ready = run_ready.max(self.bring((kind, halves), bytes, ready, || extents));
+                *loaded = (*loaded).max(self.bring((kind, halves), bytes, ready, || extents));
+                run_ready = run_ready.max(*loaded);
             }
             if u64::from(run) >= BUFFERS {
-                run_ready = run_ready.max(self.store(placement, stores, (run - 2, &buffers), ends[0]));
+                run_ready =
+                    run_ready.max(self.store(placement, (stores, &mut stored), (run - 2, &buffers), ends[0]));
             }
             let interval = self.compute(kernel, run_ready);
             self.record_run(task, placement, (run, stores, &buffers), interval);
@@ -277,9 +284,15 @@ impl Rpu<'_> {
             buffers.turns[turn].0 = interval.end;
         }
         if u64::from(runs) >= BUFFERS {
-            self.store(placement, stores, (runs - 2, &buffers), ends[0]);
+            self.store(placement, (stores, &mut stored), (runs - 2, &buffers), ends[0]);
         }
         let end = self.computed;
+        for (load, end) in moves.iter().zip(moved) {
+            load.limbs.iter().for_each(|&place| self.memory.loaded(placement.loaded[place], end));
+        }
+        for (load, end) in loads.iter().zip(loaded) {
+            load.limbs.iter().for_each(|&place| self.memory.loaded(placement.sources[place], end));
+        }
         for &item in &placement.loaded {
             let item = self.memory.item_mut(item);
             (item.is_resident, item.ready) = (true, end);
@@ -290,12 +303,11 @@ impl Rpu<'_> {
         buffers.turns.into_iter().for_each(|(free, space)| self.give_back(space, free));
         buffers.scratch.append(buffers.left);
         self.give_back(buffers.scratch, end);
-        for ((&Slice { kind, bytes, ref limbs, .. }, space), extents) in
-            stores.iter().zip(buffers.stores).zip(last)
-        {
+        let spaces = buffers.stores.into_iter().zip(last);
+        for ((&Slice { kind, bytes, ref limbs, .. }, begin), space) in stores.iter().zip(stored).zip(spaces) {
             let results: Vec<ItemId> = limbs.iter().map(|&place| placement.results[place]).collect();
             results.iter().for_each(|&item| self.memory.item_mut(item).ready = end);
-            self.save_last(&results, (kind, bytes), (space, extents), end);
+            self.save_last(&results, (kind, bytes), space, (begin, end));
         }
         Interval { begin: begin.unwrap_or(ready), end }
     }
@@ -347,15 +359,16 @@ impl Rpu<'_> {
     fn store(
         &mut self,
         placement: &Placement,
-        stores: &[Slice],
+        (stores, begins): (&[Slice], &mut [Option<Time>]),
         (run, buffers): (u32, &Buffers),
         end: Time,
     ) -> Time {
         let mut last = None;
-        for (index, store) in stores.iter().enumerate() {
+        for (index, (store, begin)) in stores.iter().zip(begins).enumerate() {
             let extents = self.recorded(|_| placement.stores(store, index, run, buffers));
             let stored = self.store_bytes(store.kind, store.bytes, end, || extents);
-            last = last.max(Some(stored));
+            begin.get_or_insert(stored.begin);
+            last = last.max(Some(stored.end));
         }
         last.unwrap_or(end)
     }
