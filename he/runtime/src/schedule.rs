@@ -147,6 +147,7 @@
 //! once each: no mapping transfers less.
 
 mod home;
+mod replay;
 mod rpu;
 #[cfg(test)]
 mod second;
@@ -155,6 +156,7 @@ mod timeline;
 mod uses;
 
 pub use self::home::{HbmUse, Home};
+pub use self::replay::Fault;
 pub(crate) use self::rpu::{ProgramId, Records, Rpu, Task};
 pub use self::timeline::{Account, Cost, Run, Timeline, Transfer};
 pub(crate) use self::uses::Uses;
