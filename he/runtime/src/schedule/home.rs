@@ -128,47 +128,55 @@ impl Layout {
             parameters.push(kernel.map(|kernel| place(parameter_bytes(plan, launch, kernel))));
         }
         let first = (8 * end).div_ceil(isa.word_bits().into());
-        let slots = slots(plan, &mut items, events, (first, n));
+        let slots = self.slots(plan, &mut items, events, (first, n));
         Places { items, programs, parameters, words: first + slots * n }
     }
-}
 
-/// Gives each limb without a place one of equal size from word `first` on. Returns their number.
-fn slots(plan: &Plan<'_>, items: &mut [Option<u64>], events: &[Event], (first, n): (u64, u64)) -> u64 {
-    // The time from the first save of each limb to its last load.
-    let mut spans: Vec<Option<Span>> = vec![None; items.len()];
-    let mut extend = |item: u32, span: Span| {
-        if items[item as usize].is_none() {
-            let known = spans[item as usize].get_or_insert(span);
-            known.begin_ns = known.begin_ns.min(span.begin_ns);
-            known.end_ns = known.end_ns.max(span.end_ns);
-        }
-    };
-    for Event { span, action } in events {
-        match action {
-            Action::Load(extents) | Action::Store(extents) => {
-                extents.iter().for_each(|extent| extend(extent.item, *span));
+    /// Gives each limb that is saved and has no place one of equal size from word `first` on. Returns their number.
+    fn slots(
+        &self,
+        plan: &Plan<'_>,
+        items: &mut [Option<u64>],
+        events: &[Event],
+        (first, n): (u64, u64),
+    ) -> u64 {
+        // The time from the first save of each limb to its last load.
+        let mut spans: Vec<Option<Span>> = vec![None; items.len()];
+        let mut extend = |item: u32, span: Span| {
+            // Nothing saves the keys of a memory of their own, and those of the generator.
+            let is_there = || self.items[item as usize].halves > 0 && !self.sources.is_on_chip(ValueId(item));
+            if items[item as usize].is_none() && is_there() {
+                let known = spans[item as usize].get_or_insert(span);
+                known.begin_ns = known.begin_ns.min(span.begin_ns);
+                known.end_ns = known.end_ns.max(span.end_ns);
             }
-            Action::Gather { launch, .. } => {
-                let launch = &plan.launches.launches[*launch as usize];
-                plan.launches.sources(launch).iter().for_each(|value| extend(value.0, *span));
+        };
+        for Event { span, action } in events {
+            match action {
+                Action::Load(extents) | Action::Store(extents) => {
+                    extents.iter().for_each(|extent| extend(extent.item, *span));
+                }
+                Action::Gather { launch, .. } => {
+                    let launch = &plan.launches.launches[*launch as usize];
+                    plan.launches.sources(launch).iter().for_each(|value| extend(value.0, *span));
+                }
+                Action::Fetch { .. } | Action::Run { .. } => {}
             }
-            Action::Fetch { .. } | Action::Run { .. } => {}
         }
+        let mut saved: Vec<(usize, Span)> =
+            spans.into_iter().enumerate().filter_map(|(item, span)| Some((item, span?))).collect();
+        saved.sort_by(|one, other| one.1.begin_ns.total_cmp(&other.1.begin_ns));
+        let mut free_from: Vec<f64> = Vec::new();
+        for (item, span) in saved {
+            let slot = free_from.iter().position(|&free| free <= span.begin_ns).unwrap_or_else(|| {
+                free_from.push(0.0);
+                free_from.len() - 1
+            });
+            free_from[slot] = span.end_ns;
+            items[item] = Some(first + slot as u64 * n);
+        }
+        free_from.len() as u64
     }
-    let mut saved: Vec<(usize, Span)> =
-        spans.into_iter().enumerate().filter_map(|(item, span)| Some((item, span?))).collect();
-    saved.sort_by(|one, other| one.1.begin_ns.total_cmp(&other.1.begin_ns));
-    let mut free_from: Vec<f64> = Vec::new();
-    for (item, span) in saved {
-        let slot = free_from.iter().position(|&free| free <= span.begin_ns).unwrap_or_else(|| {
-            free_from.push(0.0);
-            free_from.len() - 1
-        });
-        free_from[slot] = span.end_ns;
-        items[item] = Some(first + slot as u64 * n);
-    }
-    free_from.len() as u64
 }
 
 /// The places of limbs in the off-chip memory, in halves of limbs.
@@ -190,9 +198,10 @@ impl Limbs {
     /// Adds a value unless it has a place, or a memory on the chip has it.
     fn add(&mut self, layout: &Layout, value: ValueId) {
         let start = &mut self.starts[value.index()];
-        if *start == Self::NONE && !layout.sources.is_on_chip(value) {
+        let halves = layout.items[value.index()].halves;
+        if *start == Self::NONE && halves > 0 && !layout.sources.is_on_chip(value) {
             *start = self.halves;
-            self.halves += u32::from(layout.items[value.index()].halves);
+            self.halves += u32::from(halves);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The scheduled program, executed on one image of each memory, gives the results of the executor on big integers.
 
 use crate::{cases, mappings};
+use programs::{Options, ParameterSet, find_program, generate};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use ring_program::{Inputs, RingProgram};
@@ -87,6 +88,25 @@ fn scheduled_key_switches_on_one_image_give_the_results_of_big_integers() {
         fitting += u32::from(replay(&program, &machine, keys, mapping).is_some());
     }
     assert!(2 * fitting > cases, "{fitting} of {cases} fit");
+}
+
+/// `REPLAY_BOOTSTRAP` is the binary logarithm of the degree.
+#[test]
+fn a_scheduled_bootstrap_on_one_image_gives_the_results_of_launches() {
+    let n = 1 << cases("REPLAY_BOOTSTRAP", 11);
+    let set = ParameterSet::built_in("lattigo-n16qp1546", Some(n)).unwrap().unwrap();
+    let program = generate(&find_program("bootstrap").unwrap(), &set, &Options::default()).unwrap();
+    // So small a VDM that it spills.
+    let machine = machine(0, 16, 64);
+    let runtime =
+        Runtime::mapped(&program, &machine, (Keys::Streamed, Choice::Given(Mapping::START))).unwrap();
+    let timeline = runtime.recorded().unwrap();
+    assert!(timeline.traffic[Kind::Spills] > 0);
+    let mut inputs = Inputs::new(&program);
+    inputs.fill(6);
+    let outputs = runtime.execute(&inputs).unwrap();
+    let replayed = runtime.replay(&timeline, &inputs);
+    assert!(replayed.as_ref() == Ok(&outputs), "{:?}", replayed.err());
 }
 
 /// The pages with the words of an extent.
