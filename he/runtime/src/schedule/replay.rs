@@ -175,6 +175,9 @@ fn meet(one: (u32, u32), other: (u32, u32)) -> bool {
     one.0 < other.1 && other.0 < one.1
 }
 
+/// Words of a page that a run writes, and the result that they belong to; none for scratch words.
+type Written = ((u32, u32), Option<usize>);
+
 /// Whether a run writes each word once, and none that it reads. A kernel that works in place may write a result over its operand.
 fn is_disjoint(
     operands: &[Extent],
@@ -182,7 +185,7 @@ fn is_disjoint(
     scratch: &[u32],
     (page, in_place): (u32, bool),
 ) -> bool {
-    let mut written: FxHashMap<u32, Vec<((u32, u32), Option<usize>)>> = FxHashMap::default();
+    let mut written: FxHashMap<u32, Vec<Written>> = FxHashMap::default();
     scratch.iter().for_each(|&number| written.entry(number).or_default().push(((0, page), None)));
     for (index, result) in results.iter().enumerate() {
         for (number, words) in parts(result, page) {
@@ -314,7 +317,7 @@ impl<'a> Images<'a> {
         let first = self.timeline.places.items[item as usize]? as usize;
         match self.layout.items[item as usize].halves {
             0 => None,
-            1 => (word % 2 == 0).then_some(first + word / 2),
+            1 => word.is_multiple_of(2).then_some(first + word / 2),
             _ => Some(first + word),
         }
     }

@@ -143,7 +143,8 @@ fn a_space_that_is_given_away_too_early_is_found() {
         let pair = timeline.events.iter().enumerate().find_map(|(late, event)| {
             let Action::Load(extents) = &event.action else { return None };
             // Slices of several limbs share pages.
-            let fills = |extent: &&Extent| extent.words % page == 0 && extent.offset % page == 0;
+            let fills =
+                |extent: &&Extent| extent.words.is_multiple_of(page) && extent.offset.is_multiple_of(page);
             let of_load: HashSet<u32> =
                 extents.iter().filter(fills).flat_map(|extent| pages(extent, page)).collect();
             let items: HashSet<u32> = extents.iter().map(|extent| extent.item).collect();
