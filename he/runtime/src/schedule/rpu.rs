@@ -57,7 +57,7 @@ struct Link {
 }
 
 impl Link {
-    /// Records an action. It takes no time if nothing moves.
+    /// Records an action.
     fn record(&mut self, span: Interval, action: impl FnOnce() -> Action) {
         if let Some(events) = &mut self.events {
             events.push(Event { span: span.into(), action: action() });
@@ -439,12 +439,12 @@ impl<'m> Rpu<'m> {
         }
         let made = self.generator.transfer(bytes - transferred, ready, Direction::Read);
         // A part of no bytes takes place when it is ready.
-        let (begin, end) = (moved.begin.min(made.begin), moved.end.max(made.end));
-        let begin = match transferred {
-            0 => made.begin,
-            moved_all if moved_all == bytes => moved.begin,
-            _ => begin,
+        let begin = match (transferred, bytes - transferred) {
+            (0, _) => made.begin,
+            (_, 0) => moved.begin,
+            _ => moved.begin.min(made.begin),
         };
+        let end = moved.end.max(made.end);
         self.link.record(Interval { begin, end }, || Action::Load(extents()));
         end
     }

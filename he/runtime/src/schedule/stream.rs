@@ -59,7 +59,7 @@ struct Slice {
     bytes: u64,
     /// The time from which the off-chip memory has the limbs.
     ready: Time,
-    /// The limbs, by their places among the streaming operands; the results; or the operand that moves in.
+    /// The limbs, by their places among those of the placement that stream, or move in.
     limbs: Vec<usize>,
 }
 
@@ -317,7 +317,7 @@ impl Rpu<'_> {
         if self.memory.records() { extents(self) } else { Vec::new() }
     }
 
-    /// The slices for a run of operands that move in, or stay, or of results that do.
+    /// The slices for a run of operands that move in.
     fn moved_in(&self, placement: &Placement, limbs: &[usize], run: u32) -> Vec<Extent> {
         let first = u64::from(run) * placement.slice;
         limbs
