@@ -40,8 +40,8 @@
 //! # The channel
 //!
 //! One channel carries all transfers. They are planned in the order of this text; one that is ready at time t
-//! takes the first idle times from t on, so those planned before are more urgent and cut it. It ends
-//! `hbm.latency_ns` after its last word. A transfer of no bytes ends when it is ready. A save or the store of
+//! takes the first idle times from t on, so those planned before are more urgent and cut it. It has whole
+//! bursts of 32 bytes, and is cut between them. It ends `hbm.latency_ns` after its last word. A transfer of no bytes ends when it is ready. A save or the store of
 //! a slice takes two turns of `hbm.turn_ns` more than its bytes. The *generator* makes the bytes of seeded
 //! keys that the channel does not transfer, `generator.words_per_cycle` at the clock, in the first times from
 //! t on in which it is idle. A load has arrived when both parts have.
@@ -88,8 +88,8 @@
 //! 3. If the kernel overwrites its operands, a limb that is read again and that the off-chip memory lacks is
 //!    saved as `spills`. The kernel waits for the saves of all operands, which leave at the end.
 //! 4. Fetch the program and the parameters.
-//! 5. The launch begins when the one before has ended and all of the above is there, its kernel
-//!    `launch.cycles` later, and takes the cycles of the cycle model.
+//! 5. The launch begins when the one before has ended and all of the above is there. Its kernel begins
+//!    `launch.cycles` after this and after its registers are set, and takes the cycles of the cycle model.
 //! 6. Scratch space is free at the end; operands that nothing reads again leave; results are complete.
 //!
 //! # An elementwise launch
@@ -111,14 +111,14 @@
 //!    that of each operand that moves in, and plan its save if that waits; then that of results that stay and
 //!    are no heirs, in one piece. While there are more runs than slices, and pages are free for a further
 //!    slice of all streaming operands, take it.
-//! 5. Fetch the program and the parameters.
-//! 6. A run loads a slice of each operand that moves in, when its space is free and its save has ended; then
+//! 5. A run fetches its parameters, the first one the program too.
+//! 6. It loads a slice of each operand that moves in, when its space is free and its save has ended; then
 //!    of all streaming operands, one transfer for each kind and for each part that the generator makes, those
 //!    evicted in 1 last, when the slice is free, the last run that read it has ended, and the limbs are saved
 //!    (waiting saves are planned before the first run). From the third run on, the stores of the run before
 //!    the last are planned. The run begins when the run before and these transfers have ended, and the
 //!    operands that were in the VDM, the first two slices, the results' space and the program are there.
-//!    `launch.cycles` precede each run.
+//!    Registers and `launch.cycles` are as above.
 //! 7. A store saves a slice of each streaming result, one transfer for each kind, ready at the end of its
 //!    run. After the last run, the stores of the run before are planned; the last ones wait as saves of their
 //!    limbs, and free the slices of results. Other space is free at the end of the last run that used it:
@@ -134,14 +134,18 @@
 //!
 //! A program has [`INSTRUCTION_BYTES`] bytes an instruction. In the instruction memory, programs whose last
 //! launch ended first make room; of equals, the first. A program that is not there is fetched when the
-//! launches of those that leave have ended. Moduli, scalars and addresses, the addresses for each run, have
-//! [`LAUNCH_WORD_BYTES`] bytes each and come with it, or alone: one transfer `programs`.
+//! launches of those that leave have ended. The *parameters* of a run are its addresses, and for the first run
+//! of a launch moduli and scalars. An address has 28 bits and the numbers of a limb's pages; a table of several
+//! limbs takes several. Each has whole words of [`LAUNCH_WORD_BYTES`] bytes. They come with the program, or
+//! alone, as one transfer `programs`, into the SDM: when the runs have ended whose parameters make room, the
+//! first ones first. Then one word a cycle sets the second set of registers, which is free when the kernel of the run
+//! before has begun.
 //!
 //! The time of a program is the end of its last launch or transfer. A transfer has the kind of its limb:
 //! `inputs`, `keys`, `tables` (zero too), `outputs`, `spills`. Of a key expanded from a seed, a load
 //! transfers what is not random. A kernel is bound by the pipe that is busy longest, or by the front end if
 //! dispatch takes longer; by `latency` if neither takes half of its cycles. `launch` is the time of
-//! `launch.cycles`, `banks` what runs take longer for transfers, `hbm` the time without a launch. The
+//! registers and `launch.cycles`, `banks` what runs take longer for transfers, `hbm` the time without a launch. The
 //! off-chip memory has a place for inputs, outputs, tables and programs throughout, and for another limb from
 //! its save to its last read. *Compulsory* are the bytes of inputs that the program reads and of outputs,
 //! once each: no mapping transfers less.
@@ -157,7 +161,7 @@ mod uses;
 
 pub use self::home::{HbmUse, Home};
 pub use self::replay::Fault;
-pub(crate) use self::rpu::{ProgramId, Records, Rpu, Task};
+pub(crate) use self::rpu::{Parameters, ProgramId, Records, Rpu, Task};
 pub use self::timeline::{Account, Cost, Run, Timeline, Transfer};
 pub(crate) use self::uses::Uses;
 pub use crate::facts::Resource;
@@ -182,6 +186,15 @@ pub const LAUNCH_WORD_BYTES: u64 = 16;
 /// The bytes for which a word that the channel gathers counts. A burst of HBM2 has 32; between random ones, rows are opened, and the
 /// channel waits: `reports/memory.md` has the fit.
 pub const BURST_BYTES: u64 = 96;
+
+/// The bits of a word's address in the space of an operand.
+const OFFSET_BITS: u64 = 28;
+
+/// The words of an address with the numbers of so many pages among `count`.
+pub(crate) fn address_words(count: u64, pages: u64) -> u64 {
+    let number_bits = u64::from(count.next_power_of_two().trailing_zeros());
+    (OFFSET_BITS + pages * number_bits).div_ceil(8 * LAUNCH_WORD_BYTES)
+}
 
 /// The bytes of an instruction.
 pub const INSTRUCTION_BYTES: u64 = 8;
@@ -269,7 +282,7 @@ impl Plan<'_> {
                 kernel: kernel.map(|kernel| {
                     let next = ProgramId(programs.len() as u32);
                     let program = *programs.entry(program_of(self.launches, launch)).or_insert(next);
-                    (kernel.facts(), program, parameter_bytes(self, launch, kernel))
+                    (kernel.facts(), program, self.parameters(launch, kernel))
                 }),
                 operands: &operands,
                 sources,
@@ -293,6 +306,17 @@ impl Plan<'_> {
         (u64::from(self.machine.vdm_words()) / words, words)
     }
 
+    /// The words that set the registers for a launch.
+    fn parameters(&self, launch: &Launch, kernel: &Timed) -> Parameters {
+        let (count, page) = self.pages();
+        let of_limb = self.program.degree().get().div_ceil(page);
+        // A longer table takes several registers.
+        let more = u64::from(kernel.table_words).div_ceil(page).div_ceil(of_limb).saturating_sub(1);
+        let registers = kernel.address_registers as u64 + more;
+        let words = self.launches.moduli(launch).len() + self.launches.scalars(launch).len();
+        Parameters { launch: words as u64, run: registers * address_words(count, of_limb) }
+    }
+
     /// The kernel of a launch; none for movements of words.
     fn kernel(&self, launch: &Launch) -> Option<&Timed> {
         match launch.work {
@@ -305,9 +329,8 @@ impl Plan<'_> {
 
 /// The bytes of the moduli, scalars and addresses of a launch.
 fn parameter_bytes(plan: &Plan<'_>, launch: &Launch, kernel: &Timed) -> u64 {
-    let parameters = plan.launches.moduli(launch).len() + plan.launches.scalars(launch).len();
-    let addresses = kernel.address_registers * kernel.runs as usize;
-    LAUNCH_WORD_BYTES * (parameters + addresses) as u64
+    let Parameters { launch, run } = plan.parameters(launch, kernel);
+    LAUNCH_WORD_BYTES * (launch + run * u64::from(kernel.runs))
 }
 
 /// A program of the instruction memory.

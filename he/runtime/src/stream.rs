@@ -3,7 +3,7 @@
 
 use crate::facts::{Facts, Resource, bank_cycles};
 use crate::place::{Item, ItemId};
-use crate::schedule::{LAUNCH_WORD_BYTES, ProgramId, Records, Rpu, Task, TooLarge, Uses};
+use crate::schedule::{LAUNCH_WORD_BYTES, Parameters, ProgramId, Records, Rpu, Task, TooLarge, Uses};
 use crate::traffic::Kind;
 use b512_asm::{Program, Role, Space, Symbol};
 use sim::hbm::BeyondHbm;
@@ -161,9 +161,10 @@ pub fn stream(kernel: &Repeated, machine: &Machine, runs: usize) -> Result<Strea
         overwrites_operand: false,
         may_work_in_place: kernel.may_work_in_place,
     };
+    let parameters = Parameters { launch: kernel.parameter_bytes.div_ceil(LAUNCH_WORD_BYTES), run: 0 };
     for (index, (operands, results)) in (0..).zip(&launches) {
         let task = Task {
-            kernel: Some((facts, ProgramId(0), kernel.parameter_bytes)),
+            kernel: Some((facts, ProgramId(0), parameters)),
             operands,
             sources: kernel.inputs.len(),
             results,

@@ -2,7 +2,7 @@
 
 use super::timeline::{Account, Run, Timeline, Transfer};
 use super::uses::Uses;
-use super::{BURST_BYTES, INSTRUCTION_BYTES, TooLarge};
+use super::{BURST_BYTES, INSTRUCTION_BYTES, LAUNCH_WORD_BYTES, TooLarge};
 use crate::channel::{Channel, Direction, least};
 use crate::facts::{Facts, Resource, accesses_per_cycle};
 use crate::place::{Full, Item, ItemId, Memory, NextUse, Save, Saved, Space};
@@ -12,17 +12,27 @@ use crate::traffic::{Kind, Traffic};
 use rustc_hash::FxHashMap;
 use sim::Clock;
 use sim::Machine;
+use std::collections::VecDeque;
 
 /// A launch: a kernel, or a movement of words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'t> {
-    /// The kernel, the identity of its program, and the bytes of moduli, scalars and addresses.
-    pub(crate) kernel: Option<(Facts, ProgramId, u64)>,
+    /// The kernel, the identity of its program, and the words that set its registers.
+    pub(crate) kernel: Option<(Facts, ProgramId, Parameters)>,
     /// The limbs that it reads, and its tables.
     pub(crate) operands: &'t [ItemId],
     /// The number of operands that are limbs.
     pub(crate) sources: usize,
     pub(crate) results: &'t [ItemId],
+}
+
+/// The words that set the registers for a launch, one in a cycle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parameters {
+    /// Moduli and scalars, for the first run.
+    pub(crate) launch: u64,
+    /// Addresses, for each run.
+    pub(crate) run: u64,
 }
 
 /// The identity of a program in the instruction memory.
@@ -127,6 +137,16 @@ pub(crate) struct Rpu<'m> {
     overhead: Time,
     /// The end of the last launch.
     pub(super) computed: Time,
+    /// The runs whose parameters are in the SDM: their bytes and their ends.
+    parameters: VecDeque<(u64, Time)>,
+    /// The end of the last run whose parameters have made room.
+    parameters_gone: Time,
+    /// The bytes of these parameters, and those of the next run.
+    parameter_bytes: [u64; 2],
+    /// The time at which the registers for the last run were in use, so that those for the next can be set.
+    begun: Time,
+    /// The time at which the registers for the next run are set.
+    set: Time,
     compute: Time,
     out: Timeline,
     record: bool,
@@ -163,6 +183,11 @@ impl<'m> Rpu<'m> {
             instructions: 0,
             overhead: Time::from_ns(f64::from(machine.launch.cycles) / ghz),
             computed: Time::ZERO,
+            parameters: VecDeque::new(),
+            parameters_gone: Time::ZERO,
+            parameter_bytes: [0; 2],
+            begun: Time::ZERO,
+            set: Time::ZERO,
             compute: Time::ZERO,
             out: Timeline::default(),
             record,
@@ -206,7 +231,7 @@ impl<'m> Rpu<'m> {
         &mut self,
         task: &Task<'_>,
         kernel: &Facts,
-        fetched: (ProgramId, u64),
+        fetched: (ProgramId, Parameters),
     ) -> Result<Interval, TooLarge> {
         let sources = &task.operands[..task.sources];
         // A result takes over the space of its operand if nothing reads that again.
@@ -242,7 +267,7 @@ impl<'m> Rpu<'m> {
                 ready = ready.max(self.saved(item));
             }
         }
-        ready = ready.max(self.fetch(kernel, fetched));
+        ready = ready.max(self.fetch(kernel, fetched, 0));
         let interval = self.compute(kernel, ready);
         let scratch = space.split(scratch);
         let operands = self.link.events.is_some().then(|| self.extents(task.operands));
@@ -345,7 +370,7 @@ impl<'m> Rpu<'m> {
     /// A run of a kernel for which all is there from `ready` on.
     pub(super) fn compute(&mut self, kernel: &Facts, ready: Time) -> Interval {
         let begin = self.computed.max(ready);
-        let fetch = begin + self.overhead;
+        let fetch = begin.max(self.set) + self.overhead;
         let cycles = kernel.cycles.max(self.bank_cycles(kernel));
         let after = |cycles: u64| fetch + Time::from_ns(cycles as f64 / self.ghz);
         let (own, end) = (after(kernel.cycles), after(cycles));
@@ -353,7 +378,10 @@ impl<'m> Rpu<'m> {
         self.bind(Resource::Launch, begin, fetch);
         self.bind(kernel.resource, fetch, own);
         self.bind(Resource::Banks, own, end);
-        self.computed = end;
+        (self.computed, self.begun) = (end, fetch);
+        let [in_sdm, own] = self.parameter_bytes;
+        self.parameter_bytes[0] = in_sdm + own;
+        self.parameters.push_back((own, end));
         self.compute += end - begin;
         Interval { begin, end }
     }
@@ -370,12 +398,25 @@ impl<'m> Rpu<'m> {
         if with_words as f64 > while_busy { while_busy as u64 } else { with_words }
     }
 
-    /// Fetches the program and the parameters of a launch. Returns the time from which they are there.
-    pub(super) fn fetch(&mut self, kernel: &Facts, (id, parameter_bytes): (ProgramId, u64)) -> Time {
-        let mut bytes = parameter_bytes;
-        let mut ready = Time::ZERO;
+    /// Fetches the parameters of a run, and the program with those of the first one. They take the
+    /// place of the oldest ones in the SDM. Returns the time from which they are there.
+    pub(super) fn fetch(
+        &mut self,
+        kernel: &Facts,
+        (id, parameters): (ProgramId, Parameters),
+        run: u32,
+    ) -> Time {
+        let words = parameters.run + if run == 0 { parameters.launch } else { 0 };
+        let mut bytes = LAUNCH_WORD_BYTES * words;
+        self.parameter_bytes[1] = bytes;
+        while self.parameter_bytes[0] + bytes > u64::from(self.machine.sdm.size_kib) << 10 {
+            let Some((oldest, end)) = self.parameters.pop_front() else { break };
+            self.parameter_bytes[0] -= oldest;
+            self.parameters_gone = end;
+        }
+        let mut ready = self.parameters_gone;
         match self.programs.get(&id) {
-            Some(program) => ready = program.ready,
+            Some(program) => ready = ready.max(program.ready),
             None => {
                 bytes += INSTRUCTION_BYTES * kernel.instructions;
                 while self.instructions + kernel.instructions > self.machine.instruction_capacity() as u64 {
@@ -394,6 +435,7 @@ impl<'m> Rpu<'m> {
         let end = interval.end;
         let fetched = Fetched { instructions: kernel.instructions, ready: end, idle: end };
         self.programs.entry(id).or_insert(fetched);
+        self.set = end.max(self.begun) + Time::from_ns(words as f64 / self.ghz);
         end
     }
 

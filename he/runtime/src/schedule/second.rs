@@ -3,7 +3,7 @@
 mod lifted;
 mod random;
 
-use super::{BURST_BYTES, INSTRUCTION_BYTES, Timeline};
+use super::{BURST_BYTES, INSTRUCTION_BYTES, LAUNCH_WORD_BYTES, Timeline};
 use crate::facts::Facts;
 use crate::place::{Item, Saved};
 use crate::time::{Span, Time};
@@ -14,8 +14,8 @@ use sim::Machine;
 /// A launch of the model.
 #[derive(Clone, Debug)]
 struct Launch {
-    /// The kernel, its program, and the bytes of its parameters; none for a gather.
-    kernel: Option<(Facts, u32, u64)>,
+    /// The kernel, its program, and the words of its parameters: those of the launch, and of each run; none for a gather.
+    kernel: Option<(Facts, u32, [u64; 2])>,
     operands: Vec<usize>,
     sources: usize,
     results: Vec<usize>,
@@ -68,6 +68,8 @@ struct Model<'a> {
     /// The programs in the memory: number, instructions, arrival, end of the last launch.
     programs: Vec<(u32, u64, u64, u64)>,
     ended: u64,
+    /// Of each run: the time from which it fetches, its end, and the bytes of its parameters.
+    kernels: Vec<(u64, u64, u64)>,
     runs: Vec<(u64, u64, u64)>,
 }
 
@@ -125,6 +127,8 @@ impl Model<'_> {
 
     fn length(&self, bytes: u64) -> u64 {
         let hbm = &self.machine.hbm;
+        // Whole bursts of 32 bytes.
+        let bytes = bytes.div_ceil(32) * 32;
         ps(bytes as f64 / (hbm.gb_per_s * hbm.efficiency / f64::from(hbm.shared_by)))
     }
 
@@ -143,7 +147,8 @@ impl Model<'_> {
             return ready;
         }
         let length = self.length(bytes) + turns;
-        let (begin, end) = occupy(&mut self.busy, length, ready);
+        let burst = self.length(1);
+        let (begin, end) = occupy(&mut self.busy, length, ready, burst);
         let end = end + ps(self.machine.hbm.latency_ns);
         self.transfers.push((kind, bytes, begin, end));
         end
@@ -159,7 +164,7 @@ impl Model<'_> {
         let bytes_per_cycle = self.machine.generator.words_per_cycle * self.machine.isa.word_bits;
         let ghz = Clock::of(self.machine).ghz();
         let ns = (bytes - moved) as f64 / (f64::from(bytes_per_cycle) / 8.0 * ghz);
-        end.max(occupy(&mut self.generating, ps(ns), ready).1)
+        end.max(occupy(&mut self.generating, ps(ns), ready, 1).1)
     }
 
     /// The end of the save of an item, which is planned now; 0 if it has none.
@@ -253,11 +258,21 @@ impl Model<'_> {
         self.here[item] = true;
     }
 
-    fn fetch(&mut self, kernel: &Facts, program: u32, bytes: u64) -> u64 {
-        if let Some(&(.., arrival, _)) = self.programs.iter().find(|known| known.0 == program) {
-            return self.transfer(Kind::Programs, bytes, arrival);
-        }
+    /// The arrival of the parameters of a run. The SDM has those of the last runs.
+    fn fetch(&mut self, kernel: &Facts, program: u32, words: u64) -> u64 {
+        let bytes = LAUNCH_WORD_BYTES * words;
         let mut ready = 0;
+        let mut in_sdm = bytes;
+        for &(_, end, bytes) in self.kernels.iter().rev() {
+            in_sdm += bytes;
+            if in_sdm > 1024 * u64::from(self.machine.sdm.size_kib) {
+                ready = end;
+                break;
+            }
+        }
+        if let Some(&(.., arrival, _)) = self.programs.iter().find(|known| known.0 == program) {
+            return self.transfer(Kind::Programs, bytes, arrival.max(ready));
+        }
         let capacity = self.machine.instruction_capacity() as u64;
         while self.programs.iter().map(|known| known.1).sum::<u64>() + kernel.instructions > capacity {
             let oldest = (0..self.programs.len()).min_by_key(|&p| (self.programs[p].3, self.programs[p].0));
@@ -269,10 +284,12 @@ impl Model<'_> {
         end
     }
 
-    /// A run that is ready at a time: its begin and its end.
-    fn run(&mut self, kernel: &Facts, ready: u64) -> (u64, u64) {
+    /// A run that is ready at a time, and so many words of parameters that arrive at another: its begin and its end.
+    fn run(&mut self, kernel: &Facts, ready: u64, (arrival, parameters): (u64, u64)) -> (u64, u64) {
         let ghz = Clock::of(self.machine).ghz();
-        let begin = ready.max(self.ended);
+        let begin = ready.max(arrival).max(self.ended);
+        let in_use = self.kernels.last().map_or(0, |run| run.0);
+        let set = arrival.max(in_use) + ps(parameters as f64 / ghz);
         let since = self.transfers[self.served..].iter();
         let bytes: u64 =
             since.filter(|t| ![Kind::Permutations, Kind::Programs].contains(&t.0)).map(|t| t.1).sum();
@@ -287,7 +304,9 @@ impl Model<'_> {
             cycles = cycles.min((kernel.bank_cycles as f64 / (1.0 - share)).ceil() as u64);
         }
         let cycles = cycles.max(kernel.cycles);
-        self.ended = begin + ps(f64::from(self.machine.launch.cycles) / ghz) + ps(cycles as f64 / ghz);
+        let fetches = begin.max(set) + ps(f64::from(self.machine.launch.cycles) / ghz);
+        self.ended = fetches + ps(cycles as f64 / ghz);
+        self.kernels.push((fetches, self.ended, LAUNCH_WORD_BYTES * parameters));
         (begin, self.ended)
     }
 
@@ -331,7 +350,12 @@ impl Model<'_> {
         Some(())
     }
 
-    fn whole(&mut self, launch: &Launch, kernel: &Facts, (program, bytes): (u32, u64)) -> Option<(u64, u64)> {
+    fn whole(
+        &mut self,
+        launch: &Launch,
+        kernel: &Facts,
+        (program, words): (u32, [u64; 2]),
+    ) -> Option<(u64, u64)> {
         let limbs = &launch.operands[..launch.sources];
         let mut ready = 0;
         for &item in &launch.operands {
@@ -358,8 +382,9 @@ impl Model<'_> {
                 ready = ready.max(self.saved(item));
             }
         }
-        ready = ready.max(self.fetch(kernel, program, bytes));
-        let (begin, end) = self.run(kernel, ready);
+        let words = words[0] + words[1];
+        let arrival = self.fetch(kernel, program, words);
+        let (begin, end) = self.run(kernel, ready, (arrival, words));
         self.free(scratch, end, None);
         replaced.iter().for_each(|&item| self.here[item] = false);
         for (place, &item) in launch.operands.iter().enumerate() {
@@ -396,7 +421,7 @@ impl Model<'_> {
         launch: &Launch,
         kernel: &Facts,
         (slice, runs): (u32, u32),
-        (program, bytes): (u32, u64),
+        (program, parameters): (u32, [u64; 2]),
     ) -> Option<(u64, u64)> {
         let slice = u64::from(slice);
         let turns = if runs > 1 { 2 } else { 1 };
@@ -481,7 +506,6 @@ impl Model<'_> {
         for &item in launch.operands.iter().filter(|&&item| self.here[item]) {
             ready = ready.max(self.complete[item]);
         }
-        ready = ready.max(self.fetch(kernel, program, bytes));
         // Loads and stores by kind: bytes of a run, and the time from which they are ready.
         let mut loads: Vec<(Kind, u8, u64, u64)> = Vec::new();
         let mut stores: Vec<(Kind, u64)> = Vec::new();
@@ -509,6 +533,8 @@ impl Model<'_> {
         for run in 0..runs as usize {
             let before = if run >= 2 { spans[run - 2].1 } else { 0 };
             let mut at = ready;
+            let words = parameters[1] + if run == 0 { parameters[0] } else { 0 };
+            let arrival = self.fetch(kernel, program, words);
             let turn = run % free.len();
             for &(kind, halves, bytes, time) in &moves {
                 at = at.max(self.bring(kind, halves, bytes, time));
@@ -521,7 +547,7 @@ impl Model<'_> {
                     at = at.max(self.write(kind, bytes, before));
                 }
             }
-            let span = self.run(kernel, at);
+            let span = self.run(kernel, at, (arrival, words));
             spans.push(span);
             free[turn] = span.1;
         }
@@ -554,14 +580,18 @@ impl Model<'_> {
     }
 }
 
-/// Occupies a resource for so long, in the first times that are free. Returns the begin and the end.
-fn occupy(busy: &mut Vec<(u64, u64)>, mut left: u64, ready: u64) -> (u64, u64) {
+/// Occupies a resource for so long, in the first times that are free; before others, in multiples of a burst. Returns the begin and
+/// the end.
+fn occupy(busy: &mut Vec<(u64, u64)>, mut left: u64, ready: u64, burst: u64) -> (u64, u64) {
     let (mut at, mut pieces) = (ready, Vec::new());
     for &(begin, end) in busy.iter() {
         if left > 0 && begin > at {
-            let until = begin.min(at + left);
-            pieces.push((at, until));
-            left -= until - at;
+            let room = begin - at;
+            let part = if room < left || room < burst { room / burst * burst } else { left };
+            if part > 0 {
+                pieces.push((at, at + part));
+            }
+            left -= part;
         }
         at = at.max(end);
     }
@@ -594,6 +624,7 @@ fn model<'a>(program: &'a Program, machine: &'a Machine) -> Option<Model<'a>> {
         served: 0,
         programs: Vec::new(),
         ended: 0,
+        kernels: Vec::new(),
         runs: Vec::new(),
     };
     for launch in 0..program.launches.len() {

@@ -1,7 +1,7 @@
 //! Elementwise launches, slice by slice.
 
 use super::TooLarge;
-use super::rpu::{ProgramId, Rpu, Task};
+use super::rpu::{Parameters, ProgramId, Rpu, Task};
 use crate::facts::Facts;
 use crate::place::{Full, Item, ItemId, NextUse, Space};
 use crate::record::{Action, Extent};
@@ -70,7 +70,7 @@ impl Rpu<'_> {
         task: &Task<'_>,
         kernel: &Facts,
         slices: (u32, u32),
-        fetched: (ProgramId, u64),
+        fetched: (ProgramId, Parameters),
     ) -> Result<Interval, TooLarge> {
         let placement = self.placement(task, kernel, slices)?;
         let pages = |items: &[ItemId]| items.iter().map(|&item| self.memory.item_pages(item)).sum::<u64>();
@@ -118,10 +118,9 @@ impl Rpu<'_> {
             left.append(inherited);
         }
         let buffers = Buffers { turns, stores: of_stores, scratch, left };
-        ready = ready.max(self.fetch(kernel, fetched));
         let fetches = self.load_slices(&placement);
         let transfers = (&loads[..], &fetches[..], &stores[..]);
-        let interval = self.runs(task, &placement, kernel, transfers, (slices.1, buffers), ready);
+        let interval = self.runs(task, &placement, (kernel, fetched), transfers, (slices.1, buffers), ready);
         self.retire(task.operands, &placement, interval.end);
         self.finish_results(&placement.kept, interval.end);
         Ok(interval)
@@ -247,7 +246,7 @@ impl Rpu<'_> {
         &mut self,
         task: &Task<'_>,
         placement: &Placement,
-        kernel: &Facts,
+        (kernel, fetched): (&Facts, (ProgramId, Parameters)),
         (moves, loads, stores): (&[Slice], &[Slice], &[Slice]),
         (runs, mut buffers): (u32, Buffers),
         ready: Time,
@@ -261,7 +260,7 @@ impl Rpu<'_> {
         let mut ends = [Time::ZERO; 2];
         for run in 0..runs {
             let turn = run as usize % buffers.turns.len();
-            let mut run_ready = ready;
+            let mut run_ready = ready.max(self.fetch(kernel, fetched, run));
             for (moved, &Slice { kind, halves, bytes, ready, ref limbs }) in moved.iter_mut().zip(moves) {
                 let extents = self.recorded(|rpu| rpu.moved_in(placement, limbs, run));
                 *moved = (*moved).max(self.bring((kind, halves), bytes, ready, || extents));
