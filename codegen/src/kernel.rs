@@ -57,6 +57,12 @@ impl Kernel {
         Some(NumberWords { space: Space::Vdm, words })
     }
 
+    /// The words of the table for one of the rings, by their places in it, in order. They are the whole table of the kernel for
+    /// this ring alone.
+    pub fn table_of(&self, ring: usize) -> impl Iterator<Item = u32> {
+        self.layout.table_of(&self.code, ring)
+    }
+
     /// Whether each result may lie in the memory of its operand: no access to the operand follows the first
     /// one to the result.
     pub fn may_work_in_place(&self) -> bool {

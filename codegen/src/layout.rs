@@ -84,6 +84,16 @@ impl Layout {
         Ok(Self { addresses, starts, bases, table, table_words, end })
     }
 
+    /// The words of the constants of a tower, by their places in the table.
+    pub(super) fn table_of(&self, code: &Code, tower: usize) -> impl Iterator<Item = u32> {
+        let constants = self.table.iter().map(|&constant| (&code.constants[constant], constant));
+        let of_tower = constants.filter(move |(constant, _)| constant.tower.index() == tower);
+        of_tower.flat_map(|(constant, index)| {
+            let start = self.addresses.constants[index];
+            start..start + constant.numbers.len() as u32
+        })
+    }
+
     /// The address registers that the controlling core sets.
     pub(super) fn launch(&self) -> Vec<(AReg, u32)> {
         (0..).map(AReg::at).zip(self.bases.iter().copied()).collect()

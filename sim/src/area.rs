@@ -5,7 +5,7 @@
 //! their bytes, words and ports. The area of the vector crossbar is the paper's claim, or that of its logic
 //! (`technology.vbar_area`).
 
-use crate::gates::{self, FrontEnd, Generator, LanePermuter, Law, Vbar};
+use crate::gates::{self, FrontEnd, Gates, Generator, LanePermuter, Law, Paging, Vbar};
 use crate::machine::{Machine, SRAMS, VbarArea};
 use crate::tech::AreaConstants;
 use serde::{Deserialize, Serialize};
@@ -119,7 +119,8 @@ impl Area {
         gate_mm2(machine) * Vbar::of(machine).gates().total()
     }
 
-    /// The area of a machine with what a run uses beside it. Keys on the chip lie in macros of 32 KiB with
+    /// The area of a machine with what a run uses beside it. Launches that are planned with the off-chip memory have registers of
+    /// their own, and pages. Keys on the chip lie in macros of 32 KiB with
     /// one port. RPUs that share the off-chip memory share its interface.
     pub fn of_run(machine: &Machine, usage: &Usage) -> Self {
         let constants = &machine.technology.area;
@@ -127,11 +128,16 @@ impl Area {
         let macro_mm2 = constants.sram_mm2(KEY_MACRO_BYTES, f64::from(machine.isa.word_bits));
         let interfaces = if usage.off_chip { machine.hbm.stacks() } else { 0.0 };
         let generator = Generator::of(machine).filter(|_| usage.seeded);
+        let machine_alone = Self::of(machine);
+        let planned = |gates: Gates| if usage.off_chip { gate_mm2(machine) * gates.total() } else { 0.0 };
+        let paging = Paging::of(machine);
         Self {
+            vdm: machine_alone.vdm + planned(paging.choices()),
+            front_end: machine_alone.front_end + planned(paging.registers()),
             keys: macros * macro_mm2,
             generator: generator.map_or(0.0, |generator| gate_mm2(machine) * generator.gates().total()),
             hbm_phy: interfaces * machine.hbm.phy_mm2_per_stack,
-            ..Self::of(machine)
+            ..machine_alone
         }
     }
 

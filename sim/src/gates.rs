@@ -277,6 +277,54 @@ pub fn vdm_access(machine: &Machine) -> Gates {
     Gates { logic: 0.0, registers: FLIP_FLOP * stages * (f64::from(machine.isa.word_bits) + address) }
 }
 
+/// What planned launches take beside a kernel's own registers: a second set of registers, which is set while the first is in
+/// use, the numbers of pages in both sets of address registers, and at each bank the choice of a page by the upper bits of a
+/// word's offset.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Paging {
+    /// The page numbers of an address register.
+    pub numbers: u32,
+    /// Bits of a page number.
+    pub number_bits: u32,
+    /// Choices of a page in a cycle: the accesses of all banks.
+    pub accesses: u32,
+    /// Bits of a modulus and of a scalar.
+    pub word_bits: u32,
+}
+
+impl Paging {
+    /// Bits of a word's address in the space of an operand.
+    const OFFSET_BITS: f64 = 28.0;
+
+    /// The pages of a machine, of the least size.
+    pub fn of(machine: &Machine) -> Self {
+        let pages = u64::from(machine.vdm_words()) / machine.page_words(1);
+        Self {
+            numbers: machine.vdm.limb_pages,
+            number_bits: pages.next_power_of_two().trailing_zeros(),
+            accesses: machine.vdm.banks * machine.vdm.ports,
+            word_bits: machine.isa.word_bits,
+        }
+    }
+
+    /// The size of the registers, and of the path from one of them to the banks.
+    pub fn registers(self) -> Gates {
+        let numbers = f64::from(self.numbers * self.number_bits);
+        let second = Self::OFFSET_BITS + 2.0 * f64::from(self.word_bits);
+        let registers = REGISTERS as f64;
+        Gates {
+            logic: MUX * (registers - 1.0) * numbers,
+            registers: FLIP_FLOP * registers * (2.0 * numbers + second),
+        }
+    }
+
+    /// The size of the choices at the banks.
+    pub fn choices(self) -> Gates {
+        let inputs = f64::from((self.numbers - 1) * self.number_bits);
+        Gates { logic: MUX * f64::from(self.accesses) * inputs, registers: 0.0 }
+    }
+}
+
 /// The lane permuter: an omega network, which affine maps pass without collisions, and for each of its inputs
 /// the number of its output, a product and a sum modulo the vector length.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -121,6 +121,12 @@ impl Machine {
         self.words_of(u64::from(self.vdm.size_mib) << 20) >> self.vdm_halvings
     }
 
+    /// The words of a page of the VDM for limbs of `n` words: see `vdm.limb_pages`.
+    pub fn page_words(&self, n: u64) -> u64 {
+        let least = self.vdm.banks.max(self.isa.vector_length);
+        (n / u64::from(self.vdm.limb_pages)).max(least.into())
+    }
+
     /// The machine if programs use half as much of its VDM, for tests of small memories. Clock, area and the
     /// time of an access stay.
     #[must_use]

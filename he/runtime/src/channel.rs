@@ -2,6 +2,9 @@
 
 use crate::time::{Interval, Time};
 use sim::machine::Hbm;
+
+/// The bytes of a burst: a transfer has whole bursts, and is cut between them.
+pub(crate) const BURST_BYTES: u64 = 32;
 use std::collections::BTreeMap;
 
 /// The direction of a transfer.
@@ -18,6 +21,8 @@ pub(crate) enum Direction {
 #[derive(Debug)]
 pub(crate) struct Channel {
     gb_per_s: f64,
+    /// The bytes of a burst, and its time.
+    burst: (u64, Time),
     latency: Time,
     /// The time of both turns of a write.
     turns: Time,
@@ -32,13 +37,15 @@ impl Channel {
     /// The channel to the off-chip memory.
     pub(crate) fn new(hbm: &Hbm) -> Self {
         let (latency, turns) = (Time::from_ns(hbm.latency_ns), Time::from_ns(2.0 * hbm.turn_ns));
-        Self { latency, turns, ..Self::at(hbm.sustained_gb_per_s()) }
+        let burst = (BURST_BYTES, Time::from_ns(hbm.occupancy_ns(BURST_BYTES)));
+        Self { latency, turns, burst, ..Self::at(hbm.sustained_gb_per_s()) }
     }
 
-    /// A channel of this bandwidth, without latency and turns.
+    /// A channel of this bandwidth, without bursts, latency and turns.
     pub(crate) fn at(gb_per_s: f64) -> Self {
-        let idle = BTreeMap::new();
-        Self { gb_per_s, latency: Time::ZERO, turns: Time::ZERO, idle, free: Time::ZERO, busy: Time::ZERO }
+        let (idle, burst) = (BTreeMap::new(), (1, Time(1)));
+        let [latency, turns, free, busy] = [Time::ZERO; 4];
+        Self { gb_per_s, burst, latency, turns, idle, free, busy }
     }
 
     /// The time in which the channel was busy.
@@ -53,6 +60,8 @@ impl Channel {
             return Interval { begin: ready, end: ready };
         }
         let turns = if direction == Direction::Write { self.turns } else { Time::ZERO };
+        let (burst_bytes, burst) = self.burst;
+        let bytes = bytes.next_multiple_of(burst_bytes);
         let mut left = Time::from_ns(bytes as f64 / self.gb_per_s) + turns;
         self.busy += left;
         let mut first = None;
@@ -61,14 +70,22 @@ impl Channel {
         let mut next = around.map_or(ready, |(&begin, _)| begin);
         while let Some((&begin, &end)) = self.idle.range(next..).next() {
             let from = begin.max(ready);
-            let to = end.min(from + left);
-            self.idle.remove(&begin);
-            self.keep(begin, from);
-            self.keep(to, end);
-            first = first.or(Some(from));
-            (left, next) = (left - (to - from), to);
-            if left == Time::ZERO {
-                break;
+            let room = end - from;
+            let part = if left <= room && room >= burst { left } else { room.whole(burst) };
+            next = end;
+            if part > Time::ZERO {
+                let to = from + part;
+                self.idle.remove(&begin);
+                self.keep(begin, from);
+                self.keep(to, end);
+                first = first.or(Some(from));
+                left = left - part;
+                if left == Time::ZERO {
+                    next = to;
+                    break;
+                }
+                // No burst fits the rest of the interval.
+                self.busy += end - to;
             }
         }
         let mut end = next;
@@ -83,7 +100,8 @@ impl Channel {
 
     /// Keeps an idle interval.
     fn keep(&mut self, begin: Time, end: Time) {
-        if end > begin {
+        // No burst fits a shorter one.
+        if end >= begin + self.burst.1 {
             self.idle.insert(begin, end);
         }
     }
@@ -91,7 +109,8 @@ impl Channel {
 
 /// The time of a save from its first word on the channel to the arrival of the last, if nothing cuts it.
 pub(crate) fn least(hbm: &Hbm, bytes: u64) -> Time {
-    let length = || Time::from_ns(hbm.occupancy_ns(bytes)) + Time::from_ns(2.0 * hbm.turn_ns);
+    let whole = bytes.next_multiple_of(BURST_BYTES);
+    let length = || Time::from_ns(hbm.occupancy_ns(whole)) + Time::from_ns(2.0 * hbm.turn_ns);
     if bytes == 0 { Time::ZERO } else { length() + Time::from_ns(hbm.latency_ns) }
 }
 
@@ -114,30 +133,40 @@ mod tests {
             let Interval { begin, end } = channel.transfer(bytes, Time(1000 * ready), Direction::Read);
             (begin.0 / 1000, end.0 / 1000)
         };
-        assert_eq!(transfer(10, 100), (100, 115));
-        assert_eq!(transfer(60, 0), (0, 65), "before the first");
-        assert_eq!(transfer(60, 20), (60, 135), "the first cuts it");
-        assert_eq!(transfer(7, 200), (200, 212));
+        assert_eq!(transfer(20, 100), (100, 137), "a whole burst");
+        assert_eq!(transfer(64, 0), (0, 69), "before the first");
+        assert_eq!(transfer(64, 20), (64, 169), "the first cuts it after a burst");
+        assert_eq!(transfer(64, 60), (164, 233), "no burst fits before");
+        assert_eq!(transfer(7, 300), (300, 337));
         assert_eq!(transfer(0, 300), (300, 300), "nothing takes no time");
-        assert_eq!(transfer(100, 140), (140, 252));
-        assert_eq!(channel.busy(), Time(237_000));
+        assert_eq!(transfer(100, 240), (240, 433), "the one at 300 cuts it");
+        // With 4 between bursts of the third, and 28 of the last.
+        assert_eq!(channel.busy(), Time(416_000));
         // A write takes two turns more.
         let write = channel.transfer(10, Time(1_000_000), Direction::Write);
-        assert_eq!((write.begin, write.end), (Time(1_000_000), Time(1_018_000)));
+        assert_eq!((write.begin, write.end), (Time(1_000_000), Time(1_040_000)));
     }
 
     proptest! {
-        /// Byte for byte: each takes the first free nanosecond.
+        /// Nanosecond for nanosecond: each takes the first idle times, in whole bursts before others.
         #[test]
-        fn transfers_are_those_of_single_bytes(transfers in prop::collection::vec((1u64..20, 0usize..200), 1..40)) {
+        fn transfers_take_the_first_idle_times(transfers in prop::collection::vec((1u64..200, 0usize..2000), 1..40)) {
             let hbm = hbm(0.0);
-            let (mut channel, mut taken) = (Channel::new(&hbm), vec![false; 2000]);
+            let (mut channel, mut taken) = (Channel::new(&hbm), vec![false; 20_000]);
             for (bytes, ready) in transfers {
-                let free: Vec<usize> = (ready..2000).filter(|&ns| !taken[ns]).take(bytes as usize).collect();
-                free.iter().for_each(|&ns| taken[ns] = true);
+                let mut left = bytes.div_ceil(32) as usize * 32;
+                let (mut at, mut used) = (ready, Vec::new());
+                while left > 0 {
+                    let idle = (at..).take_while(|&ns| !taken[ns] && ns - at < left).count();
+                    let part = if idle == left { left } else { idle / 32 * 32 };
+                    used.extend(at..at + part);
+                    left -= part;
+                    at += idle.max(1);
+                }
+                used.iter().for_each(|&ns| taken[ns] = true);
                 let expected = Interval {
-                    begin: Time(1000 * free[0] as u64),
-                    end: Time(1000 * (free[free.len() - 1] as u64 + 1)),
+                    begin: Time(1000 * used[0] as u64),
+                    end: Time(1000 * (used[used.len() - 1] as u64 + 1)),
                 };
                 prop_assert_eq!(channel.transfer(bytes, Time(1000 * ready as u64), Direction::Read), expected);
             }

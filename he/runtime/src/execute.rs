@@ -78,12 +78,7 @@ impl Execution<'_> {
     pub fn run(&self, inputs: &Inputs<'_>) -> Result<Vec<Vec<Words>>, Failure> {
         let mut values = Values::new(self);
         let pools = Pools::new(self.program.degree().len());
-        let moduli: FxHashMap<ModulusIndex, Modulus> = self
-            .program
-            .moduli()
-            .iter()
-            .map(|(index, value)| (index, Modulus::new(value).expect("moduli are odd primes")))
-            .collect();
+        let moduli = moduli(self.program);
         let worker = Worker { execution: self, moduli: &moduli, pools: &pools };
         let launches = &self.launches.launches;
         let mut start = 0;
@@ -123,6 +118,27 @@ impl Execution<'_> {
             LaunchError::Kernel(_) | LaunchError::Load(_) | LaunchError::NotReduced(_) => error,
         }
     }
+}
+
+/// The moduli of a program.
+pub(crate) fn moduli(program: &RingProgram) -> FxHashMap<ModulusIndex, Modulus> {
+    let modulus = |(index, value)| (index, Modulus::new(value).expect("moduli are odd primes"));
+    program.moduli().iter().map(modulus).collect()
+}
+
+/// Sets the moduli and scalars of an elementwise launch.
+pub(crate) fn set_parameters(
+    executor: &mut Executor,
+    kernel: &Timed,
+    (launches, launch): (&Launches, &Launch),
+    moduli: &FxHashMap<ModulusIndex, Modulus>,
+) {
+    for (&register, modulus) in kernel.moduli.iter().zip(launches.moduli(launch)) {
+        executor.set_modulus(register, moduli[modulus]);
+    }
+    let scalars = kernel.scalars.iter().zip(launches.scalars(launch));
+    let constant = |(at, &scalar): (&NumberWords, &u128)| (at.space, at.words.clone(), scalar);
+    executor.write_constants(scalars.map(constant));
 }
 
 /// The launches of a window by depth: those of one level depend on earlier levels only.
@@ -308,7 +324,7 @@ impl Worker<'_> {
                 let key = Loaded::Elementwise(shape);
                 let kernel = kernels.elementwise(shape);
                 let mut executor = self.executor(&key, || Ok(kernels.elementwise_program(shape).clone()))?;
-                self.launch(&mut executor, kernel, launch);
+                set_parameters(&mut executor, kernel, (launches, launch), self.moduli);
                 let results = launches.results(launch).len();
                 let results = self.slices(&mut executor, kernel.slice as usize, &sources, results)?;
                 self.pools.give_back(key, executor);
@@ -329,17 +345,6 @@ impl Worker<'_> {
         let mut executor = Executor::for_program(self.execution.machine, &program);
         executor.load(&program)?;
         Ok(executor)
-    }
-
-    /// Sets the moduli and scalars of a launch.
-    fn launch(&self, executor: &mut Executor, kernel: &Timed, launch: &Launch) {
-        let launches = self.execution.launches;
-        for (&register, modulus) in kernel.moduli.iter().zip(launches.moduli(launch)) {
-            executor.set_modulus(register, self.moduli[modulus]);
-        }
-        let scalars = kernel.scalars.iter().zip(launches.scalars(launch));
-        let constant = |(at, &scalar): (&NumberWords, &u128)| (at.space, at.words.clone(), scalar);
-        executor.write_constants(scalars.map(constant));
     }
 
     /// Runs an elementwise kernel on all slices.

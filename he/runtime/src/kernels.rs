@@ -82,7 +82,7 @@ pub struct Timed {
     pub events: Events,
     /// The energy of one run, in uJ.
     pub energy_uj: f64,
-    /// The words of the VDM beside the operands and the table.
+    /// The words of the VDM beside the operands and the table: those of spilled vectors, and an elementwise kernel's scalars.
     pub scratch_words: u64,
     /// The words of its table of factors.
     pub table_words: u32,
@@ -237,7 +237,9 @@ impl ElementwiseKernel {
         let name = name_of(shape);
         let kernel = shape.compile(format!("{name}{slice}"), slice, PLACEHOLDER, order, machine)?;
         let timed = Timed::new(name, &kernel, [slice, n / slice], shape.scalars(), machine);
-        Ok(Self { timed, program: kernel.program })
+        // No other launch has its constants.
+        let scratch_words = timed.scratch_words + u64::from(timed.table_words);
+        Ok(Self { timed: Timed { scratch_words, table_words: 0, ..timed }, program: kernel.program })
     }
 
     /// The kernel in its fastest order; in the order of the program; and in its fastest order with short slices.
@@ -429,12 +431,16 @@ impl Kernels {
         rings: &[RingParameters],
         machine: &Machine,
     ) -> Result<Program, Error> {
-        let OperationKernel { recipe, rings: first, kernel, .. } = &*self.operations[&batch];
-        let kernel = kernel.get_or_init(|| {
-            let request = request(batch.operation, self.degree, first).expect("the request was valid");
+        instantiate(self.kernel(batch, machine), &request(batch.operation, self.degree, rings)?)
+    }
+
+    /// The kernel of an operation.
+    pub(crate) fn kernel(&self, batch: Batch, machine: &Machine) -> &Kernel {
+        let OperationKernel { recipe, rings, kernel, .. } = &*self.operations[&batch];
+        kernel.get_or_init(|| {
+            let request = request(batch.operation, self.degree, rings).expect("the request was valid");
             compile_small(&request, recipe, machine, self.tables).expect("it was compiled before")
-        });
-        instantiate(kernel, &request(batch.operation, self.degree, rings)?)
+        })
     }
 }
 

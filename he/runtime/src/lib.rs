@@ -34,6 +34,7 @@ pub mod operation;
 pub mod permute;
 mod place;
 mod profile;
+pub mod record;
 mod reduced;
 pub mod report;
 mod run;

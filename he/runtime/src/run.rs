@@ -7,7 +7,7 @@ use crate::known::Known;
 use crate::lift::{Launch, Launches, Limits, Work, lift_program};
 use crate::mapping::{Batch, Candidates, Effort, Mapping, Order, Search, descend};
 use crate::report::Report;
-use crate::schedule::{HbmUse, Home, Plan, Time, Timeline, TooLarge};
+use crate::schedule::{Fault, HbmUse, Home, Plan, Time, Timeline, TooLarge};
 use crate::stream::TOO_LONG;
 use crate::traffic::{Keys, Sources};
 use codegen::{Merit, PlanChoice};
@@ -105,7 +105,17 @@ impl Compiled {
         (keys, record): (Keys, bool),
     ) -> Plan<'a> {
         let Lifting { flow, launches, .. } = &*self.lifting;
-        Plan { program, flow, launches, kernels: &self.kernels, machine, keys, record, accounts: record }
+        Plan {
+            program,
+            flow,
+            launches,
+            kernels: &self.kernels,
+            machine,
+            keys,
+            record,
+            accounts: record,
+            events: false,
+        }
     }
 
     /// The value of the program, and its timeline; none if the value is not less than the given one.
@@ -287,6 +297,43 @@ impl<'p> Runtime<'p> {
             Some(timeline) => self.fitting(timeline),
             None => self.timed(&self.plan(record)),
         }
+    }
+
+    /// Times the program, and records all runs and transfers with their addresses.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn recorded(&self) -> Result<Timeline, RunError> {
+        self.timed(&Plan { events: true, ..self.plan(false) })
+    }
+
+    /// Executes a recorded timeline on data: on one image of the VDM and one of the off-chip memory, transfers included. The
+    /// result has the words of each output, in the order of [`RingProgram::outputs`].
+    ///
+    /// # Errors
+    /// Returns an error if events disturb each other, or if a kernel fails.
+    ///
+    /// # Panics
+    /// Panics if an input is missing.
+    pub fn replay(&self, timeline: &Timeline, inputs: &Inputs<'_>) -> Result<Vec<Vec<Words>>, Fault> {
+        let plan = self.plan(false);
+        plan.check_events(timeline)?;
+        plan.replay(timeline, inputs)
+    }
+
+    /// As [`replay`](Self::replay), without the check that no two events disturb each other.
+    ///
+    /// # Errors
+    /// Returns an error if a kernel fails.
+    ///
+    /// # Panics
+    /// Panics if an input is missing.
+    pub fn replay_unchecked(
+        &self,
+        timeline: &Timeline,
+        inputs: &Inputs<'_>,
+    ) -> Result<Vec<Vec<Words>>, Fault> {
+        self.plan(false).replay(timeline, inputs)
     }
 
     /// The timeline of a plan of this program.

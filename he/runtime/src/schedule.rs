@@ -35,17 +35,22 @@
 //! # The channel
 //!
 //! One channel carries all transfers. They are planned in the order of this text; one that is ready at time t
-//! takes the first idle times from t on. It ends `hbm.latency_ns` after its last word; without bytes, when it
-//! is ready. A save or the store of a slice takes two turns of `hbm.turn_ns` more. The *generator* makes the
-//! bytes of seeded keys that the channel does not transfer, `generator.words_per_cycle` at the clock, in its
-//! first idle times from t on. A load has arrived when both parts have.
+//! takes the first idle times from t on, in whole bursts of 32 bytes. It ends `hbm.latency_ns` after its last
+//! word; without bytes, when it is ready. A save or the store of a slice takes two turns of `hbm.turn_ns`
+//! more. The *generator* makes the bytes of seeded keys that the channel does not transfer,
+//! `generator.words_per_cycle` at the clock, in its first idle times from t on. A load has arrived when both
+//! parts have.
 //!
 //! Loads are planned with the launch that needs them. A *save* is planned when a launch takes its space, or
 //! when its words are loaded or gathered; the others at the end, in the order in which they arose.
 //!
 //! # Space
 //!
-//! A piece of free space has words, and the time from which it is free. To *take* w words:
+//! A page has n / `vdm.limb_pages` words, at least a vector and a row of all banks. A *space* is a list of
+//! pages: an address register holds those of its operand, and each bank selects the row by the upper bits of
+//! a word's offset. Limbs, tables, scratch words, the slices of streaming operands for a run, and all slices
+//! of streaming results of a kind take whole pages each. A piece of free space has the time from which it is
+//! free. To *take* p pages:
 //!
 //! 1. While fewer are free, evict the item with the farthest next use that is no operand of this launch; of
 //!    equals, one that is saved or whose save waits; of equals, the larger number. Unless it is saved, it
@@ -69,13 +74,14 @@
 //! # A launch on whole limbs
 //!
 //! 1. For each operand that is not in the VDM: take its space, plan its save if that waits, load it.
-//! 2. If the kernel may work in place, results take over the space of limbs that nothing reads again, after
-//!    the launches that read these and their saves. Take space for other results and scratch words at once.
+//! 2. If the kernel may work in place and no limb comes twice, each result takes over the space of its limb
+//!    if nothing reads that again, after the launches that read it and its save. Take space for other
+//!    results and scratch words at once.
 //! 3. If the kernel overwrites its operands, a limb that is read again and that the off-chip memory lacks is
 //!    saved as `spills`. The kernel waits for the saves of all operands, which leave at the end.
 //! 4. Fetch the program and the parameters.
-//! 5. The launch begins when the one before has ended and all of the above is there. `launch.cycles` precede
-//!    the cycles of the cycle model.
+//! 5. The launch begins when the one before has ended and all of the above is there. Its kernel begins
+//!    `launch.cycles` after this and after its registers are set, for the cycles of the cycle model.
 //! 6. Scratch space is free at the end, and results are complete.
 //!
 //! # An elementwise launch
@@ -83,29 +89,32 @@
 //! It has `n / slice` runs. A limb is in the VDM as a whole, or streams through two slices (one, if there is
 //! one run).
 //!
-//! 1. Operands in the VDM stay; others and all results stream. While the free or evictable words are fewer
-//!    than all slices and scratch words, the operand in the VDM with the farthest use after this launch (none
-//!    is the nearest; of equals, the larger number) is evicted, and streams.
+//! 1. Operands in the VDM stay; others and all results stream. While the free or evictable pages are fewer
+//!    than those of all slices and scratch words, the operand in the VDM with the farthest use after this
+//!    launch (none is the nearest; of equals, the larger number) is evicted, and streams.
 //! 2. If there are several runs, an operand in the VDM that nothing reads again, no output, leaves its space
-//!    to a result, its *heir*, which needs one more slice.
+//!    to a result, its *heir*. An heir begins in the pages of one more slice, and leaves its operand's last
+//!    pages.
 //! 3. Each result and each streaming operand that is used again is considered, the nearest use first; of
 //!    equals, results, then the smaller number. It is in the VDM as a whole if there is room for it, for
-//!    those before it and for the slices that are left, in free words and items with farther next uses. The
+//!    those before it and for the slices that are left, in free pages and items with farther next uses. The
 //!    first results become heirs.
 //! 4. Take the space of slices, heirs' first slices and scratch words at once; then, in the order of 3, that
 //!    of each operand that moves in, and plan its save if that waits; then that of other results that stay,
-//!    at once. While there are more runs than slices, and words are free for a further slice of all streaming
+//!    at once. While there are more runs than slices, and pages are free for a further slice of all streaming
 //!    operands, take it.
-//! 5. Fetch the program and the parameters.
-//! 6. A run loads a slice of each operand that moves in, when its space is free and its save has ended; then
+//! 5. A run fetches its parameters, the first one the program too.
+//! 6. It loads a slice of each operand that moves in, when its space is free and its save has ended; then
 //!    of all streaming operands, one transfer for each kind and each part that the generator makes, those
 //!    evicted in 1 last, when the slice is free, the last run that read it has ended, and the limbs are saved
 //!    (waiting saves are planned before the first run). From the third run on, the stores of the run before
 //!    the last are planned. The run begins when the run before and these transfers have ended, and operands
-//!    in the VDM, the first two slices, the results' space and the program are there.
+//!    in the VDM, the first two slices, the results' space and the program are there. Registers and
+//!    `launch.cycles` are as above.
 //! 7. A store saves a slice of each streaming result, one transfer for each kind, ready at the end of its
 //!    run. After the last run, the stores of the run before are planned; the last ones wait as saves of their
-//!    limbs, and free the slices of results. Other space is free at the end of the last run that used it.
+//!    limbs, and free the slices of results. Other space is free at the end of the last run that used it:
+//!    scratch words, which include the scalars of the kernel's table, with the pages that heirs leave.
 //!    Operands that moved in are complete then.
 //! 8. Operands end their use, the first that can to heirs; results in the VDM are complete.
 //!
@@ -117,14 +126,19 @@
 //!
 //! An instruction has [`INSTRUCTION_BYTES`] bytes. In the instruction memory, programs whose last launch ended
 //! first make room; of equals, the first. A program that is not there is fetched when the launches of those
-//! that leave have ended. Moduli, scalars and the addresses of each run have [`LAUNCH_WORD_BYTES`] bytes each
-//! and come with it, or alone: one transfer `programs`.
+//! that leave have ended. The *parameters* of a run are its addresses, and for the first run of a launch
+//! moduli and scalars. An address has 28 bits and the numbers of a limb's pages; a table of several limbs
+//! takes several. Each has whole words of [`LAUNCH_WORD_BYTES`] bytes. They come with the program, or alone,
+//! as one transfer `programs`, into the SDM: when the runs have ended whose parameters make room, the first
+//! ones first. Then one word a cycle sets the second set of registers, which is free when the kernel of the
+//! run before has begun.
 //!
 //! The time of a program is the end of its last launch or transfer. A transfer has the kind of its limb:
 //! `inputs`, `keys`, `tables` (zero too), `outputs`, `spills`. The off-chip memory has a place for inputs,
 //! outputs, tables and programs throughout, and for another limb from its save to its last read.
 
 mod home;
+mod replay;
 mod rpu;
 #[cfg(test)]
 mod second;
@@ -133,7 +147,8 @@ mod timeline;
 mod uses;
 
 pub use self::home::{HbmUse, Home};
-pub(crate) use self::rpu::{ProgramId, Rpu, Task};
+pub use self::replay::Fault;
+pub(crate) use self::rpu::{Parameters, ProgramId, Records, Rpu, Task};
 pub use self::timeline::{Account, Cost, Run, Timeline, Transfer};
 pub(crate) use self::uses::Uses;
 pub use crate::facts::Resource;
@@ -158,6 +173,15 @@ pub const LAUNCH_WORD_BYTES: u64 = 16;
 /// The bytes for which a word that the channel gathers counts. A burst of HBM2 has 32; between random ones, rows are opened, and the
 /// channel waits: `reports/memory.md` has the fit.
 pub const BURST_BYTES: u64 = 96;
+
+/// The bits of a word's address in the space of an operand.
+const OFFSET_BITS: u64 = 28;
+
+/// The words of an address with the numbers of so many pages among `count`.
+pub(crate) fn address_words(count: u64, pages: u64) -> u64 {
+    let number_bits = u64::from(count.next_power_of_two().trailing_zeros());
+    (OFFSET_BITS + pages * number_bits).div_ceil(8 * LAUNCH_WORD_BYTES)
+}
 
 /// The bytes of an instruction.
 pub const INSTRUCTION_BYTES: u64 = 8;
@@ -198,6 +222,8 @@ pub struct Plan<'a> {
     pub record: bool,
     /// Whether to account for the time and the bytes of each launch.
     pub accounts: bool,
+    /// Whether to record all runs and transfers with their addresses.
+    pub events: bool,
 }
 
 impl Plan<'_> {
@@ -216,10 +242,11 @@ impl Plan<'_> {
     pub(crate) fn timeline_before(&self, end: Time) -> Result<Option<Timeline>, TooLarge> {
         let mut layout = Layout::new(self);
         let uses = Uses::of(layout.items.len(), layout.uses(self));
-        let homes = layout.homes(self, &uses);
+        let (homes, limbs) = layout.homes(self, &uses);
         let mut programs = FxHashMap::default();
-        let (capacity, items) = (self.machine.vdm_words().into(), std::mem::take(&mut layout.items));
-        let mut rpu = Rpu::new(self.machine, capacity, (items, uses), (self.record, self.accounts));
+        let (vdm, items) = (self.pages(), std::mem::take(&mut layout.items));
+        let records = Records { record: self.record, accounts: self.accounts, events: self.events };
+        let mut rpu = Rpu::new(self.machine, vdm, (items, uses), records);
         let (mut costs, mut operands, mut results) = (Costs::default(), Vec::new(), Vec::new());
         let least = |launch| self.kernel(launch).map_or(Time::ZERO, |kernel| rpu.least(&kernel.facts()));
         let mut left: Vec<Time> = self.launches.launches.iter().rev().map(least).collect();
@@ -242,7 +269,7 @@ impl Plan<'_> {
                 kernel: kernel.map(|kernel| {
                     let next = ProgramId(programs.len() as u32);
                     let program = *programs.entry(program_of(self.launches, launch)).or_insert(next);
-                    (kernel.facts(), program, parameter_bytes(self, launch, kernel))
+                    (kernel.facts(), program, self.parameters(launch, kernel))
                 }),
                 operands: &operands,
                 sources,
@@ -251,9 +278,30 @@ impl Plan<'_> {
             let span = rpu.launch(index, &task)?;
             costs.add(launch, kernel, span);
         }
-        let mut timeline = rpu.finish();
+        let (mut timeline, items) = rpu.finish();
         (timeline.costs, timeline.hbm.homes) = (costs.0, homes);
+        if self.events {
+            layout.items = items;
+            timeline.places = layout.places(self, &limbs, &timeline.events);
+        }
         Ok(Some(timeline))
+    }
+
+    /// The pages of the VDM, and the words of a page.
+    pub(crate) fn pages(&self) -> (u64, u64) {
+        let words = self.machine.page_words(self.program.degree().get());
+        (u64::from(self.machine.vdm_words()) / words, words)
+    }
+
+    /// The words that set the registers for a launch.
+    fn parameters(&self, launch: &Launch, kernel: &Timed) -> Parameters {
+        let (count, page) = self.pages();
+        let of_limb = self.program.degree().get().div_ceil(page);
+        // A longer table takes several registers.
+        let more = u64::from(kernel.table_words).div_ceil(page).div_ceil(of_limb).saturating_sub(1);
+        let registers = kernel.address_registers as u64 + more;
+        let words = self.launches.moduli(launch).len() + self.launches.scalars(launch).len();
+        Parameters { launch: words as u64, run: registers * address_words(count, of_limb) }
     }
 
     /// The kernel of a launch; none for movements of words.
@@ -268,9 +316,8 @@ impl Plan<'_> {
 
 /// The bytes of the moduli, scalars and addresses of a launch.
 fn parameter_bytes(plan: &Plan<'_>, launch: &Launch, kernel: &Timed) -> u64 {
-    let parameters = plan.launches.moduli(launch).len() + plan.launches.scalars(launch).len();
-    let addresses = kernel.address_registers * kernel.runs as usize;
-    LAUNCH_WORD_BYTES * (parameters + addresses) as u64
+    let Parameters { launch, run } = plan.parameters(launch, kernel);
+    LAUNCH_WORD_BYTES * (launch + run * u64::from(kernel.runs))
 }
 
 /// A program of the instruction memory.

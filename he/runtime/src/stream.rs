@@ -3,7 +3,7 @@
 
 use crate::facts::{Facts, Resource, bank_cycles};
 use crate::place::{Item, ItemId};
-use crate::schedule::{LAUNCH_WORD_BYTES, ProgramId, Rpu, Task, TooLarge, Uses};
+use crate::schedule::{LAUNCH_WORD_BYTES, Parameters, ProgramId, Records, Rpu, Task, TooLarge, Uses};
 use crate::traffic::Kind;
 use b512_asm::{Program, Role, Space, Symbol};
 use sim::hbm::BeyondHbm;
@@ -149,7 +149,7 @@ pub fn stream(kernel: &Repeated, machine: &Machine, runs: usize) -> Result<Strea
     let pairs = pairs.flat_map(|(index, (operands, _))| operands.iter().map(move |&item| (item, index)));
     let uses = Uses::of(items.len(), pairs);
     let capacity = if machine.hbm.buffers == 0 { capacity } else { needed };
-    let mut rpu = Rpu::new(machine, capacity, (items, uses), (false, false));
+    let mut rpu = Rpu::new(machine, (capacity, 1), (items, uses), Records::default());
     let facts = Facts {
         name: "stream",
         instructions: kernel.instructions,
@@ -161,16 +161,17 @@ pub fn stream(kernel: &Repeated, machine: &Machine, runs: usize) -> Result<Strea
         overwrites_operand: false,
         may_work_in_place: kernel.may_work_in_place,
     };
+    let parameters = Parameters { launch: kernel.parameter_bytes.div_ceil(LAUNCH_WORD_BYTES), run: 0 };
     for (index, (operands, results)) in (0..).zip(&launches) {
         let task = Task {
-            kernel: Some((facts, ProgramId(0), kernel.parameter_bytes)),
+            kernel: Some((facts, ProgramId(0), parameters)),
             operands,
             sources: kernel.inputs.len(),
             results,
         };
         rpu.launch(index, &task).map_err(|TooLarge { needed, .. }| too_large(needed))?;
     }
-    let timeline = rpu.finish();
+    let (timeline, _) = rpu.finish();
     if timeline.is_too_long {
         return Err(StreamError::TooLong);
     }

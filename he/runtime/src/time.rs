@@ -15,6 +15,11 @@ impl Time {
         Self((ns * 1e3).ceil() as u64)
     }
 
+    /// The longest multiple of a part in this duration.
+    pub(crate) fn whole(self, part: Self) -> Self {
+        Self(self.0 - self.0 % part.0)
+    }
+
     pub(crate) fn ns(self) -> f64 {
         self.0 as f64 / 1e3
     }

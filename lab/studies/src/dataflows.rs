@@ -111,9 +111,19 @@ impl Study {
             .ok()?;
         let Self { program, flow, launches, kernels, .. } = self;
         let timeline = |kernels| {
-            Plan { program, flow, launches, kernels, machine: &machine, keys, record: false, accounts: false }
-                .timeline()
-                .ok()
+            Plan {
+                program,
+                flow,
+                launches,
+                kernels,
+                machine: &machine,
+                keys,
+                record: false,
+                accounts: false,
+                events: false,
+            }
+            .timeline()
+            .ok()
         };
         kernels.iter().filter_map(timeline).min_by(|a, b| a.total_ns.total_cmp(&b.total_ns))
     }

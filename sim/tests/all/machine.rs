@@ -207,7 +207,7 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             (3, 1),
             "qwertyuiop",
             "unknown key `vdm.qwertyuiop`",
-            "there are `vdm.banks`, `vdm.mapping`, `vdm.ports`, `vdm.multicast`, `vdm.size_mib`, `vdm.access_cycles`",
+            "there are `vdm.banks`, `vdm.mapping`, `vdm.ports`, `vdm.multicast`, `vdm.size_mib`, `vdm.limb_pages`, `vdm.access_cycles`",
         ),
         (
             "type",
@@ -247,7 +247,7 @@ fn errors_in_files_name_place_key_and_what_would_be_right() {
             (2, 7),
             "3",
             "`vdm` is a section, not a value",
-            "set one of its keys: `vdm.banks`, `vdm.mapping`, `vdm.ports`, `vdm.multicast`, `vdm.size_mib`, `vdm.access_cycles`",
+            "set one of its keys: `vdm.banks`, `vdm.mapping`, `vdm.ports`, `vdm.multicast`, `vdm.size_mib`, `vdm.limb_pages`, `vdm.access_cycles`",
         ),
         (
             "split",

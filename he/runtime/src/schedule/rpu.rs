@@ -2,26 +2,37 @@
 
 use super::timeline::{Account, Run, Timeline, Transfer};
 use super::uses::Uses;
-use super::{BURST_BYTES, INSTRUCTION_BYTES, TooLarge};
+use super::{BURST_BYTES, INSTRUCTION_BYTES, LAUNCH_WORD_BYTES, TooLarge};
 use crate::channel::{Channel, Direction, least};
 use crate::facts::{Facts, Resource, accesses_per_cycle};
-use crate::place::{Full, Item, ItemId, Memory, NextUse, Save, Saved};
+use crate::place::{Full, Item, ItemId, Memory, NextUse, Save, Saved, Space};
+use crate::record::{Action, Event, Extent};
 use crate::time::{Interval, Span, Time};
 use crate::traffic::{Kind, Traffic};
 use rustc_hash::FxHashMap;
 use sim::Clock;
 use sim::Machine;
+use std::collections::VecDeque;
 
 /// A launch: a kernel, or a movement of words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'t> {
-    /// The kernel, the identity of its program, and the bytes of moduli, scalars and addresses.
-    pub(crate) kernel: Option<(Facts, ProgramId, u64)>,
+    /// The kernel, the identity of its program, and the words that set its registers.
+    pub(crate) kernel: Option<(Facts, ProgramId, Parameters)>,
     /// The limbs that it reads, and its tables.
     pub(crate) operands: &'t [ItemId],
     /// The number of operands that are limbs.
     pub(crate) sources: usize,
     pub(crate) results: &'t [ItemId],
+}
+
+/// The words that set the registers for a launch, one in a cycle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parameters {
+    /// Moduli and scalars, for the first run.
+    pub(crate) launch: u64,
+    /// Addresses, for each run.
+    pub(crate) run: u64,
 }
 
 /// The identity of a program in the instruction memory.
@@ -51,9 +62,18 @@ struct Link {
     /// An account of each launch so far.
     accounts: Option<Vec<Account>>,
     transfers: Option<Vec<Transfer>>,
+    /// What takes place, if it is recorded.
+    events: Option<Vec<Event>>,
 }
 
 impl Link {
+    /// Records an action.
+    fn record(&mut self, span: Interval, action: impl FnOnce() -> Action) {
+        if let Some(events) = &mut self.events {
+            events.push(Event { span: span.into(), action: action() });
+        }
+    }
+
     /// A transfer of a launch.
     fn transfer(
         &mut self,
@@ -80,9 +100,22 @@ impl Link {
         interval
     }
 
-    fn save(&mut self, save: &Save) -> Time {
-        self.transfer(save.launch, (save.kind, save.bytes), save.ready, Direction::Write).end
+    fn save(&mut self, save: &Save) -> Interval {
+        let interval = self.transfer(save.launch, (save.kind, save.bytes), save.ready, Direction::Write);
+        self.record(interval, || Action::Store(save.extents.clone()));
+        interval
     }
+}
+
+/// What a timeline records.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Records {
+    /// All launches and transfers.
+    pub(crate) record: bool,
+    /// An account of each launch.
+    pub(crate) accounts: bool,
+    /// All runs and transfers with their addresses.
+    pub(crate) events: bool,
 }
 
 /// The RPU.
@@ -104,19 +137,28 @@ pub(crate) struct Rpu<'m> {
     overhead: Time,
     /// The end of the last launch.
     pub(super) computed: Time,
+    /// The runs whose parameters are in the SDM: their bytes and their ends.
+    parameters: VecDeque<(u64, Time)>,
+    /// The end of the last run whose parameters have made room.
+    parameters_gone: Time,
+    /// The bytes of these parameters, and those of the next run.
+    parameter_bytes: [u64; 2],
+    /// The time at which the registers for the last run were in use, so that those for the next can be set.
+    begun: Time,
+    /// The time at which the registers for the next run are set.
+    set: Time,
     compute: Time,
     out: Timeline,
     record: bool,
 }
 
 impl<'m> Rpu<'m> {
-    /// A machine with a VDM of `capacity` words, and items of which `uses` has the uses. `record` asks for all launches and
-    /// transfers, `accounts` for an account of each launch.
+    /// A machine with a VDM of so many pages of so many words, and items of which `uses` has the uses.
     pub(crate) fn new(
         machine: &'m Machine,
-        capacity: u64,
+        vdm: (u64, u64),
         (items, uses): (Vec<Item>, Uses),
-        (record, accounts): (bool, bool),
+        Records { record, accounts, events }: Records,
     ) -> Self {
         let link = Link {
             channel: Channel::new(&machine.hbm),
@@ -126,12 +168,13 @@ impl<'m> Rpu<'m> {
             last: 0,
             accounts: accounts.then(Vec::new),
             transfers: record.then(Vec::new),
+            events: events.then(Vec::new),
         };
         let ghz = Clock::of(machine).ghz();
         Self {
             machine,
             ghz,
-            memory: Memory::new(capacity, machine.instruction_set(), items),
+            memory: Memory::new(vdm, machine.instruction_set(), items, events),
             uses,
             link,
             generator: Channel::at(machine.generator_gb_per_s(ghz)),
@@ -140,6 +183,11 @@ impl<'m> Rpu<'m> {
             instructions: 0,
             overhead: Time::from_ns(f64::from(machine.launch.cycles) / ghz),
             computed: Time::ZERO,
+            parameters: VecDeque::new(),
+            parameters_gone: Time::ZERO,
+            parameter_bytes: [0; 2],
+            begun: Time::ZERO,
+            set: Time::ZERO,
             compute: Time::ZERO,
             out: Timeline::default(),
             record,
@@ -175,10 +223,6 @@ impl<'m> Rpu<'m> {
         if self.record {
             self.out.runs.push(Run { launch: index, span: interval.into(), vdm_words: self.memory.used() });
         }
-        let saved_bytes = self.bytes(self.memory.saved_peak());
-        if saved_bytes > self.out.hbm.saved_bytes {
-            (self.out.hbm.saved_bytes, self.out.hbm.launch) = (saved_bytes, index);
-        }
         Ok(interval.into())
     }
 
@@ -187,27 +231,32 @@ impl<'m> Rpu<'m> {
         &mut self,
         task: &Task<'_>,
         kernel: &Facts,
-        fetched: (ProgramId, u64),
+        fetched: (ProgramId, Parameters),
     ) -> Result<Interval, TooLarge> {
         let sources = &task.operands[..task.sources];
-        // Results take over the space of operands that nothing reads again.
-        let in_place = if kernel.may_work_in_place { sources } else { &[] };
-        let replaced: Vec<ItemId> =
-            in_place.iter().copied().filter(|&item| self.uses.ahead(item, 1) == NextUse::MAX).collect();
-        let results = self.words(task.results).saturating_sub(self.words(&replaced));
-        let words = results + kernel.scratch_words;
-        let too_large = self.too_large(kernel.name, self.words(task.operands) + words);
+        // A result takes over the space of its operand if nothing reads that again.
+        let in_place = kernel.may_work_in_place && sources.len() == task.results.len();
+        let is_replaced = |&item: &ItemId| in_place && self.uses.ahead(item, 1) == NextUse::MAX;
+        let replaced: Vec<Option<ItemId>> =
+            sources.iter().map(|item| Some(*item).filter(is_replaced)).collect();
+        let scratch = self.memory.pages(kernel.scratch_words);
+        let of_replaced = replaced.iter().flatten().map(|&item| self.memory.item_pages(item)).sum::<u64>();
+        let pages = self.pages(task.results) - of_replaced + scratch;
+        let too_large = self.too_large(kernel.name, self.pages(task.operands) + pages);
         self.pin(task.operands);
         let mut ready = Time::ZERO;
         for &item in task.operands {
             if !self.memory.item(item).is_resident {
-                let space = self.take(self.memory.item(item).words.into()).map_err(|Full| too_large)?;
-                self.load(item, space);
+                let pages = self.memory.item_pages(item);
+                let (free, space) = self.take(pages).map_err(|Full| too_large)?;
+                self.memory.put(item, space);
+                self.load(item, free);
             }
             ready = ready.max(self.memory.item(item).ready);
         }
-        ready = ready.max(self.take(words).map_err(|Full| too_large)?);
-        for &item in &replaced {
+        let (free, mut space) = self.take(pages).map_err(|Full| too_large)?;
+        ready = ready.max(free);
+        for &item in replaced.iter().flatten() {
             ready = ready.max(self.memory.item(item).idle).max(self.saved(item));
         }
         if kernel.overwrites_operand {
@@ -218,10 +267,26 @@ impl<'m> Rpu<'m> {
                 ready = ready.max(self.saved(item));
             }
         }
-        ready = ready.max(self.fetch(kernel, fetched));
+        ready = ready.max(self.fetch(kernel, fetched, 0));
         let interval = self.compute(kernel, ready);
-        self.give_back(kernel.scratch_words, interval.end);
-        replaced.iter().for_each(|&item| self.memory.item_mut(item).is_resident = false);
+        let scratch = space.split(scratch);
+        let operands = self.link.events.is_some().then(|| self.extents(task.operands));
+        for (place, &result) in task.results.iter().enumerate() {
+            let own = match replaced.get(place).copied().flatten() {
+                Some(item) => self.memory.take_space_of(item),
+                None => space.split(self.memory.item_pages(result)),
+            };
+            self.memory.put(result, own);
+        }
+        let memory = &self.memory;
+        self.link.record(interval, || Action::Run {
+            launch: memory.launch,
+            operands: operands.unwrap_or_default(),
+            results: extents(memory, task.results),
+            scratch: scratch.numbers.clone(),
+        });
+        self.give_back(scratch, interval.end);
+        replaced.iter().flatten().for_each(|&item| self.memory.item_mut(item).is_resident = false);
         for (place, &item) in task.operands.iter().enumerate() {
             let is_lost = kernel.overwrites_operand && place < task.sources;
             self.release(item, interval.end, is_lost);
@@ -232,18 +297,29 @@ impl<'m> Rpu<'m> {
 
     /// A movement of words by the channel: each comes in a burst.
     fn gather(&mut self, task: &Task<'_>) -> Result<Interval, TooLarge> {
-        let words = self.words(task.results);
-        let too_large = self.too_large("permute", words);
+        let (words, pages) = (self.words(task.results), self.pages(task.results));
+        let too_large = self.too_large("permute", pages);
         self.pin(task.operands);
-        let mut ready = self.computed.max(self.take(words).map_err(|Full| too_large)?);
+        let (free, mut space) = self.take(pages).map_err(|Full| too_large)?;
+        for &item in task.results {
+            let own = space.split(self.memory.item_pages(item));
+            self.memory.put(item, own);
+        }
+        let mut ready = self.computed.max(free);
         for &item in task.operands {
             self.memory.save_item(item, Kind::Permutations);
             ready = ready.max(self.saved(item));
         }
         let bytes = words * self.bytes(1).max(BURST_BYTES);
         let interval = self.transfer(Kind::Permutations, bytes, ready, Direction::Read);
+        let memory = &self.memory;
+        for &item in task.results {
+            let result = || memory.extent(item, 0, memory.item(item).words.into());
+            self.link.record(interval, || Action::Gather { launch: memory.launch, result: result() });
+        }
         self.bind(Resource::Hbm, self.computed, interval.end);
         self.computed = interval.end;
+        task.operands.iter().for_each(|&item| self.memory.loaded(item, interval.end));
         task.operands.iter().for_each(|&item| self.release(item, interval.end, false));
         self.finish_results(task.results, interval.end);
         Ok(interval)
@@ -258,9 +334,6 @@ impl<'m> Rpu<'m> {
     pub(super) fn release(&mut self, item: ItemId, end: Time, is_lost: bool) {
         self.uses.advance(item);
         let next = self.uses.next(item);
-        if next == NextUse::MAX {
-            self.memory.forget(item);
-        }
         let state = self.memory.item_mut(item);
         state.idle = state.idle.max(end);
         if state.is_resident {
@@ -297,7 +370,7 @@ impl<'m> Rpu<'m> {
     /// A run of a kernel for which all is there from `ready` on.
     pub(super) fn compute(&mut self, kernel: &Facts, ready: Time) -> Interval {
         let begin = self.computed.max(ready);
-        let fetch = begin + self.overhead;
+        let fetch = begin.max(self.set) + self.overhead;
         let cycles = kernel.cycles.max(self.bank_cycles(kernel));
         let after = |cycles: u64| fetch + Time::from_ns(cycles as f64 / self.ghz);
         let (own, end) = (after(kernel.cycles), after(cycles));
@@ -305,7 +378,10 @@ impl<'m> Rpu<'m> {
         self.bind(Resource::Launch, begin, fetch);
         self.bind(kernel.resource, fetch, own);
         self.bind(Resource::Banks, own, end);
-        self.computed = end;
+        (self.computed, self.begun) = (end, fetch);
+        let [in_sdm, own] = self.parameter_bytes;
+        self.parameter_bytes[0] = in_sdm + own;
+        self.parameters.push_back((own, end));
         self.compute += end - begin;
         Interval { begin, end }
     }
@@ -322,12 +398,25 @@ impl<'m> Rpu<'m> {
         if with_words as f64 > while_busy { while_busy as u64 } else { with_words }
     }
 
-    /// Fetches the program and the parameters of a launch. Returns the time from which they are there.
-    pub(super) fn fetch(&mut self, kernel: &Facts, (id, parameter_bytes): (ProgramId, u64)) -> Time {
-        let mut bytes = parameter_bytes;
-        let mut ready = Time::ZERO;
+    /// Fetches the parameters of a run, and the program with those of the first one. They take the
+    /// place of the oldest ones in the SDM. Returns the time from which they are there.
+    pub(super) fn fetch(
+        &mut self,
+        kernel: &Facts,
+        (id, parameters): (ProgramId, Parameters),
+        run: u32,
+    ) -> Time {
+        let words = parameters.run + if run == 0 { parameters.launch } else { 0 };
+        let mut bytes = LAUNCH_WORD_BYTES * words;
+        self.parameter_bytes[1] = bytes;
+        while self.parameter_bytes[0] + bytes > u64::from(self.machine.sdm.size_kib) << 10 {
+            let Some((oldest, end)) = self.parameters.pop_front() else { break };
+            self.parameter_bytes[0] -= oldest;
+            self.parameters_gone = end;
+        }
+        let mut ready = self.parameters_gone;
         match self.programs.get(&id) {
-            Some(program) => ready = program.ready,
+            Some(program) => ready = ready.max(program.ready),
             None => {
                 bytes += INSTRUCTION_BYTES * kernel.instructions;
                 while self.instructions + kernel.instructions > self.machine.instruction_capacity() as u64 {
@@ -340,9 +429,13 @@ impl<'m> Rpu<'m> {
                 self.instructions += kernel.instructions;
             }
         }
-        let end = self.transfer(Kind::Programs, bytes, ready, Direction::Read).end;
+        let interval = self.transfer(Kind::Programs, bytes, ready, Direction::Read);
+        let launch = self.memory.launch;
+        self.link.record(interval, || Action::Fetch { launch });
+        let end = interval.end;
         let fetched = Fetched { instructions: kernel.instructions, ready: end, idle: end };
         self.programs.entry(id).or_insert(fetched);
+        self.set = end.max(self.begun) + Time::from_ns(words as f64 / self.ghz);
         end
     }
 
@@ -350,7 +443,9 @@ impl<'m> Rpu<'m> {
     pub(super) fn load(&mut self, item: ItemId, space: Time) {
         let ready = space.max(self.saved(item));
         let Item { kind, halves, .. } = *self.memory.item(item);
-        let end = self.bring((kind, halves), self.memory.bytes(item), ready);
+        let extents = if self.memory.records() { self.extents(&[item]) } else { Vec::new() };
+        let end = self.bring((kind, halves), self.memory.bytes(item), ready, || extents);
+        self.memory.loaded(item, end);
         let item = self.memory.item_mut(item);
         (item.is_resident, item.ready) = (true, end);
     }
@@ -371,24 +466,58 @@ impl<'m> Rpu<'m> {
 
     /// Brings bytes of which the channel has so many halves, and the generator the rest. Returns their
     /// arrival.
-    pub(super) fn bring(&mut self, (kind, halves): (Kind, u8), bytes: u64, ready: Time) -> Time {
+    pub(super) fn bring(
+        &mut self,
+        (kind, halves): (Kind, u8),
+        bytes: u64,
+        ready: Time,
+        extents: impl FnOnce() -> Vec<Extent>,
+    ) -> Time {
         let transferred = bytes * u64::from(halves) / 2;
-        let end = self.transfer(kind, transferred, ready, Direction::Read).end;
+        let moved = self.transfer(kind, transferred, ready, Direction::Read);
         self.expanded += bytes - transferred;
         if let Some(account) = self.link.accounts.as_mut().and_then(|accounts| accounts.last_mut()) {
             account.expanded_bytes += bytes - transferred;
         }
-        end.max(self.generator.transfer(bytes - transferred, ready, Direction::Read).end)
+        let made = self.generator.transfer(bytes - transferred, ready, Direction::Read);
+        // A part of no bytes takes place when it is ready.
+        let begin = match (transferred, bytes - transferred) {
+            (0, _) => made.begin,
+            (_, 0) => moved.begin,
+            _ => moved.begin.min(made.begin),
+        };
+        let end = moved.end.max(made.end);
+        self.link.record(Interval { begin, end }, || Action::Load(extents()));
+        end
     }
 
-    /// Stores bytes. Returns the end of the transfer.
-    pub(super) fn store_bytes(&mut self, kind: Kind, bytes: u64, ready: Time) -> Time {
-        self.transfer(kind, bytes, ready, Direction::Write).end
+    /// Stores bytes. Returns the time of the transfer.
+    pub(super) fn store_bytes(
+        &mut self,
+        kind: Kind,
+        bytes: u64,
+        ready: Time,
+        extents: impl FnOnce() -> Vec<Extent>,
+    ) -> Interval {
+        let interval = self.transfer(kind, bytes, ready, Direction::Write);
+        self.link.record(interval, || Action::Store(extents()));
+        interval
     }
 
-    pub(super) fn take(&mut self, words: u64) -> Result<Time, Full> {
+    /// Records an action.
+    pub(super) fn record(&mut self, interval: Interval, action: Action) {
+        self.link.record(interval, || action);
+    }
+
+    /// The whole items in the VDM.
+    fn extents(&self, items: &[ItemId]) -> Vec<Extent> {
+        extents(&self.memory, items)
+    }
+
+    /// Takes so many pages.
+    pub(super) fn take(&mut self, pages: u64) -> Result<(Time, Space), Full> {
         let hbm = &self.machine.hbm;
-        self.memory.take(words, |bytes| least(hbm, bytes), |save| self.link.save(save))
+        self.memory.take(pages, |bytes| least(hbm, bytes), |save| self.link.save(save))
     }
 
     /// Moves out an item that is not evictable.
@@ -403,16 +532,22 @@ impl<'m> Rpu<'m> {
     }
 
     /// Returns space that is free from `free` on.
-    pub(super) fn give_back(&mut self, words: u64, free: Time) {
+    pub(super) fn give_back(&mut self, space: Space, free: Time) {
         let hbm = &self.machine.hbm;
-        self.memory.give_back(words, free, None, |bytes| least(hbm, bytes));
+        self.memory.give_back(space, free, None, |bytes| least(hbm, bytes));
     }
 
-    /// Lets results of which `words` are left in the VDM wait for the save of their last slices.
-    pub(super) fn save_last(&mut self, results: &[ItemId], kind: Kind, bytes: u64, words: u64, end: Time) {
+    /// Lets results wait for the save of their last slices, which are in a space. Those of the first ones began at `begin`.
+    pub(super) fn save_last(
+        &mut self,
+        results: &[ItemId],
+        (kind, bytes): (Kind, u64),
+        (space, extents): (Space, Vec<Extent>),
+        (begin, end): (Option<Time>, Time),
+    ) {
         let hbm = &self.machine.hbm;
-        let save = self.memory.add_save(kind, bytes, end);
-        self.memory.give_back(words, end, Some(save), |bytes| least(hbm, bytes));
+        let save = self.memory.add_save((kind, bytes), end, begin, extents);
+        self.memory.give_back(space, end, Some(save), |bytes| least(hbm, bytes));
         results.iter().for_each(|&item| self.memory.mark_saved(item, save));
     }
 
@@ -420,11 +555,17 @@ impl<'m> Rpu<'m> {
         items.iter().map(|&item| u64::from(self.memory.item(item).words)).sum()
     }
 
+    fn pages(&self, items: &[ItemId]) -> u64 {
+        items.iter().map(|&item| self.memory.item_pages(item)).sum()
+    }
+
     pub(super) fn bytes(&self, words: u64) -> u64 {
         self.machine.instruction_set().bytes(words)
     }
 
-    pub(super) fn too_large(&self, kernel: &'static str, needed: u64) -> TooLarge {
+    /// The error of a launch that needs so many pages at once.
+    pub(super) fn too_large(&self, kernel: &'static str, pages: u64) -> TooLarge {
+        let needed = pages * self.memory.page_words();
         TooLarge { kernel, needed, capacity: self.memory.capacity(), isa: self.machine.instruction_set() }
     }
 
@@ -438,18 +579,20 @@ impl<'m> Rpu<'m> {
         }
     }
 
-    /// Plans the saves that nothing waits for. Returns all times.
-    pub(crate) fn finish(mut self) -> Timeline {
+    /// Plans the saves that nothing waits for. Returns all times, and the items.
+    pub(crate) fn finish(mut self) -> (Timeline, Vec<Item>) {
         for save in self.memory.saves() {
             self.memory.end_of(save, |save| self.link.save(save));
         }
         let total = self.link.end.max(self.computed);
         self.bind(Resource::Hbm, self.computed, total);
+        let (saved_words, launch) = self.memory.saved_peak();
+        (self.out.hbm.saved_bytes, self.out.hbm.launch) = (self.bytes(saved_words), launch);
         let mut accounts = self.link.accounts.unwrap_or_default();
         if let Some(account) = accounts.get_mut(self.link.last as usize) {
             account.time_ps += (total - self.computed).0;
         }
-        Timeline {
+        let timeline = Timeline {
             total_ns: total.ns(),
             compute_ns: self.compute.ns(),
             channel_ns: self.link.channel.busy().ns(),
@@ -459,7 +602,14 @@ impl<'m> Rpu<'m> {
             expanded_bytes: (self.expanded > 0).then_some(self.expanded),
             is_too_long: total == Time::MAX,
             transfers: self.link.transfers.unwrap_or_default(),
+            events: self.link.events.unwrap_or_default(),
             ..self.out
-        }
+        };
+        (timeline, self.memory.items)
     }
+}
+
+/// Whole items in the VDM.
+fn extents(memory: &Memory, items: &[ItemId]) -> Vec<Extent> {
+    items.iter().map(|&item| memory.extent(item, 0, memory.item(item).words.into())).collect()
 }

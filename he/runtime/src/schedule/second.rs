@@ -3,7 +3,7 @@
 mod lifted;
 mod random;
 
-use super::{BURST_BYTES, INSTRUCTION_BYTES, Timeline};
+use super::{BURST_BYTES, INSTRUCTION_BYTES, LAUNCH_WORD_BYTES, Timeline};
 use crate::facts::Facts;
 use crate::place::{Item, Saved};
 use crate::time::{Span, Time};
@@ -14,8 +14,8 @@ use sim::Machine;
 /// A launch of the model.
 #[derive(Clone, Debug)]
 struct Launch {
-    /// The kernel, its program, and the bytes of its parameters; none for a gather.
-    kernel: Option<(Facts, u32, u64)>,
+    /// The kernel, its program, and the words of its parameters: those of the launch, and of each run; none for a gather.
+    kernel: Option<(Facts, u32, [u64; 2])>,
     operands: Vec<usize>,
     sources: usize,
     results: Vec<usize>,
@@ -25,8 +25,10 @@ struct Launch {
 struct Program {
     items: Vec<Item>,
     launches: Vec<Launch>,
-    /// The words of the VDM.
+    /// The pages of the VDM.
     capacity: u64,
+    /// The words of a page.
+    page: u64,
 }
 
 /// No launch.
@@ -41,7 +43,7 @@ struct Save {
     end: Option<u64>,
 }
 
-/// A piece of free space: its time, its words, and the save that it waits for.
+/// A piece of free space: its time, its pages, and the save that it waits for.
 type Piece = (u64, u64, Option<usize>);
 
 struct Model<'a> {
@@ -66,6 +68,8 @@ struct Model<'a> {
     /// The programs in the memory: number, instructions, arrival, end of the last launch.
     programs: Vec<(u32, u64, u64, u64)>,
     ended: u64,
+    /// Of each run: the time from which it fetches, its end, and the bytes of its parameters.
+    kernels: Vec<(u64, u64, u64)>,
     runs: Vec<(u64, u64, u64)>,
 }
 
@@ -108,12 +112,23 @@ impl Model<'_> {
         self.program.items[item].words.into()
     }
 
+    fn pages(&self, words: u64) -> u64 {
+        words.div_ceil(self.program.page)
+    }
+
+    /// The pages of an item.
+    fn room(&self, item: usize) -> u64 {
+        self.pages(self.words(item))
+    }
+
     fn bytes(&self, words: u64) -> u64 {
         (words * u64::from(self.machine.isa.word_bits)).div_ceil(8)
     }
 
     fn length(&self, bytes: u64) -> u64 {
         let hbm = &self.machine.hbm;
+        // Whole bursts of 32 bytes.
+        let bytes = bytes.div_ceil(32) * 32;
         ps(bytes as f64 / (hbm.gb_per_s * hbm.efficiency / f64::from(hbm.shared_by)))
     }
 
@@ -132,7 +147,8 @@ impl Model<'_> {
             return ready;
         }
         let length = self.length(bytes) + turns;
-        let (begin, end) = occupy(&mut self.busy, length, ready);
+        let burst = self.length(1);
+        let (begin, end) = occupy(&mut self.busy, length, ready, burst);
         let end = end + ps(self.machine.hbm.latency_ns);
         self.transfers.push((kind, bytes, begin, end));
         end
@@ -148,7 +164,7 @@ impl Model<'_> {
         let bytes_per_cycle = self.machine.generator.words_per_cycle * self.machine.isa.word_bits;
         let ghz = Clock::of(self.machine).ghz();
         let ns = (bytes - moved) as f64 / (f64::from(bytes_per_cycle) / 8.0 * ghz);
-        end.max(occupy(&mut self.generating, ps(ns), ready).1)
+        end.max(occupy(&mut self.generating, ps(ns), ready, 1).1)
     }
 
     /// The end of the save of an item, which is planned now; 0 if it has none.
@@ -176,12 +192,12 @@ impl Model<'_> {
     fn leave(&mut self, item: usize) {
         self.here[item] = false;
         let free = self.complete[item].max(self.idle[item]);
-        self.free(self.words(item), free, self.saved[item]);
+        self.free(self.room(item), free, self.saved[item]);
     }
 
-    fn free(&mut self, words: u64, time: u64, save: Option<usize>) {
-        if words > 0 {
-            self.pieces.push((time, words, save.filter(|&save| self.saves[save].end.is_none())));
+    fn free(&mut self, pages: u64, time: u64, save: Option<usize>) {
+        if pages > 0 {
+            self.pieces.push((time, pages, save.filter(|&save| self.saves[save].end.is_none())));
             if let Some(end) = save.and_then(|save| self.saves[save].end) {
                 self.pieces.last_mut().unwrap().0 = time.max(end);
             }
@@ -189,17 +205,17 @@ impl Model<'_> {
     }
 
     /// The place of a piece: the earliest time at which it is free.
-    fn earliest(&self, (time, words, save): Piece) -> (u64, u64, Option<usize>) {
+    fn earliest(&self, (time, pages, save): Piece) -> (u64, u64, Option<usize>) {
         let earliest = save.map_or(0, |save| {
             let Save { bytes, ready, .. } = self.saves[save];
             let hbm = &self.machine.hbm;
             let turns = ps(2.0 * hbm.turn_ns);
             ready + if bytes > 0 { self.length(bytes) + turns + ps(hbm.latency_ns) } else { 0 }
         });
-        (time.max(earliest), words, save)
+        (time.max(earliest), pages, save)
     }
 
-    fn free_words(&self) -> u64 {
+    fn free_pages(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.1).sum()
     }
 
@@ -210,26 +226,26 @@ impl Model<'_> {
         items.map(|i| (self.next(i, self.now), self.always[i] || self.saved[i].is_some(), i)).collect()
     }
 
-    fn take(&mut self, words: u64) -> Option<u64> {
-        while self.free_words() < words {
+    fn take(&mut self, pages: u64) -> Option<u64> {
+        while self.free_pages() < pages {
             let (.., item) = self.victims().into_iter().max()?;
             self.save(item, Kind::Spills);
             self.leave(item);
         }
-        let (mut missing, mut free) = (words, 0);
+        let (mut missing, mut free) = (pages, 0);
         while missing > 0 {
             let place = (0..self.pieces.len()).min_by_key(|&place| self.earliest(self.pieces[place]))?;
-            let (time, words, save) = self.pieces.swap_remove(place);
+            let (time, pages, save) = self.pieces.swap_remove(place);
             if let Some(save) = save {
                 let end = self.planned(save);
-                self.pieces.push((time.max(end), words, None));
+                self.pieces.push((time.max(end), pages, None));
                 continue;
             }
             free = free.max(time);
-            if words > missing {
-                self.pieces.push((time, words - missing, None));
+            if pages > missing {
+                self.pieces.push((time, pages - missing, None));
             }
-            missing = missing.saturating_sub(words);
+            missing = missing.saturating_sub(pages);
         }
         Some(free)
     }
@@ -242,11 +258,21 @@ impl Model<'_> {
         self.here[item] = true;
     }
 
-    fn fetch(&mut self, kernel: &Facts, program: u32, bytes: u64) -> u64 {
-        if let Some(&(.., arrival, _)) = self.programs.iter().find(|known| known.0 == program) {
-            return self.transfer(Kind::Programs, bytes, arrival);
-        }
+    /// The arrival of the parameters of a run. The SDM has those of the last runs.
+    fn fetch(&mut self, kernel: &Facts, program: u32, words: u64) -> u64 {
+        let bytes = LAUNCH_WORD_BYTES * words;
         let mut ready = 0;
+        let mut in_sdm = bytes;
+        for &(_, end, bytes) in self.kernels.iter().rev() {
+            in_sdm += bytes;
+            if in_sdm > 1024 * u64::from(self.machine.sdm.size_kib) {
+                ready = end;
+                break;
+            }
+        }
+        if let Some(&(.., arrival, _)) = self.programs.iter().find(|known| known.0 == program) {
+            return self.transfer(Kind::Programs, bytes, arrival.max(ready));
+        }
         let capacity = self.machine.instruction_capacity() as u64;
         while self.programs.iter().map(|known| known.1).sum::<u64>() + kernel.instructions > capacity {
             let oldest = (0..self.programs.len()).min_by_key(|&p| (self.programs[p].3, self.programs[p].0));
@@ -258,10 +284,12 @@ impl Model<'_> {
         end
     }
 
-    /// A run that is ready at a time: its begin and its end.
-    fn run(&mut self, kernel: &Facts, ready: u64) -> (u64, u64) {
+    /// A run that is ready at a time, and so many words of parameters that arrive at another: its begin and its end.
+    fn run(&mut self, kernel: &Facts, ready: u64, (arrival, parameters): (u64, u64)) -> (u64, u64) {
         let ghz = Clock::of(self.machine).ghz();
-        let begin = ready.max(self.ended);
+        let begin = ready.max(arrival).max(self.ended);
+        let in_use = self.kernels.last().map_or(0, |run| run.0);
+        let set = arrival.max(in_use) + ps(parameters as f64 / ghz);
         let since = self.transfers[self.served..].iter();
         let bytes: u64 =
             since.filter(|t| ![Kind::Permutations, Kind::Programs].contains(&t.0)).map(|t| t.1).sum();
@@ -276,7 +304,9 @@ impl Model<'_> {
             cycles = cycles.min((kernel.bank_cycles as f64 / (1.0 - share)).ceil() as u64);
         }
         let cycles = cycles.max(kernel.cycles);
-        self.ended = begin + ps(f64::from(self.machine.launch.cycles) / ghz) + ps(cycles as f64 / ghz);
+        let fetches = begin.max(set) + ps(f64::from(self.machine.launch.cycles) / ghz);
+        self.ended = fetches + ps(cycles as f64 / ghz);
+        self.kernels.push((fetches, self.ended, LAUNCH_WORD_BYTES * parameters));
         (begin, self.ended)
     }
 
@@ -315,26 +345,32 @@ impl Model<'_> {
                 .filter(|program| program.0 == number)
                 .for_each(|program| program.3 = end);
         }
-        let used = self.program.capacity - self.free_words();
+        let used = (self.program.capacity - self.free_pages()) * self.program.page;
         self.runs.push((begin, end, used));
         Some(())
     }
 
-    fn whole(&mut self, launch: &Launch, kernel: &Facts, (program, bytes): (u32, u64)) -> Option<(u64, u64)> {
+    fn whole(
+        &mut self,
+        launch: &Launch,
+        kernel: &Facts,
+        (program, words): (u32, [u64; 2]),
+    ) -> Option<(u64, u64)> {
         let limbs = &launch.operands[..launch.sources];
         let mut ready = 0;
         for &item in &launch.operands {
             if !self.here[item] {
-                let space = self.take(self.words(item))?;
+                let space = self.take(self.room(item))?;
                 self.load(item, space);
             }
             ready = ready.max(self.complete[item]);
         }
-        let dies = |item: &&usize| kernel.may_work_in_place && self.next(**item, self.now + 1) == NEVER;
+        let in_place = kernel.may_work_in_place && limbs.len() == launch.results.len();
+        let dies = |item: &&usize| in_place && self.next(**item, self.now + 1) == NEVER;
         let replaced: Vec<usize> = limbs.iter().filter(dies).copied().collect();
-        let sum = |items: &[usize]| items.iter().map(|&item| self.words(item)).sum::<u64>();
-        let words = sum(&launch.results) - sum(&replaced) + kernel.scratch_words;
-        ready = ready.max(self.take(words)?);
+        let sum = |items: &[usize]| items.iter().map(|&item| self.room(item)).sum::<u64>();
+        let scratch = self.pages(kernel.scratch_words);
+        ready = ready.max(self.take(sum(&launch.results) - sum(&replaced) + scratch)?);
         for &item in &replaced {
             ready = ready.max(self.idle[item]).max(self.saved(item));
         }
@@ -346,9 +382,10 @@ impl Model<'_> {
                 ready = ready.max(self.saved(item));
             }
         }
-        ready = ready.max(self.fetch(kernel, program, bytes));
-        let (begin, end) = self.run(kernel, ready);
-        self.free(kernel.scratch_words, end, None);
+        let words = words[0] + words[1];
+        let arrival = self.fetch(kernel, program, words);
+        let (begin, end) = self.run(kernel, ready, (arrival, words));
+        self.free(scratch, end, None);
         replaced.iter().for_each(|&item| self.here[item] = false);
         for (place, &item) in launch.operands.iter().enumerate() {
             self.release(item, end, kernel.overwrites_operand && place < launch.sources);
@@ -359,7 +396,8 @@ impl Model<'_> {
 
     fn gather(&mut self, launch: &Launch) -> Option<(u64, u64)> {
         let words = launch.results.iter().map(|&item| self.words(item)).sum::<u64>();
-        let mut ready = self.ended.max(self.take(words)?);
+        let pages = launch.results.iter().map(|&item| self.room(item)).sum::<u64>();
+        let mut ready = self.ended.max(self.take(pages)?);
         for &item in &launch.operands {
             self.save(item, Kind::Permutations);
             ready = ready.max(self.saved(item));
@@ -372,10 +410,10 @@ impl Model<'_> {
         Some((begin, end))
     }
 
-    /// Whether there is room of `words` if only items leave whose next use is after `next`.
-    fn has_room(&self, next: usize, words: u64) -> bool {
+    /// Whether there is room of so many pages if only items leave whose next use is after `next`.
+    fn has_room(&self, next: usize, pages: u64) -> bool {
         let later = self.victims().into_iter().filter(|victim| victim.0 > next);
-        self.free_words() + later.map(|(.., item)| self.words(item)).sum::<u64>() >= words
+        self.free_pages() + later.map(|(.., item)| self.room(item)).sum::<u64>() >= pages
     }
 
     fn sliced(
@@ -383,17 +421,26 @@ impl Model<'_> {
         launch: &Launch,
         kernel: &Facts,
         (slice, runs): (u32, u32),
-        (program, bytes): (u32, u64),
+        (program, parameters): (u32, [u64; 2]),
     ) -> Option<(u64, u64)> {
         let slice = u64::from(slice);
-        let buffer = slice * if runs > 1 { 2 } else { 1 };
+        let turns = if runs > 1 { 2 } else { 1 };
+        let is_output = |model: &Self, item: &&usize| model.program.items[**item].is_output;
+        // The pages of the slices of operands and results, of heirs' first slices, and of scratch words.
+        let of_slices = |model: &Self, streams: &[usize], stored: &[usize], heirs: usize| {
+            let outputs = stored.iter().filter(|item| is_output(model, item)).count();
+            let limbs =
+                [outputs, stored.len() - outputs].map(|limbs| model.pages(limbs as u64 * turns * slice));
+            let operands = turns * model.pages(streams.len() as u64 * slice);
+            let heirs = heirs as u64 * model.pages(slice);
+            operands + limbs[0] + limbs[1] + heirs + model.pages(kernel.scratch_words)
+        };
         let after = |model: &Self, item| model.next(item, model.now + 1);
         let (mut whole, mut streams): (Vec<usize>, Vec<usize>) =
             launch.operands.iter().partition(|&&item| self.here[item]);
-        let streaming = |streams: &[usize]| (streams.len() + launch.results.len()) as u64 * buffer;
         loop {
-            let room = self.free_words() + self.victims().iter().map(|v| self.words(v.2)).sum::<u64>();
-            if room >= streaming(&streams) + kernel.scratch_words {
+            let room = self.free_pages() + self.victims().iter().map(|v| self.room(v.2)).sum::<u64>();
+            if room >= of_slices(self, &streams, &launch.results, 0) {
                 break;
             }
             let farthest = |&&item: &&usize| {
@@ -418,13 +465,19 @@ impl Model<'_> {
         let mut taken = 0;
         for (next, is_operand, item) in wanted {
             let is_heir = is_operand == 0 && heirs < leaving.len();
-            let limbs = (streams.len() + stored.len() - 1) as u64;
-            let slices = limbs * buffer + heirs as u64 * slice + kernel.scratch_words;
-            let own = if is_heir { slice } else { self.words(item) };
+            let without = |items: &[usize]| -> Vec<usize> {
+                items.iter().copied().filter(|&other| other != item).collect()
+            };
+            let (rest, rest_stored) = match is_operand {
+                1 => (without(&streams), stored.clone()),
+                _ => (streams.clone(), without(&stored)),
+            };
+            let slices = of_slices(self, &rest, &rest_stored, heirs + usize::from(is_heir));
+            let own = if is_heir { 0 } else { self.room(item) };
             if !self.has_room(next, slices + taken + own) {
                 continue;
             }
-            taken += if is_heir { 0 } else { own };
+            taken += own;
             if is_operand == 1 {
                 streams.retain(|&other| other != item);
                 moved.push(item);
@@ -435,27 +488,24 @@ impl Model<'_> {
             }
         }
         leaving.truncate(heirs);
-        let limbs = (streams.len() + stored.len()) as u64;
-        let buffers = limbs * buffer + heirs as u64 * slice + kernel.scratch_words;
-        let space = self.take(buffers)?;
+        let space = self.take(of_slices(self, &streams, &stored, heirs))?;
         let mut ready = space;
         let mut moves = Vec::new();
         for &item in &moved {
-            let space = self.take(self.words(item))?;
+            let space = self.take(self.room(item))?;
             let Item { kind, halves, .. } = self.program.items[item];
             moves.push((kind, halves, self.bytes(slice), space.max(self.saved(item))));
         }
-        let own = kept[heirs..].iter().map(|&item| self.words(item)).sum();
+        let own = kept[heirs..].iter().map(|&item| self.room(item)).sum();
         ready = ready.max(self.take(own)?);
         let mut free: Vec<u64> = vec![space; runs.min(2) as usize];
-        let words = streams.len() as u64 * slice;
-        while words > 0 && free.len() < runs as usize && self.free_words() >= words {
-            free.push(self.take(words)?);
+        let in_turn = self.pages(streams.len() as u64 * slice);
+        while in_turn > 0 && free.len() < runs as usize && self.free_pages() >= in_turn {
+            free.push(self.take(in_turn)?);
         }
         for &item in launch.operands.iter().filter(|&&item| self.here[item]) {
             ready = ready.max(self.complete[item]);
         }
-        ready = ready.max(self.fetch(kernel, program, bytes));
         // Loads and stores by kind: bytes of a run, and the time from which they are ready.
         let mut loads: Vec<(Kind, u8, u64, u64)> = Vec::new();
         let mut stores: Vec<(Kind, u64)> = Vec::new();
@@ -483,6 +533,8 @@ impl Model<'_> {
         for run in 0..runs as usize {
             let before = if run >= 2 { spans[run - 2].1 } else { 0 };
             let mut at = ready;
+            let words = parameters[1] + if run == 0 { parameters[0] } else { 0 };
+            let arrival = self.fetch(kernel, program, words);
             let turn = run % free.len();
             for &(kind, halves, bytes, time) in &moves {
                 at = at.max(self.bring(kind, halves, bytes, time));
@@ -495,7 +547,7 @@ impl Model<'_> {
                     at = at.max(self.write(kind, bytes, before));
                 }
             }
-            let span = self.run(kernel, at);
+            let span = self.run(kernel, at, (arrival, words));
             spans.push(span);
             free[turn] = span.1;
         }
@@ -506,8 +558,8 @@ impl Model<'_> {
         }
         let end = self.ended;
         moved.iter().for_each(|&item| (self.here[item], self.complete[item]) = (true, end));
-        free.into_iter().for_each(|free| self.free(words, free, None));
-        self.free(heirs as u64 * slice + kernel.scratch_words, end, None);
+        free.into_iter().for_each(|free| self.free(in_turn, free, None));
+        self.free(heirs as u64 * self.pages(slice) + self.pages(kernel.scratch_words), end, None);
         for (kind, bytes) in stores {
             self.saves.push(Save { kind, bytes, ready: end, end: None });
             let save = self.saves.len() - 1;
@@ -516,7 +568,7 @@ impl Model<'_> {
                 .copied()
                 .filter(|&item| self.program.items[item].is_output == (kind == Kind::Outputs))
                 .collect();
-            self.free(of_kind.len() as u64 * buffer, end, Some(save));
+            self.free(self.pages(of_kind.len() as u64 * turns * slice), end, Some(save));
             for item in of_kind {
                 (self.saved[item], self.complete[item]) = (Some(save), end);
             }
@@ -528,14 +580,18 @@ impl Model<'_> {
     }
 }
 
-/// Occupies a resource for so long, in the first times that are free. Returns the begin and the end.
-fn occupy(busy: &mut Vec<(u64, u64)>, mut left: u64, ready: u64) -> (u64, u64) {
+/// Occupies a resource for so long, in the first times that are free; before others, in multiples of a burst. Returns the begin and
+/// the end.
+fn occupy(busy: &mut Vec<(u64, u64)>, mut left: u64, ready: u64, burst: u64) -> (u64, u64) {
     let (mut at, mut pieces) = (ready, Vec::new());
     for &(begin, end) in busy.iter() {
         if left > 0 && begin > at {
-            let until = begin.min(at + left);
-            pieces.push((at, until));
-            left -= until - at;
+            let room = begin - at;
+            let part = if room < left || room < burst { room / burst * burst } else { left };
+            if part > 0 {
+                pieces.push((at, at + part));
+            }
+            left -= part;
         }
         at = at.max(end);
     }
@@ -568,6 +624,7 @@ fn model<'a>(program: &'a Program, machine: &'a Machine) -> Option<Model<'a>> {
         served: 0,
         programs: Vec::new(),
         ended: 0,
+        kernels: Vec::new(),
         runs: Vec::new(),
     };
     for launch in 0..program.launches.len() {

@@ -2,6 +2,7 @@
 
 use super::HbmUse;
 use crate::facts::Resource;
+use crate::record::{Event, Places};
 use crate::time::Span;
 use crate::traffic::{Kind, Traffic};
 use sim::{Events, Work};
@@ -89,6 +90,10 @@ pub struct Timeline {
     pub runs: Vec<Run>,
     /// All transfers, if they are recorded.
     pub transfers: Vec<Transfer>,
+    /// All runs and transfers with their addresses in the order in which they are planned, if they are recorded.
+    pub events: Vec<Event>,
+    /// The place of everything in the off-chip memory, if events are recorded.
+    pub places: Places,
 }
 
 impl Timeline {

@@ -5,6 +5,7 @@ mod calls;
 mod mappings;
 mod profile;
 mod random;
+mod replay;
 mod streams;
 mod traces;
 

@@ -68,6 +68,8 @@ fn check(folder: &Path, name: &str) {
         launches.shapes.len(),
         start.elapsed()
     );
+    let replayed = runtime.replay(&runtime.recorded().unwrap(), &inputs);
+    assert!(replayed.as_ref() == Ok(&outputs), "{name}: {:?}", replayed.err());
     for (group, limbs) in program.outputs().iter().zip(&outputs) {
         let found: Vec<String> = limbs.iter().map(digest).collect();
         assert_eq!(

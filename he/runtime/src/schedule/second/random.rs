@@ -1,6 +1,6 @@
 //! Both models on random programs and machines.
 
-use super::super::rpu::{ProgramId, Rpu, Task};
+use super::super::rpu::{Parameters, ProgramId, Records, Rpu, Task};
 use super::super::timeline::Timeline;
 use super::super::uses::Uses;
 use super::{Launch, Program, model};
@@ -18,15 +18,18 @@ fn runtime(program: &Program, machine: &Machine) -> Option<Timeline> {
         .clone()
         .flat_map(|(index, launch)| launch.operands.iter().map(move |&item| (ItemId(item as u32), index)));
     let uses = Uses::of(program.items.len(), pairs);
-    let mut rpu = Rpu::new(machine, program.capacity, (program.items.clone(), uses), (true, true));
+    let records = Records { record: true, accounts: true, events: true };
+    let vdm = (program.capacity, program.page);
+    let mut rpu = Rpu::new(machine, vdm, (program.items.clone(), uses), records);
     let ids = |items: &[usize]| items.iter().map(|&item| ItemId(item as u32)).collect::<Vec<_>>();
     for (index, Launch { kernel, operands, sources, results }) in launches {
-        let kernel = kernel.map(|(kernel, program, bytes)| (kernel, ProgramId(program), bytes));
+        let kernel = kernel
+            .map(|(kernel, program, [launch, run])| (kernel, ProgramId(program), Parameters { launch, run }));
         let (operands, results) = (ids(operands), ids(results));
         rpu.launch(index, &Task { kernel, operands: &operands, sources: *sources, results: &results })
             .ok()?;
     }
-    Some(rpu.finish())
+    Some(rpu.finish().0)
 }
 
 /// The words of a limb in random programs.
@@ -99,7 +102,7 @@ fn program(rng: &mut Random) -> Program {
                 numbers.push(number);
             }
             let program = numbers.iter().position(|&known| known == number).unwrap() as u32;
-            (kernel, program, 16 * rng.random_range(0..20))
+            (kernel, program, [rng.random_range(0..20), rng.random_range(0..100)])
         });
         launches.push(Launch { kernel, operands, sources, results });
     }
@@ -108,8 +111,9 @@ fn program(rng: &mut Random) -> Program {
         item.is_output = !is_read || rng.random_range(0..10) == 0;
         item.has_home = item.is_output;
     }
-    let capacity = u64::from(LIMB) * rng.random_range(4..30) + rng.random_range(0..1000);
-    Program { items, launches, capacity }
+    let page = 1 << rng.random_range(0..11);
+    let capacity = (u64::from(LIMB) * rng.random_range(4..30) + rng.random_range(0..1000)) / page;
+    Program { items, launches, capacity, page }
 }
 
 fn machine(rng: &mut Random) -> Machine {
@@ -122,6 +126,7 @@ fn machine(rng: &mut Random) -> Machine {
             values.hbm.turn_ns = [0.0, 12.5, 100.0][rng.random_range(0..3)];
             values.generator.words_per_cycle = 1 << rng.random_range(0..6);
             values.launch.cycles = [0, 16, 1000][rng.random_range(0..3)];
+            values.sdm.size_kib = rng.random_range(1..20);
             values.isa.word_bits = rng.random_range(28..=128);
             values.vdm.banks = 1 << rng.random_range(3..9);
             values.vdm.ports = rng.random_range(1..3);
