@@ -110,7 +110,7 @@ fn paths_are_bytes() {
     write("program.toml", "program = \"k.o\"\n");
     write("machine.toml", "kernel = \"add\"\nn = 512\nmachine = \"m.toml\"\n");
     write("data.toml", "program = \"k.b512\"\n[input]\na = \"y.bin\"\nb = \"y.bin\"\n");
-    write("ring.toml", "program = \"p.fhetch\"\nmanifest = \"p.json\"\n");
+    write("ring.toml", "program = \"p.fhetch\"\nmanifest = \"p.manifest.json\"\n");
     write("set-of.toml", "kernel = \"keyswitch\"\nset = \"set.toml\"\nn = 1024\nlevel = 2\n");
     write(
         "x.toml",
@@ -137,7 +137,7 @@ fn paths_are_bytes() {
         "run @k.o --input a=@y.bin --input b=@y.bin --output c=@z.npy",
         "run @k.o --input a=@y.bin --input b=@y.bin --expect c=@z.npy",
         "gen program keyswitch --set @set.toml --n 1024 --level 2 -o @p.fhetch",
-        "run @p.fhetch --manifest @p.json --timing-only --profile @profile.json",
+        "run @p.fhetch --manifest @p.manifest.json --timing-only --profile @profile.json",
         "machine check @m.toml @tech.toml",
         "machine show @m.toml",
         "machine diff @m.toml rpu-128x128",
