@@ -334,15 +334,22 @@ fn names_from_files_control_no_terminal_no_chart_and_no_spreadsheet() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     succeed(folder, &["gen", "ntt", "--n", "1024", "--plan", "kl", "-o", "=1+1.o"]);
-    let sweep = "title = '<a> & \u{1b}[31m\u{0}'\n[grid]\nprogram = ['=1+1.o']\nhple.count = [64, 128]\n";
+    let sweep = |title: &str| {
+        let text = format!("title = \"{title}\"\n[grid]\nprogram = [\"=1+1.o\"]\nhple.count = [64, 128]\n");
+        fs::write(folder.join("s.toml"), text).unwrap();
+    };
     // TOML forbids raw control characters, but has escapes for them.
-    let sweep = sweep.replace('\'', "\"").replace('\u{1b}', "\\u001b").replace('\u{0}', "\\u0000");
-    fs::write(folder.join("s.toml"), sweep).unwrap();
+    sweep("<a> & \\u001b[31m\\u0000");
+    let refused = rpu(folder, &["sweep", "s.toml"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let errors = String::from_utf8(refused.stderr).unwrap();
+    assert!(errors.contains("`title` is not one line of text") && !errors.contains('\u{1b}'), "{errors}");
+    sweep("<a> & 'b'");
     let summary = succeed(folder, &["sweep", "s.toml"]);
-    assert!(summary.starts_with("<a> & \\u{1b}[31m\\u{0}\n"), "{summary}");
+    assert!(summary.starts_with("<a> & 'b'\n"), "{summary}");
     for name in ["out/pareto.svg", "out/report.html"] {
         let text = fs::read_to_string(folder.join(name)).unwrap();
-        assert!(text.contains("&lt;a&gt; &amp; \\u{1b}[31m"), "{name}");
+        assert!(text.contains("&lt;a&gt; &amp; "), "{name}");
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{name}");
     }
     let mut table = csv::Reader::from_path(folder.join("out/results.csv")).unwrap();

@@ -2,10 +2,10 @@
 
 use crate::time::{Interval, Time};
 use sim::machine::Hbm;
+use std::collections::BTreeMap;
 
 /// The bytes of a burst: a transfer has whole bursts, and is cut between them.
 pub(crate) const BURST_BYTES: u64 = 32;
-use std::collections::BTreeMap;
 
 /// The direction of a transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,8 +100,8 @@ impl Channel {
 
     /// Keeps an idle interval.
     fn keep(&mut self, begin: Time, end: Time) {
-        // No burst fits a shorter one.
-        if end >= begin + self.burst.1 {
+        // No burst fits a shorter one, also at the end of time, where sums saturate.
+        if end > begin && end - begin >= self.burst.1 {
             self.idle.insert(begin, end);
         }
     }
