@@ -18,7 +18,16 @@ const launch = async () => {
   process.env.AWS_EXECUTION_ENV ??= "AWS_Lambda_nodejs20.x";
   process.env.AWS_LAMBDA_JS_RUNTIME ??= "nodejs20.x";
   const [chromium, puppeteer] = [await load("@sparticuz/chromium"), await load("puppeteer-core")];
-  return puppeteer.launch({ args: [...chromium.args, "--disable-gpu"], executablePath: await chromium.executablePath(), headless: "shell", defaultViewport: { width: 1200, height: 900 } });
+  const options = { args: [...chromium.args, "--disable-gpu"], headless: "shell", defaultViewport: { width: 1200, height: 900 } };
+  for (let left = 100; ; left--) {
+    try {
+      return await puppeteer.launch({ ...options, executablePath: await chromium.executablePath() });
+    } catch (error) {
+      // Another process still unpacks the browser, which all of a temporary folder share.
+      if (error.code !== "ETXTBSY" || left === 0) throw error;
+      await new Promise((done) => setTimeout(done, 200));
+    }
+  }
 };
 
 let browser;
