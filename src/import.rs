@@ -17,7 +17,7 @@ pub(crate) struct Args {
     /// --mlir-print-op-generic` prints
     #[arg(value_name = "FILE.mlir")]
     file: PathBuf,
-    /// File to write, with a name that ends in .fhetch. The manifest gets the same name, ending in .json
+    /// File to write, with a name that ends in .fhetch. P.manifest.json, the manifest, is written beside it
     #[arg(short, long, value_name = "P.fhetch")]
     output: PathBuf,
     /// Ring degree in place of the file's; a smaller one is for tests

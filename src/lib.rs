@@ -205,7 +205,8 @@ fn with_owners(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// The first argument that an option of texts was given and that is no text: clap says only that there is one.
+/// The first argument that an option of texts was given and that is no text: clap says only that there is
+/// one.
 fn argument_that_is_no_text() -> Option<OsString> {
     let arguments: Vec<_> = std::env::args_os().collect();
     let is_refused = |kept: &&OsString| {

@@ -61,7 +61,8 @@ pub(crate) struct Args {
     /// Place of the legend
     #[arg(long, value_name = "PLACE", value_parser = legend_place())]
     legend: Option<Legend>,
-    /// Write the designs of the chart to a table: panel, series, name, both quantities, and whether a design is on a front
+    /// Write the designs of the chart to a table: panel, series, name, both quantities, and whether a design
+    /// is on a front
     #[arg(long, value_name = "FILE.csv")]
     points: Option<PathBuf>,
     /// File to write: .svg, .png or .html; by default chart.svg in the first folder, or beside the first table

@@ -57,8 +57,8 @@ impl Kernel {
         Some(NumberWords { space: Space::Vdm, words })
     }
 
-    /// The words of the table for one of the rings, by their places in it, in order. They are the whole table of the kernel for
-    /// this ring alone.
+    /// The words of the table for one of the rings, by their places in it, in order. They are the whole table
+    /// of the kernel for this ring alone.
     pub fn table_of(&self, ring: usize) -> impl Iterator<Item = u32> {
         self.layout.table_of(&self.code, ring)
     }

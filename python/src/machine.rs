@@ -14,7 +14,8 @@ pub(crate) struct PyMachine {
 
 #[pymethods]
 impl PyMachine {
-    /// The machine with this built-in name, or in this file if the name ends in `.toml` or has a folder. Each override,
+    /// The machine with this built-in name, or in this file if the name ends in `.toml` or has a folder. Each
+    /// override,
     /// `key=value`, changes a key.
     #[new]
     fn new(name: &str, overrides: Vec<String>) -> PyResult<Self> {

@@ -65,7 +65,8 @@ impl PyRingProgram {
         })?
     }
 
-    /// Reads a program with its manifest, by default `P.manifest.json` or `P.json` beside `P.fhetch`, or with a degree.
+    /// Reads a program with its manifest, by default `P.manifest.json` or `P.json` beside `P.fhetch`, or with
+    /// a degree.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf, manifest: Option<PathBuf>, n: Option<u64>) -> PyResult<Self> {
         let file = py.detach(|| RingFile::read(&path, manifest.as_deref(), n)).map_err(raise)?;

@@ -119,9 +119,9 @@ impl Area {
         gate_mm2(machine) * Vbar::of(machine).gates().total()
     }
 
-    /// The area of a machine with what a run uses beside it. Launches that are planned with the off-chip memory have registers of
-    /// their own, and pages. Keys on the chip lie in macros of 32 KiB with
-    /// one port. RPUs that share the off-chip memory share its interface.
+    /// The area of a machine with what a run uses beside it. Launches that are planned with the off-chip
+    /// memory have registers of their own, and pages. Keys on the chip lie in macros of 32 KiB with one port.
+    /// RPUs that share the off-chip memory share its interface.
     pub fn of_run(machine: &Machine, usage: &Usage) -> Self {
         let constants = &machine.technology.area;
         let macros = (usage.key_bytes as f64 / KEY_MACRO_BYTES).ceil();

@@ -277,9 +277,9 @@ pub fn vdm_access(machine: &Machine) -> Gates {
     Gates { logic: 0.0, registers: FLIP_FLOP * stages * (f64::from(machine.isa.word_bits) + address) }
 }
 
-/// What planned launches take beside a kernel's own registers: a second set of registers, which is set while the first is in
-/// use, the numbers of pages in both sets of address registers, and at each bank the choice of a page by the upper bits of a
-/// word's offset.
+/// What planned launches take beside a kernel's own registers: a second set of registers, which is set while
+/// the first is in use, the numbers of pages in both sets of address registers, and at each bank the choice
+/// of a page by the upper bits of a word's offset.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Paging {
     /// The page numbers of an address register.

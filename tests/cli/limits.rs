@@ -1,13 +1,13 @@
-//! What a file may cost: hostile files of every kind that a command reads, of `RPU_HOSTILE_BYTES` bytes, within ten
-//! seconds of a processor and 2 GB. `.ci/long` gives them a MB.
+//! What a file may cost: hostile files of every kind that a command reads, of `RPU_HOSTILE_BYTES` bytes,
+//! within ten seconds of a processor and 2 GB. `.ci/long` gives them a MB.
 
 use crate::common::process;
 use rayon::prelude::*;
 use std::fs;
 use std::process::Output;
 
-/// A command, and the file marked `@` of it: a head, copies of a unit up to the size, with the number of the copy for `{}`,
-/// and a tail.
+/// A command, and the file marked `@` of it: a head, copies of a unit up to the size, with the number of the
+/// copy for `{}`, and a tail.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
 const TABLE: &str = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\n";

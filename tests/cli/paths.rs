@@ -90,7 +90,8 @@ fn documents_show_control_characters_of_names_as_escapes() {
     succeed(folder, &["sweep", "verify", "out"]);
 }
 
-/// A folder whose name is Latin-1: commands find its files, by any option that takes a path and beside a sweep.
+/// A folder whose name is Latin-1: commands find its files, by any option that takes a path and beside a
+/// sweep.
 #[cfg(unix)]
 #[test]
 fn paths_are_bytes() {

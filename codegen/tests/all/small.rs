@@ -1,4 +1,5 @@
-//! Transforms and automorphisms of small rings against those of Lattigo, HEXL, HEIR and SEAL (`data/README.md`).
+//! Transforms and automorphisms of small rings against those of Lattigo, HEXL, HEIR and SEAL
+//! (`data/README.md`).
 
 use b512_asm::{Isa, Setting};
 use codegen::{Parameters, PlanChoice, Request, generate};

@@ -36,7 +36,7 @@ pub(crate) struct Emitter {
 /// An output: its name, its limbs and their towers.
 type Output = (String, Vec<Limb>, Vec<Tower>);
 
-/// The most lines of a program, or of a function: they take some hundreds of MB.
+/// The most lines of a program, or of a function; assumed, as a bound on memory.
 const MOST_LINES: usize = 1 << 22;
 
 /// The regions of a text under construction.

@@ -5,10 +5,10 @@
 //! conditions) is computed, and what is encrypted goes to a [`Circuit`]. A number that the file does not
 //! have, such as a clear argument that the user does not give, makes its plaintexts inputs of the program.
 //!
-//! * **Scales.** A file has log2 of scales. Here they are exact: that of a message is, one level below, what
-//!   its square has after a rescale; one of them is 2^`logDefaultScale`. A plaintext takes the scale that its
-//!   product or sum needs. Summands whose scales still differ, by at most 2^-16, are added as they are;
-//!   [`Import::worst_sum`] is the largest difference.
+//! * **Scales.** A file has the logarithms of scales. Here scales are exact. A message has the scale of a
+//!   squared and rescaled message of the level above; at one level it is 2^`logDefaultScale`. A plaintext
+//!   takes the scale that its product or sum needs. Summands whose scales still differ, by at most 2^-16, are
+//!   added as they are; [`Import::worst_sum`] is the largest difference.
 //! * **Bootstraps.** A file has no moduli for them. They have those of the set `lattigo-n16qp1546`, above the
 //!   file's.
 //! * **Operations** are rows of a table in the file of their dialect.

@@ -82,7 +82,8 @@ pub struct Timed {
     pub events: Events,
     /// The energy of one run, in uJ.
     pub energy_uj: f64,
-    /// The words of the VDM beside the operands and the table: those of spilled vectors, and an elementwise kernel's scalars.
+    /// The words of the VDM beside the operands and the table: those of spilled vectors, and an elementwise
+    /// kernel's scalars.
     pub scratch_words: u64,
     /// The words of its table of factors.
     pub table_words: u32,

@@ -52,8 +52,8 @@ pub(crate) struct Save {
     pub(crate) end: Option<Time>,
 }
 
-/// The time for which the off-chip memory has words of an item that has no place of its own there, and the launch in which
-/// the save arose.
+/// The time for which the off-chip memory has words of an item that has no place of its own there, and the
+/// launch in which the save arose.
 #[derive(Clone, Copy, Debug)]
 struct Stay {
     interval: Interval,
@@ -135,8 +135,8 @@ impl Space {
     }
 }
 
-/// Free space: its time, its pages, and the save that must be planned before the time is known. Without that, the time
-/// is the earliest.
+/// Free space: its time, its pages, and the save that must be planned before the time is known. Without that,
+/// the time is the earliest.
 type Piece = (Time, u64, Option<SaveId>, Vec<u32>);
 
 /// Too little space: the words that one launch needs at once.
@@ -168,7 +168,8 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// A memory of `capacity` pages of `page_words` words of an instruction set. `record` asks for the numbers of pages.
+    /// A memory of `capacity` pages of `page_words` words of an instruction set. `record` asks for the
+    /// numbers of pages.
     pub(crate) fn new((capacity, page_words): (u64, u64), isa: Isa, items: Vec<Item>, record: bool) -> Self {
         let numbers = if record { (0..capacity as u32).collect() } else { Vec::new() };
         Self {
@@ -255,8 +256,8 @@ impl Memory {
         self.peak * self.page_words
     }
 
-    /// The largest number of words that the off-chip memory holds at once for items without a place of their own there, each from
-    /// its save to its last load, and the launch that saves the last of these.
+    /// The largest number of words that the off-chip memory holds at once for items without a place of their
+    /// own there, each from its save to its last load, and the launch that saves the last of these.
     pub(crate) fn saved_peak(&self) -> (u64, u32) {
         let mut stays: Vec<_> =
             self.stays.iter().map(|(&id, stay)| (stay.interval.begin, id, stay)).collect();
@@ -377,8 +378,8 @@ impl Memory {
         }
     }
 
-    /// Takes so many pages, and returns them with the time from which they are free. `least` is the shortest time
-    /// of a transfer, and `plan` plans a save and returns its end.
+    /// Takes so many pages, and returns them with the time from which they are free. `least` is the shortest
+    /// time of a transfer, and `plan` plans a save and returns its end.
     ///
     /// # Errors
     /// Returns an error if the items of launches in progress leave too little space.

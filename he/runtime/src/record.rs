@@ -1,4 +1,5 @@
-//! A record of the scheduled program: every transfer and every run with its time and the addresses of its words.
+//! A record of the scheduled program: every transfer and every run with its time and the addresses of its
+//! words.
 
 use crate::time::Span;
 

@@ -124,14 +124,14 @@
 //! `permutations`, when space for the result is taken, the limb is saved, and the launch before has ended.
 //! The next launch begins after it.
 //!
-//! An instruction has [`INSTRUCTION_BYTES`] bytes. In the instruction memory, programs whose last launch ended
-//! first make room; of equals, the first. A program that is not there is fetched when the launches of those
-//! that leave have ended. The *parameters* of a run are its addresses, and for the first run of a launch
-//! moduli and scalars. An address has 28 bits and the numbers of a limb's pages; a table of several limbs
-//! takes several. Each has whole words of [`LAUNCH_WORD_BYTES`] bytes. They come with the program, or alone,
-//! as one transfer `programs`, into the SDM: when the runs have ended whose parameters make room, the first
-//! ones first. Then one word a cycle sets the second set of registers, which is free when the kernel of the
-//! run before has begun.
+//! An instruction has [`INSTRUCTION_BYTES`] bytes. In the instruction memory, programs whose last launch
+//! ended first make room; of equals, the first. A program that is not there is fetched when the launches of
+//! those that leave have ended. The *parameters* of a run are its addresses, and for the first run of a
+//! launch moduli and scalars. An address has 28 bits and the numbers of a limb's pages; a table of several
+//! limbs takes several. Each has whole words of [`LAUNCH_WORD_BYTES`] bytes. They come with the program, or
+//! alone, as one transfer `programs`, into the SDM: when the runs have ended whose parameters make room, the
+//! first ones first. Then one word a cycle sets the second set of registers, which is free when the kernel of
+//! the run before has begun.
 //!
 //! The time of a program is the end of its last launch or transfer. A transfer has the kind of its limb:
 //! `inputs`, `keys`, `tables` (zero too), `outputs`, `spills`. The off-chip memory has a place for inputs,

@@ -338,7 +338,8 @@ fn number(text: &str) -> Parsed<'_, Operand> {
     Ok((rest, operand))
 }
 
-/// A decimal number without a plus, zeros before it and a fraction of zeros: long ones are then compared exactly too.
+/// A decimal number without a plus, zeros before it and a fraction of zeros: long ones are then compared
+/// exactly too.
 fn bare(number: &str) -> &str {
     let digits = number.strip_prefix('+').unwrap_or(number);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));

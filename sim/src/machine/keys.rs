@@ -397,8 +397,8 @@ sections! {
         /// Size, in MiB.
         size_mib: u32 => Int(1, 512), "4", Paper "", Fixed,
             [Cycles Stages Clock Area Energy] "macros of size / banks, with the clock of their size", 4..=512;
-        /// Pages of a limb of a ring program: an address register of a launch holds as many page numbers. A page has at least
-        /// one vector and one row of all banks.
+        /// Pages of a limb of a ring program: an address register of a launch holds as many page numbers. A
+        /// page has at least one vector and one row of all banks.
         limb_pages: u32 => PowerOfTwo(1, 128), "16", Assumed "spaces in pieces of a sixteenth of a limb lose little to rounding", Fixed,
             [Stream Area] "a second set of registers with page numbers, and the choice of a page at each bank" NotModelled "the delay of this choice: the paper runs single kernels, whose addresses are those of the memory";
         /// Cycles of an access to a bank, which accepts one in each cycle: its macros lie behind a pipelined tree. Loads
@@ -417,9 +417,9 @@ sections! {
 
     /// Launches of kernels.
     Launch [launch] {
-        /// Cycles of each run of a kernel before its own: from the time at which all that it needs is there and its registers are
-        /// set to the start command. Its own cycles include the filling and draining of pipes. Runs of a single program on its own
-        /// have none.
+        /// Cycles of each run of a kernel before its own: from the time at which all that it needs is there
+        /// and its registers are set to the start command. Its own cycles include the filling and draining of
+        /// pipes. Runs of a single program on its own have none.
         cycles: u32 => Int(0, 1 << 20), "16", Assumed "a queue of launches beside the front end swaps two sets of registers and starts the next launch; words that set registers are counted. A doorbell of a host takes about 1 µs, 1,000 to 2,000 cycles", Fixed,
             [Stream] "" NotModelled "the paper has no control of launches";
     }

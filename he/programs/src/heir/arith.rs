@@ -192,11 +192,7 @@ fn reals<'t>(
 fn apply(operands: &[Value], compute: &dyn Fn(&[f64]) -> f64) -> Option<Value> {
     match operands {
         [Value::Real(_)] | [Value::Real(_), Value::Real(_)] => {
-            let number = |value: &Value| match value {
-                Value::Real(value) => *value,
-                _ => None,
-            };
-            let numbers: Option<Vec<f64>> = operands.iter().map(number).collect();
+            let numbers: Option<Vec<f64>> = operands.iter().map(Value::real).collect();
             let value = numbers.map(|numbers| compute(&numbers));
             value.is_none_or(f64::is_finite).then_some(Value::Real(value))
         }

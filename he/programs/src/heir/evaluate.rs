@@ -14,16 +14,17 @@ use num_complex::Complex64;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// The most operations of an evaluation, so that it ends.
+/// The most operations of an evaluation, so that it ends; assumed.
 const MOST_STEPS: u64 = 1 << 29;
 
-/// The most operations on ciphertexts, of which each has many lines.
+/// The most operations on ciphertexts, of which each has many lines; assumed.
 const MOST_ENCRYPTED: usize = 1 << 18;
 
-/// The largest relative difference of the scales of summands.
+/// The largest relative difference of the scales of summands: an error of this size is noted, a larger one
+/// refused. Assumed.
 const WORST_SUM: f64 = 1.0 / 65_536.0;
 
-/// A relative difference of scales that is none.
+/// Scales with a smaller relative difference are equal: what is left of rounding to [`SCALE_BITS`].
 const EQUAL: f64 = 1e-30;
 
 /// The bits of a scale that are kept: squares of squares of exact ones grow without bound.
@@ -381,7 +382,7 @@ impl<'p, 't> Evaluation<'p, 't> {
         }
     }
 
-    /// The plaintext of slots for a circuit. Its scale is what a product lacks, or that of a sum.
+    /// The plaintext of slots for a circuit, of the scale that the product or the sum needs.
     pub(super) fn plaintext(
         &mut self,
         operation: &Operation<'t>,
@@ -474,7 +475,7 @@ impl<'p, 't> Evaluation<'p, 't> {
     }
 }
 
-/// The largest difference, in bits, between a scale and that of the highest level.
+/// The most bits by which a scale may differ from the scale of the highest level; assumed.
 const MOST_DRIFT: f64 = 0.25;
 
 /// The scales of messages by the number of moduli: one level below has what the square of a message has

@@ -3,7 +3,6 @@
 use super::ckks;
 use super::evaluate::{Evaluation, Row};
 use super::text::Operation;
-use super::types::Type;
 use super::value::{Encoded, Tensor, Value};
 use diagnostic::Diagnostic;
 use std::rc::Rc;
@@ -35,11 +34,7 @@ fn encrypt<'t>(e: &mut Evaluation<'_, 't>, operation: &Operation<'t>) -> Result<
 
 fn decode<'t>(e: &mut Evaluation<'_, 't>, operation: &Operation<'t>) -> Result<Vec<Value>, Diagnostic> {
     let encoded = e.encoded(operation, 0)?;
-    let is = e.result_type(operation, 0)?;
-    let shape: Option<Vec<usize>> = match &*is {
-        Type::Tensor { shape, .. } => shape.iter().copied().collect(),
-        _ => None,
-    };
+    let shape = e.result_type(operation, 0)?.fixed_shape();
     let count = shape.as_ref().map(|shape| shape.iter().product());
     let slots = encoded.slots.as_ref().zip(count).and_then(|(slots, count)| slots.get(..count));
     let (Some(shape), Some(slots)) = (shape, slots) else {

@@ -13,7 +13,7 @@ pub(super) const BOOTSTRAP_SET: &str = "lattigo-n16qp1546";
 /// The parameters of CKKS.
 #[derive(Clone, Debug)]
 pub(super) struct Scheme<'t> {
-    /// Where the file says them.
+    /// The text of the parameters, for errors.
     text: &'t str,
     log_n: u32,
     /// The moduli of ciphertexts, q_0 first.

@@ -19,13 +19,8 @@ pub(super) const OPERATIONS: &[Row] = &[
 
 /// The shape of the result, which has fixed sizes.
 fn shape<'t>(e: &Evaluation<'_, 't>, operation: &Operation<'t>) -> Result<Vec<usize>, Diagnostic> {
-    let is = e.result_type(operation, 0)?;
-    let shape = match &*is {
-        Type::Tensor { shape, .. } => shape.iter().copied().collect(),
-        _ => None,
-    };
     let wrong = || e.error(operation, format_args!("the result of `{}` has no fixed shape", operation.name));
-    shape.ok_or_else(wrong)
+    e.result_type(operation, 0)?.fixed_shape().ok_or_else(wrong)
 }
 
 fn filled(shape: Vec<usize>, value: Value) -> Vec<Value> {

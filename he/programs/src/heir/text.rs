@@ -158,7 +158,7 @@ pub(super) fn balanced(text: &str, stops: &[u8]) -> Option<usize> {
         }
         match byte {
             b'"' => at = text.len() - string(&text[at..]).ok()?.0.len() - 1,
-            // An arrow is no bracket.
+            // The `>` of an arrow closes nothing.
             b'-' if bytes.get(at + 1) == Some(&b'>') => at += 1,
             b'(' => open.push(b')'),
             b'[' => open.push(b']'),
@@ -482,7 +482,7 @@ fn mark_last(block: &mut Block<'_>, live: &mut BTreeSet<ValueId>) {
             }
         }
         let is_read = |result: &ValueId| live.contains(result);
-        // A call on numbers, such as that of a layout, has no effect.
+        // A call on numbers only, such as a call of a layout function, has no effect.
         let is_clear_call =
             operation.name == "func.call" && operation.operand_types.iter().all(|is| !is.contains('!'));
         let is_pure = is_clear_call || operation.known.is_some_and(|known| known.is_pure);

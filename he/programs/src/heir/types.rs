@@ -39,6 +39,11 @@ pub(super) enum Type {
 }
 
 impl Type {
+    /// The sizes of a tensor; `None` if one of them is known at run time only, or if this is no tensor.
+    pub(super) fn fixed_shape(&self) -> Option<Vec<usize>> {
+        if let Self::Tensor { shape, .. } = self { shape.iter().copied().collect() } else { None }
+    }
+
     /// Whether its numbers have single precision.
     pub(super) fn is_single(&self) -> bool {
         match self {
@@ -354,7 +359,8 @@ impl<'t> Types<'t> {
             "i1" | "i8" => 1,
             "i16" => 2,
             "i32" | "f32" => 4,
-            _ => 8,
+            "i64" | "f64" | "index" => 8,
+            other => return Err(wrong(&format!("elements of the type `{other}`"))),
         };
         let (words, rest) = (bytes.chunks_exact(size), bytes.len() % size);
         if rest != 0 {

@@ -30,6 +30,13 @@ pub(super) enum Value {
     Key,
 }
 
+impl Value {
+    /// The number, if it is one and the file has it.
+    pub(super) fn real(&self) -> Option<f64> {
+        if let Self::Real(value) = self { *value } else { None }
+    }
+}
+
 /// A tensor, in the order of rows.
 #[derive(Clone, Debug)]
 pub(super) struct Tensor {
@@ -112,10 +119,6 @@ impl Tensor {
 
     /// The numbers of a tensor of numbers; `None` if the file does not have one of them.
     pub(super) fn reals(&self) -> Option<Vec<f64>> {
-        let real = |value: &Value| match value {
-            Value::Real(value) => *value,
-            _ => None,
-        };
-        self.elements.iter().map(real).collect()
+        self.elements.iter().map(Value::real).collect()
     }
 }

@@ -48,7 +48,8 @@ fn a_file_has_moduli_arguments_and_layouts() {
     assert!(error.message.contains("1 numbers for the argument 0"), "{error}");
 }
 
-/// Clear arguments without numbers, constants without numbers, and a file without the function that encodes them.
+/// Clear arguments without numbers, constants without numbers, and a file without the function that encodes
+/// them.
 #[test]
 fn plaintexts_without_numbers_are_inputs() {
     let none = BTreeMap::new();

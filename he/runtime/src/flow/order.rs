@@ -1,10 +1,11 @@
 //! The order of lines: list scheduling that knows residue numbers.
 //!
-//! Between two base conversions, moduli are independent. So a program is cut into *blocks*. A result belongs to the modulus of its line, an input to that of which its words must be
-//! residues. An elementwise line *converts* if it reads a limb of another modulus, or the result of a
-//! converting line of its own. The *phase* of a line is the number of conversions on the longest path to it.
-//! A block has connected lines of one phase and one modulus that do not convert; or it is a base conversion
-//! with all its targets: the converting lines of a phase that share limbs.
+//! Between two base conversions, moduli are independent. So a program is cut into *blocks*. A result belongs
+//! to the modulus of its line, an input to that of which its words must be residues. An elementwise line
+//! *converts* if it reads a limb of another modulus, or the result of a converting line of its own. The
+//! *phase* of a line is the number of conversions on the longest path to it. A block has connected lines of
+//! one phase and one modulus that do not convert; or it is a base conversion with all its targets: the
+//! converting lines of a phase that share limbs.
 //!
 //! Blocks run depth first: of those whose operands are complete, the next is the one whose last operand was
 //! complete last; of equals, the one with the most conversions still ahead, its critical path; of equals, the

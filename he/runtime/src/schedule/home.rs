@@ -60,7 +60,8 @@ impl HbmUse {
 }
 
 impl Layout {
-    /// What has a place in the off-chip memory during the whole program, with its bytes; and the places of limbs.
+    /// What has a place in the off-chip memory during the whole program, with its bytes; and the places of
+    /// limbs.
     pub(super) fn homes(&self, plan: &Plan<'_>, uses: &Uses) -> (Vec<(Home, u64)>, Limbs) {
         let Plan { program, flow, launches, kernels, machine, .. } = plan;
         let isa = machine.instruction_set();
@@ -97,8 +98,9 @@ impl Layout {
         (homes, limbs)
     }
 
-    /// The place of everything in the off-chip memory: limbs, tables and zeros; then programs and parameters; then the limbs that
-    /// are saved, each in the first place that no other takes from its save to its last load.
+    /// The place of everything in the off-chip memory: limbs, tables and zeros; then programs and parameters;
+    /// then the limbs that are saved, each in the first place that no other takes from its save to its last
+    /// load.
     pub(super) fn places(&self, plan: &Plan<'_>, limbs: &Limbs, events: &[Event]) -> Places {
         let (n, isa) = (plan.program.degree().get(), plan.machine.instruction_set());
         let limb = |value| limbs.start(ValueId(value)).map(|halves| u64::from(halves) * n / 2);
@@ -132,7 +134,8 @@ impl Layout {
         Places { items, programs, parameters, words: first + slots * n }
     }
 
-    /// Gives each limb that is saved and has no place one of equal size from word `first` on. Returns their number.
+    /// Gives each limb that is saved and has no place one of equal size from word `first` on. Returns their
+    /// number.
     fn slots(
         &self,
         plan: &Plan<'_>,

@@ -1,7 +1,9 @@
-//! Execution of the scheduled program: a recorded timeline on one image of the VDM and one of the off-chip memory.
+//! Execution of the scheduled program: a recorded timeline on one image of the VDM and one of the off-chip
+//! memory.
 //!
-//! Transfers copy words between the images by their addresses, and runs read and write the pages of the VDM, in the order of
-//! their times. Before, it is checked that no two of them disturb each other while both take place.
+//! Transfers copy words between the images by their addresses, and runs read and write the pages of the VDM,
+//! in the order of their times. Before, it is checked that no two of them disturb each other while both take
+//! place.
 
 use super::{Layout, Plan, Timeline};
 use crate::execute::{LaunchError, moduli, set_parameters};
@@ -74,8 +76,9 @@ impl fmt::Display for Place {
 }
 
 impl Plan<'_> {
-    /// Executes a recorded timeline of this plan on data, its events one by one in the order of their times. The result has the
-    /// words of each output, in the order of [`RingProgram::outputs`](ring_program::RingProgram::outputs).
+    /// Executes a recorded timeline of this plan on data, its events one by one in the order of their times.
+    /// The result has the words of each output, in the order of
+    /// [`RingProgram::outputs`](ring_program::RingProgram::outputs).
     ///
     /// # Errors
     /// Returns an error if a kernel fails.
@@ -97,7 +100,8 @@ impl Plan<'_> {
         Ok(self.flow.outputs.iter().map(|limbs| limbs.iter().map(limb).collect()).collect())
     }
 
-    /// Checks that no two events of a recorded timeline disturb each other, and that runs write other words than they read.
+    /// Checks that no two events of a recorded timeline disturb each other, and that runs write other words
+    /// than they read.
     ///
     /// # Errors
     /// Returns the fault of the first event that has one.
@@ -178,7 +182,8 @@ fn meet(one: (u32, u32), other: (u32, u32)) -> bool {
 /// Words of a page that a run writes, and the result that they belong to; none for scratch words.
 type Written = ((u32, u32), Option<usize>);
 
-/// Whether a run writes each word once, and none that it reads. A kernel that works in place may write a result over its operand.
+/// Whether a run writes each word once, and none that it reads. A kernel that works in place may write a
+/// result over its operand.
 fn is_disjoint(
     operands: &[Extent],
     results: &[Extent],
@@ -312,7 +317,8 @@ impl<'a> Images<'a> {
         rings.into_iter().filter_map(table).collect()
     }
 
-    /// The place of a word of an item in the off-chip memory. Of a limb of which one half is there, these are the even words.
+    /// The place of a word of an item in the off-chip memory. Of a limb of which one half is there, these are
+    /// the even words.
     fn place(&self, item: u32, word: usize) -> Option<usize> {
         let first = self.timeline.places.items[item as usize]? as usize;
         match self.layout.items[item as usize].halves {

@@ -537,7 +537,8 @@ impl<'m> Rpu<'m> {
         self.memory.give_back(space, free, None, |bytes| least(hbm, bytes));
     }
 
-    /// Lets results wait for the save of their last slices, which are in a space. Those of the first ones began at `begin`.
+    /// Lets results wait for the save of their last slices, which are in a space. Those of the first ones
+    /// began at `begin`.
     pub(super) fn save_last(
         &mut self,
         results: &[ItemId],

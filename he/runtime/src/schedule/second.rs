@@ -14,7 +14,8 @@ use sim::Machine;
 /// A launch of the model.
 #[derive(Clone, Debug)]
 struct Launch {
-    /// The kernel, its program, and the words of its parameters: those of the launch, and of each run; none for a gather.
+    /// The kernel, its program, and the words of its parameters: those of the launch, and of each run; none
+    /// for a gather.
     kernel: Option<(Facts, u32, [u64; 2])>,
     operands: Vec<usize>,
     sources: usize,
@@ -284,7 +285,8 @@ impl Model<'_> {
         end
     }
 
-    /// A run that is ready at a time, and so many words of parameters that arrive at another: its begin and its end.
+    /// A run that is ready at a time, and so many words of parameters that arrive at another: its begin and
+    /// its end.
     fn run(&mut self, kernel: &Facts, ready: u64, (arrival, parameters): (u64, u64)) -> (u64, u64) {
         let ghz = Clock::of(self.machine).ghz();
         let begin = ready.max(arrival).max(self.ended);
@@ -580,8 +582,8 @@ impl Model<'_> {
     }
 }
 
-/// Occupies a resource for so long, in the first times that are free; before others, in multiples of a burst. Returns the begin and
-/// the end.
+/// Occupies a resource for so long, in the first times that are free; before others, in multiples of a burst.
+/// Returns the begin and the end.
 fn occupy(busy: &mut Vec<(u64, u64)>, mut left: u64, ready: u64, burst: u64) -> (u64, u64) {
     let (mut at, mut pieces) = (ready, Vec::new());
     for &(begin, end) in busy.iter() {

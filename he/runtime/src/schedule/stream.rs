@@ -232,7 +232,8 @@ impl Rpu<'_> {
         Ok(placement)
     }
 
-    /// Takes the pages that are free for further slices of all streaming operands, with the times from which they are.
+    /// Takes the pages that are free for further slices of all streaming operands, with the times from which
+    /// they are.
     fn further_slices(&mut self, placement: &Placement, runs: u32) -> Result<Vec<(Time, Space)>, Full> {
         let pages = self.memory.pages(placement.sources.len() as u64 * placement.slice);
         let most = u64::from(runs).saturating_sub(BUFFERS);
@@ -240,8 +241,8 @@ impl Rpu<'_> {
         (0..most.min(fitting)).map(|_| self.take(pages)).collect()
     }
 
-    /// All runs of a kernel with their transfers: `moves` are the slices of operands that move in. What needs no transfer is
-    /// there from `ready` on. Gives the space back.
+    /// All runs of a kernel with their transfers: `moves` are the slices of operands that move in. What needs
+    /// no transfer is there from `ready` on. Gives the space back.
     fn runs(
         &mut self,
         task: &Task<'_>,

@@ -90,7 +90,8 @@ pub struct Timeline {
     pub runs: Vec<Run>,
     /// All transfers, if they are recorded.
     pub transfers: Vec<Transfer>,
-    /// All runs and transfers with their addresses in the order in which they are planned, if they are recorded.
+    /// All runs and transfers with their addresses in the order in which they are planned, if they are
+    /// recorded.
     pub events: Vec<Event>,
     /// The place of everything in the off-chip memory, if events are recorded.
     pub places: Places,

@@ -1,4 +1,5 @@
-//! The scheduled program, executed on one image of each memory, gives the results of the executor on big integers.
+//! The scheduled program, executed on one image of each memory, gives the results of the executor on big
+//! integers.
 
 use crate::{cases, mappings};
 use programs::{Options, ParameterSet, find_program, generate};

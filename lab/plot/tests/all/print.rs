@@ -36,7 +36,8 @@ fn a_figure_has_the_width_and_the_size_of_letters_that_were_asked_for() {
         assert!(svg.starts_with(&format!("<svg width=\"{mm}\" height=\"")), "{}", &svg[..80]);
         let view = svg.split("viewBox=\"0 0 ").nth(1).unwrap().split(' ').next().unwrap();
         let points_per_pixel = print.width_pt / view.parse::<f64>().unwrap();
-        // The sizes of labels at axes, which are the most frequent ones. Backends write 0.807 of a font's size.
+        // The sizes of labels at axes, which are the most frequent ones. Backends write 0.807 of a font's
+        // size.
         let sizes = numbers(&svg, "font-size");
         let label = sizes.iter().filter(|size| svg.matches(&format!("font-size=\"{size}\"")).count() > 5);
         let label = label.map(|size| size * points_per_pixel / 0.806_451).fold(0.0, f64::max);
