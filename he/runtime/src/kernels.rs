@@ -9,7 +9,7 @@
 
 use crate::facts::{Facts, Resource, bank_cycles};
 use crate::known::Known;
-use crate::lift::{Launches, ShapeId};
+use crate::lift::{Launches, ShapeId, is_short};
 use crate::mapping::Form;
 use crate::operation::{Batch, Kind, RingOperation, RingParameters};
 use b512_asm::{MReg, Program, Role, Setting, Space};
@@ -39,12 +39,16 @@ const SLICE_SHARE: u32 = 4;
 /// for whole limbs.
 const SHORT_SLICES_VECTORS: u32 = 128;
 
+/// The most vectors of the slices of a launch on short limbs. With more, a launch has few runs, and waits for transfers.
+const SHORT_LIMB_SLICES_VECTORS: u32 = 256;
+
 /// The words of the long and of the short slices of an elementwise kernel.
 fn slices(shape: &Elementwise, n: u32, machine: &Machine) -> [u32; 2] {
     let length = machine.isa.vector_length;
     let operands = u32::from(shape.inputs) + shape.outputs.len() as u32;
     let by_instructions = (SLICE_INSTRUCTIONS / shape.instructions().max(1)) as u32;
     let space = machine.vdm_words() / (SLICE_SHARE * length);
+    let space = if is_short(n.into(), machine) { space.min(SHORT_LIMB_SLICES_VECTORS) } else { space };
     [space, space.min(SHORT_SLICES_VECTORS)].map(|space| {
         let by_space = space / (2 * operands.max(1));
         let vectors = by_instructions.max(LONGEST_BLOCK).min(by_space).min(SLICE_VECTORS);

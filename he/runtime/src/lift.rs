@@ -3,8 +3,7 @@
 //! Copies, zeros and lines without effect on an output are no work. Words are *reduced* modulo the modulus of
 //! the line that made them, and modulo larger ones. A sum with zero is no work if the other operand is
 //! reduced. If neither factor of a product is reduced, one is multiplied by 1 first. A product with a
-//! monomial is one with a scalar and a movement; an automorphism of values that are not known to be reduced
-//! is a movement.
+//! monomial is one with a scalar and a movement; an automorphism of unreduced words is a movement.
 //!
 //! A *sum* is a tree of elementwise lines, each of which alone reads those before.
 //!
@@ -22,16 +21,7 @@
 //!   launch.
 //!
 //! Limbs of fewer than 16 vectors are *short*. Their lines come in windows: elementwise lines first, then the
-//! operations that need them, and so on. A limit in vectors counts one limb for each line.
-//!
-//! | limit | short limbs | long limbs |
-//! |---|---|---|
-//! | window, in lines | 256 vectors; 512 lines if a limb is one vector | 1 |
-//! | operands of a group | a quarter of the VDM's limbs, from 32 to 62; at most all, and at least 3 | 62 |
-//! | moduli, and scalars in registers | 62 | 62 |
-//! | lines of a group, multiply-adds included | 256 vectors, at most 128 lines | 512 |
-//! | reach, in lines | the window | 4 |
-//! | transforms or automorphisms of a launch | 32 vectors, at most 16 and an eighth of the VDM's limbs | 1 |
+//! operations that need them, and so on. How large launches may be is stated in `lift/limits.rs`.
 
 mod calls;
 mod group;
@@ -40,6 +30,7 @@ mod limits;
 pub use self::calls::lift_program;
 use self::group::{Group, Line, position};
 pub use self::limits::Limits;
+pub(crate) use self::limits::is_short;
 use crate::flow::{By, Elementary, Flow, Node, Task, ValueId};
 use crate::operation::{Batch, RingOperation, RingParameters};
 use crate::permute::Permutation;

@@ -3,20 +3,19 @@
 //! | part | values | choice |
 //! |---|---|---|
 //! | `order` | `modulus`, `program` | the order of lines |
-//! | `batch` | `full`, `half`, `quarter`, `eighth` | the limits on operands of a group and on transforms of a launch, divided |
+//! | `batch` | `full`, `half`, `quarter`, `eighth` | the divisor of operands of a group on long limbs, of transforms of a launch on short ones |
 //! | `recipes` | `fastest`, `small-tables`, and `least-energy`, `least-energy-delay` where that is the objective | the recipes of transforms and automorphisms |
-//! | `elementwise` | `fastest`, `in-order`, `short-slices` | elementwise kernels in their fastest order of steps, in the order of the program, on slices of at most 128 vectors in all |
+//! | `elementwise` | `fastest`, `in-order`, `short-slices` | kernels in their fastest order of steps, in that of the program, on slices of at most 128 vectors in all |
 //!
 //! A run states its mapping, and `rpu run --mapping` takes one in place of a search.
 //!
-//! The search is a descent from the first value of each part. It takes one part after the other, schedules
-//! the program with the other values, and keeps the best of least time, or of what `optimise` names. Batches
-//! shrink step by step as long as that helps. It ends when a pass over all parts gains less than 0.1%, or
-//! after 12 schedules, at every size of program.
+//! The search descends from the first value of each part: part after part, it schedules the program with the
+//! other values, and keeps the best in time, or in what `optimise` names. It ends when a pass over all parts
+//! gains less than 0.1%, or after 12 schedules, at every size of program.
 //!
-//! An operation has one recipe, that for the number of rings which most launches have. An
-//! elementwise kernel works on slices of so many vectors that it has about 512 instructions, at most 16; two
-//! slices of each operand take at most a quarter of the VDM.
+//! An operation has one recipe, that for the number of rings which most launches have. Slices have so many
+//! vectors that their kernel has about 512 instructions, at most 16; two of each operand take at most a
+//! quarter of the VDM.
 
 mod recipes;
 mod search;

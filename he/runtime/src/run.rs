@@ -64,7 +64,7 @@ impl<'p> Lifted<'p> {
 
     fn lifting(&self, mapping: Mapping, machine: &Machine) -> Result<Arc<Lifting>, RunError> {
         self.liftings.get((mapping.order, mapping.batch), |&(order, batch)| {
-            let limits = Limits::for_degree(self.program.degree().get(), machine).for_batch(batch);
+            let limits = Limits::new(self.program.degree().get(), machine, batch);
             let (flow, launches) = lift_program(self.program, order, limits);
             let of = (self.program, &launches, machine);
             // Most kernels are those of other launches.
@@ -76,8 +76,7 @@ impl<'p> Lifted<'p> {
             };
             let other = other.map(|other| self.lifting(other, machine)).transpose()?;
             let known = other.as_ref().map(|other| (&other.launches, &other.candidates));
-            let candidates =
-                Candidates::beside(of, &self.plan, known, batch != Batch::Full).map_err(RunError::Kernel)?;
+            let candidates = Candidates::beside(of, &self.plan, known).map_err(RunError::Kernel)?;
             Ok(Arc::new(Lifting { flow, launches, candidates }))
         })
     }

@@ -1,8 +1,5 @@
 //! The schedule of ring programs: when each launch and each transfer takes place.
 //!
-//! The lines of a ring program get an order, become launches of kernels, and are scheduled with the memory
-//! that the machine has.
-//!
 //! ```text
 //!            order by modulus       list scheduling       Belady, double buffering
 //!   lines ──────────────────> flow ───────────────> launches ──────────────────────> times
@@ -10,73 +7,68 @@
 //!                                     kernels              VDM  <──────> off-chip memory
 //! ```
 //!
-//! * **Order.** Lines run modulus by modulus, depth first, so that few limbs are alive.
-//! * **Launches.** Elementwise lines with common operands become one kernel, with intermediate limbs in
+//! * **Order.** Modulus by modulus, depth first, so that few limbs are alive.
+//! * **Launches.** Elementwise lines with common operands become one kernel; intermediate limbs stay in
 //!   registers.
-//! * **Memory.** All uses are known. If the VDM is full, the limb with the farthest next use leaves (Belady).
-//!   Write-back is lazy.
-//! * **Streams.** A limb that is not worth a place in the VDM streams through two slices: double buffering.
+//! * **Memory.** If the VDM is full, the limb with the farthest next use leaves (Belady). Write-back is lazy.
+//! * **Streams.** Other limbs stream through two slices: double buffering.
 //! * **Time.** Launches run one after the other. Transfers run ahead, as far as space is free.
 //!
-//! What is chosen on this way is the *mapping*, the last section. A second, slow model in the tests follows
-//! these rules, and agrees on every launch, transfer and picosecond. Times are whole picoseconds; a duration
-//! is rounded up: the bytes of a transfer over `hbm.gb_per_s * hbm.efficiency / hbm.shared_by`, both turns of
-//! a write, a latency, the cycles of a run or a launch over the clock.
+//! All choices on this way are the *mapping*, the last section. A second, slow model in the tests follows
+//! these rules, and agrees on every picosecond. Durations are whole picoseconds, rounded up.
 //!
 //! # Items
 //!
-//! An *item* is a limb of n words (an input, zero, the result of a line), or the table of an operation for a
-//! modulus, a root and a recipe: the words of the table of a kernel for r rings over r, rounded up; the most
-//! if these differ. Items are numbered: zero, inputs by the manifest, results by line, tables by the launches
-//! that need them. All but results are in the off-chip memory from the beginning. A *launch* names a kernel,
-//! its *operands* (limbs, then tables, each once; no keys on the chip) and its *results*. The *next use* of
-//! an item is the next launch that reads it, the one in planning included.
+//! An *item* is a limb of n words (an input, zero, a result), or the table of an operation for a
+//! modulus and a root. Items are numbered: zero, inputs by the manifest, results by line, tables by the
+//! launches that need them. All but results begin in the off-chip memory. A *launch* names a kernel, its
+//! *operands* (limbs, then tables, each once; no keys on the chip) and its *results*. The *next use* of an
+//! item is the next launch that reads it, the one in planning included.
 //!
 //! # The channel
 //!
-//! One channel carries all transfers. They are planned in the order of this text; one that is ready at time t
-//! takes the first idle times from t on, in whole bursts of 32 bytes. It ends `hbm.latency_ns` after its last
-//! word; without bytes, when it is ready. A save or the store of a slice takes two turns of `hbm.turn_ns`
-//! more. The *generator* makes the bytes of seeded keys that the channel does not transfer,
+//! One channel of `hbm.gb_per_s * hbm.efficiency / hbm.shared_by` carries all transfers. They are planned in
+//! the order of this text; one that is ready at time t takes the first idle times from t on, in whole bursts
+//! of 32 bytes. It ends `hbm.latency_ns` after its last word; without bytes, when it is ready. Saves and
+//! stores take two turns of `hbm.turn_ns` more. The *generator* makes the other bytes of seeded keys,
 //! `generator.words_per_cycle` at the clock, in its first idle times from t on. A load has arrived when both
 //! parts have.
 //!
-//! Loads are planned with the launch that needs them. A *save* is planned when a launch takes its space, or
-//! when its words are loaded or gathered; the others at the end, in the order in which they arose.
+//! A *save* is planned when a launch takes its space, or when its words are loaded or gathered; the others at
+//! the end, in the order in which they arose.
 //!
 //! # Space
 //!
 //! A page has n / `vdm.limb_pages` words, at least a vector and a row of all banks. A *space* is a list of
-//! pages: an address register holds those of its operand, and each bank selects the row by the upper bits of
-//! a word's offset. Limbs, tables, scratch words, the slices of streaming operands for a run, and all slices
-//! of streaming results of a kind take whole pages each. A piece of free space has the time from which it is
-//! free. To *take* p pages:
+//! pages, which an address register holds. Limbs, tables, scratch words, the slices of streaming operands for
+//! a run, and all slices of streaming results of a kind take whole pages each. A piece of free space has a
+//! time from which it is free. To *take* p pages:
 //!
 //! 1. While fewer are free, evict the item with the farthest next use that is no operand of this launch; of
 //!    equals, one that is saved or whose save waits; of equals, the larger number. Unless it is saved, it
 //!    gets a save of the kind `spills`, ready when it is complete.
 //! 2. Take the earliest pieces; of equals, the smallest; of equals, those without a save, then that with the
-//!    oldest one. A piece whose save is not planned stands at the save's earliest end (ready time, length
-//!    with both turns, latency), but not before it is free otherwise. When it comes first, the save is
-//!    planned, and the piece goes to its true time. The last piece is divided.
+//!    oldest one. A piece whose save is not planned stands at the save's earliest end, but not before it is
+//!    free otherwise. When it comes first, the save is planned, and the piece goes to its true time. The last
+//!    piece is divided.
 //! 3. The space is free from the time of the latest piece on.
 //!
-//! An item leaves when nothing reads it again. Its space is free when it is complete, and its last launch and
-//! its save have ended. An output gets a save of the kind `outputs` when it is complete, and may stay.
+//! An item that nothing reads again leaves. Its space is free when it is complete, and its last launch and
+//! its save have ended. A complete output gets a save of the kind `outputs`, and may stay.
 //!
 //! # Banks
 //!
 //! Each bank makes `vdm.ports` accesses in a cycle, for kernels and channel. A run takes its own cycles, or,
-//! if more, those of its accesses and of the words of all transfers planned since the run before, without
-//! programs and gathers; but no more than its accesses take beside a channel that is always busy. Accesses
-//! are one for each lane of a load or store, in no more cycles than the load/store pipe is busy.
+//! if more, those of its accesses and of the words transferred by all that was planned since the run before,
+//! without programs and gathers; at most those of its accesses beside a busy channel. A load or store has one
+//! for each lane, in no more cycles than its pipe is busy.
 //!
 //! # A launch on whole limbs
 //!
 //! 1. For each operand that is not in the VDM: take its space, plan its save if that waits, load it.
 //! 2. If the kernel may work in place and no limb comes twice, each result takes over the space of its limb
-//!    if nothing reads that again, after the launches that read it and its save. Take space for other
-//!    results and scratch words at once.
+//!    if nothing reads that again, after the launches that read it and its save. Take space for other results
+//!    and scratch words at once.
 //! 3. If the kernel overwrites its operands, a limb that is read again and that the off-chip memory lacks is
 //!    saved as `spills`. The kernel waits for the saves of all operands, which leave at the end.
 //! 4. Fetch the program and the parameters.
@@ -86,56 +78,48 @@
 //!
 //! # An elementwise launch
 //!
-//! It has `n / slice` runs. A limb is in the VDM as a whole, or streams through two slices (one, if there is
-//! one run).
+//! It has `n / slice` runs. A limb is in the VDM, or streams through two slices (one, if there is one run).
 //!
-//! 1. Operands in the VDM stay; others and all results stream. While the free or evictable pages are fewer
-//!    than those of all slices and scratch words, the operand in the VDM with the farthest use after this
-//!    launch (none is the nearest; of equals, the larger number) is evicted, and streams.
+//! 1. Operands in the VDM stay; others and all results stream. While these and scratch words find no pages,
+//!    free or evictable, the operand in the VDM with the farthest use after this launch (none is the nearest;
+//!    of equals, the larger number) is evicted, and streams.
 //! 2. If there are several runs, an operand in the VDM that nothing reads again, no output, leaves its space
-//!    to a result, its *heir*. An heir begins in the pages of one more slice, and leaves its operand's last
-//!    pages.
-//! 3. Each result and each streaming operand that is used again is considered, the nearest use first; of
-//!    equals, results, then the smaller number. It is in the VDM as a whole if there is room for it, for
-//!    those before it and for the slices that are left, in free pages and items with farther next uses. The
-//!    first results become heirs.
+//!    to a result, its *heir*. An heir begins in the pages of one more slice, and leaves its operand's last pages.
+//! 3. Each result and each streaming operand that is used again, the nearest use first (of equals, results,
+//!    then the smaller number), has its place in the VDM if there is room for it, for those before it and for
+//!    the slices that are left, in free pages and items with farther next uses. The first results become
+//!    heirs.
 //! 4. Take the space of slices, heirs' first slices and scratch words at once; then, in the order of 3, that
 //!    of each operand that moves in, and plan its save if that waits; then that of other results that stay,
-//!    at once. While there are more runs than slices, and pages are free for a further slice of all streaming
-//!    operands, take it.
+//!    at once. While there are more runs than slices, take further slices of all streaming operands, if free.
 //! 5. A run fetches its parameters, the first one the program too.
-//! 6. It loads a slice of each operand that moves in, when its space is free and its save has ended; then
-//!    of all streaming operands, one transfer for each kind and each part that the generator makes, those
-//!    evicted in 1 last, when the slice is free, the last run that read it has ended, and the limbs are saved
-//!    (waiting saves are planned before the first run). From the third run on, the stores of the run before
-//!    the last are planned. The run begins when the run before and these transfers have ended, and operands
-//!    in the VDM, the first two slices, the results' space and the program are there. Registers and
-//!    `launch.cycles` are as above.
+//! 6. It loads a slice of each operand that moves in, when its space is free and its save has ended; then of
+//!    all streaming operands, one transfer for each kind and each origin, those evicted in 1 last, when the
+//!    slice is free and the limbs are saved (waiting saves are planned before the first run). From the third
+//!    run on, the stores of the run before the last are planned. The run begins when the one before and these
+//!    transfers have ended, and operands in the VDM, the first two slices, the results' space and the program
+//!    are there; its kernel, as above.
 //! 7. A store saves a slice of each streaming result, one transfer for each kind, ready at the end of its
 //!    run. After the last run, the stores of the run before are planned; the last ones wait as saves of their
-//!    limbs, and free the slices of results. Other space is free at the end of the last run that used it:
-//!    scratch words, which include the scalars of the kernel's table, with the pages that heirs leave.
-//!    Operands that moved in are complete then.
+//!    limbs, and free the slices of results. Other space is free after the last run that used it: scratch
+//!    words, with the scalars of the kernel's table, and the pages that heirs leave. Operands that moved in
+//!    are complete then.
 //! 8. Operands end their use, the first that can to heirs; results in the VDM are complete.
 //!
 //! # Movements, programs, results
 //!
-//! The channel gathers the words of a *movement*: n bursts of [`BURST_BYTES`], or of a longer word, as
-//! `permutations`, when space for the result is taken, the limb is saved, and the launch before has ended.
-//! The next launch begins after it.
+//! The channel gathers the words of a *movement*, a burst each, as `permutations`, when space for the result
+//! is taken, the limb is saved, and the launch before has ended. The next launch begins after it.
 //!
-//! An instruction has [`INSTRUCTION_BYTES`] bytes. In the instruction memory, programs whose last launch
-//! ended first make room; of equals, the first. A program that is not there is fetched when the launches of
-//! those that leave have ended. The *parameters* of a run are its addresses, and for the first run of a
-//! launch moduli and scalars. An address has 28 bits and the numbers of a limb's pages; a table of several
-//! limbs takes several. Each has whole words of [`LAUNCH_WORD_BYTES`] bytes. They come with the program, or
-//! alone, as one transfer `programs`, into the SDM: when the runs have ended whose parameters make room, the
-//! first ones first. Then one word a cycle sets the second set of registers, which is free when the kernel of
-//! the run before has begun.
+//! A program that is not in the instruction memory is fetched when the launches of those that make room have
+//! ended; those that ended first leave, of equals the first. The *parameters* of a run are its addresses, of
+//! the first run also moduli and scalars. They come with the program, or alone, as one transfer `programs`,
+//! into the SDM, when the runs have ended whose parameters make room, the first ones first. One word a cycle
+//! sets the second set of registers, free once the kernel before has begun.
 //!
-//! The time of a program is the end of its last launch or transfer. A transfer has the kind of its limb:
-//! `inputs`, `keys`, `tables` (zero too), `outputs`, `spills`. The off-chip memory has a place for inputs,
-//! outputs, tables and programs throughout, and for another limb from its save to its last read.
+//! A program ends with its last launch or transfer. A transfer has the kind of its limb: `inputs`, `keys`,
+//! `tables` (zero too), `outputs`, `spills`. Inputs, outputs, tables and programs have places off the chip
+//! throughout, other limbs from their save to their last read.
 
 mod home;
 mod replay;

@@ -9,7 +9,7 @@ use programs::{Options, ParameterSet, find_dataflow, find_program, generate};
 use rayon::prelude::*;
 use ring_program::RingProgram;
 use runtime::kernels::Tables;
-use runtime::mapping::{Candidates, Form, Order, Recipes};
+use runtime::mapping::{Candidates, Form, Mapping, Order, Recipes};
 use runtime::operation::{Batch, RingOperation};
 use runtime::traffic::Kind;
 use runtime::{Flow, Kernels, Keys, Launches, Limits, Plan, Timeline, lift};
@@ -87,7 +87,7 @@ impl Study {
         let machine = MachineBase::built_in("rpu-128x128").unwrap().machine(&overrides).unwrap();
         // A dataflow is an order of the program.
         let flow = Flow::of(&program, Order::Program);
-        let launches = lift(&flow, Limits::for_degree(program.degree().get(), &machine));
+        let launches = lift(&flow, Limits::new(program.degree().get(), &machine, Mapping::START.batch));
         let candidates = Candidates::new(&program, &launches, &machine).unwrap();
         let by = |recipes| candidates.kernels(&program, &launches, &machine, recipes).unwrap();
         let recipes = [Recipes::Fastest, Recipes::SmallTables].into_iter().filter_map(by);

@@ -8,8 +8,8 @@
 //! converting lines of a phase that share limbs.
 //!
 //! Blocks run depth first: of those whose operands are complete, the next is the one whose last operand was
-//! complete last; of equals, the one with the most conversions still ahead, its critical path; of equals, the
-//! first in the text. If blocks wait for each other, the first line that is left runs alone.
+//! complete last; of equals, that with the most conversions ahead, its critical path; of equals, the first in
+//! the text. If blocks wait for each other, the first line that is left runs alone.
 //!
 //! A conversion keeps the order of the text. In other blocks, live ranges decide. The next line is, the first
 //! of the text in each case:

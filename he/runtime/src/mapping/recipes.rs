@@ -2,7 +2,7 @@
 //!
 //! An operation has one recipe for all numbers of rings and all exponents: that for the number of rings, and
 //! the exponent, which most launches have; of equals, the first in the program. A number of rings that this
-//! recipe's method does not suit has its own. Smaller launches have the recipes of full ones.
+//! recipe's method does not suit has its own.
 //!
 //! * *Fastest*: the recipe with the fewest cycles, of the library or of a search. A large kernel does without
 //!   scratch words if it can.
@@ -67,11 +67,11 @@ impl Candidates {
     /// # Errors
     /// Returns an error if a kernel does not fit the machine, or if its vectors are longer than a limb.
     pub fn new(program: &RingProgram, launches: &Launches, machine: &Machine) -> Result<Self, Error> {
-        Self::beside((program, launches, machine), &PlanChoice::Best, None, false)
+        Self::beside((program, launches, machine), &PlanChoice::Best, None)
     }
 
-    /// The same, with kernels that `other` launches of the program have too, and by their recipes if
-    /// `is_same` says so and these suit. `plan` says where other recipes come from.
+    /// The same, with recipes and kernels that `other` launches of the program have too. `plan` says where
+    /// other recipes come from.
     ///
     /// # Errors
     /// The same.
@@ -79,17 +79,16 @@ impl Candidates {
         (program, launches, machine): (&RingProgram, &Launches, &Machine),
         plan: &PlanChoice,
         other: Option<(&Launches, &Self)>,
-        is_same: bool,
     ) -> Result<Self, Error> {
-        let of = other.map(|(_, of)| of).filter(|_| is_same);
+        let of = other.map(|(_, of)| of);
         let samples = samples(program, launches);
         let requests = samples.iter().map(|(batch, rings)| request(batch.operation, program.degree(), rings));
         let requests: Vec<Request> = requests.collect::<Result<_, Error>>()?;
         let mut origins = Vec::from_iter(of.and_then(|of| of.large.origin));
         let fastest = recipes(&samples, &requests, machine, |batch, request| {
-            let recipe = of.and_then(|of| of.fastest.get(&first_of(&of.samples, batch)?.kind()));
-            if let Some(recipe) = recipe.filter(|recipe| compile(request, recipe, machine).is_ok()) {
-                return Ok(Arc::clone(recipe));
+            let first = of.and_then(|of| Some((of, first_of(&of.samples, batch)?.kind())));
+            if let Some((of, _)) = first.filter(|&(_, kind)| kind == batch.kind()) {
+                return Ok(Arc::clone(&of.fastest[&batch.kind()]));
             }
             let Choice { recipe, origin } = codegen::choose(request, machine, plan)?;
             origins.push(origin);
