@@ -17,7 +17,7 @@ use ring::Degree;
 use ring_program::data::{Words, concat};
 use ring_program::lint::{Finding, lint};
 use ring_program::{Code, Group, Inputs, RingProgram, compression, mark};
-use runtime::traffic::is_key;
+use runtime::schedule::traffic::is_key;
 use runtime::{Choice, Keys, Mapping, Merit, RunError};
 use std::io::BufRead;
 use std::path::{Component, Path, PathBuf};

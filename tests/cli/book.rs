@@ -156,7 +156,7 @@ fn the_specifications_are_chapters() {
     specification("The cycle model", &[("", "sim/src/timing/mod.rs")], "docs/book/src/cycle-model.md");
     let schedule = [
         ("", "he/runtime/src/schedule.rs"),
-        ("\n## Lines to launches\n", "he/runtime/src/lift.rs"),
+        ("\n## Lines to launches\n", "he/runtime/src/launches.rs"),
         ("\n## The order of lines\n", "he/runtime/src/flow/order.rs"),
         ("\n## The mapping\n", "he/runtime/src/mapping.rs"),
     ];

@@ -3,11 +3,15 @@
 //! Launches run window by window. Launches of a window that do not depend on each other run in
 //! parallel. An input has words when a launch first reads it; a limb is freed after its last reader.
 
+mod reduced;
+mod replay;
+
+pub use self::reduced::NotReduced;
+pub use self::replay::Fault;
+use crate::flow::operation::{Batch, RingOperation, RingParameters};
 use crate::flow::{Flow, ValueId};
-use crate::kernels::{Kernels, Timed};
-use crate::lift::{Launch, Launches, ShapeId, Work};
-use crate::operation::{Batch, RingOperation, RingParameters};
-use crate::reduced::NotReduced;
+use crate::launches::kernels::{Kernels, Timed};
+use crate::launches::{Launch, Launches, ShapeId, Work};
 use b512_asm::Program;
 use codegen::NumberWords;
 use codegen::elementwise::Elementwise;

@@ -3,11 +3,13 @@
 //! A copy is another name of a value, and zero is a value of its own, so neither is work. Neither is
 //! a sum with zero. Lines whose results nothing reads are left out.
 
+pub mod operation;
 mod order;
+pub mod permute;
 
+use crate::flow::operation::RingOperation;
+use crate::flow::permute::Permutation;
 use crate::mapping::Order;
-use crate::operation::RingOperation;
-use crate::permute::Permutation;
 use codegen::elementwise::{Operand, StepOp};
 use ring_program::reduction::{InputModulus, input_moduli};
 use ring_program::shape::{

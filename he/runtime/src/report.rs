@@ -1,10 +1,15 @@
 //! The result of a run.
 
-use crate::facts::Resource;
-use crate::lift::Launches;
+mod profile;
+mod trace;
+
+pub use self::profile::{Entry, Owner, Part, Profile};
+pub use self::trace::{Load, TRACKS};
+use crate::launches::Launches;
+use crate::launches::facts::Resource;
 use crate::mapping::Mapping;
 use crate::schedule::Timeline;
-use crate::traffic::{Keys, Kind};
+use crate::schedule::traffic::{Keys, Kind};
 use b512_asm::Pipe;
 use codegen::Merit;
 use ring_program::{Parameters, RingProgram};

@@ -3,15 +3,15 @@
 mod error;
 
 pub use self::error::RunError;
-use crate::execute::{Execution, LaunchError};
+use crate::execute::{Execution, Fault, LaunchError};
 use crate::flow::Flow;
-use crate::kernels::{Kernels, Timed};
 use crate::known::Known;
-use crate::lift::{Launch, Launches, Limits, Work, lift_program};
+use crate::launches::kernels::{Kernels, Timed};
+use crate::launches::{Launch, Launches, Limits, Work, lift_program};
 use crate::mapping::{Batch, Candidates, Effort, Mapping, Order, Search, descend};
 use crate::report::Report;
-use crate::schedule::{Fault, HbmUse, Home, Plan, Time, Timeline};
-use crate::traffic::{Keys, Sources};
+use crate::schedule::traffic::{Keys, Sources};
+use crate::schedule::{HbmUse, Home, Plan, Time, Timeline};
 use codegen::{Merit, PlanChoice};
 use ring_program::data::Words;
 use ring_program::reduction::may_read_unreduced;

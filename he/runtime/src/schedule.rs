@@ -121,30 +121,34 @@
 //! `tables` (zero too), `outputs`, `spills`. Inputs, outputs, tables and programs have places off the chip
 //! throughout, other limbs from their save to their last read.
 
+mod channel;
+pub mod consecutive;
 mod home;
-mod replay;
+mod place;
+pub mod record;
 mod rpu;
 #[cfg(test)]
 mod second;
 mod stream;
+mod time;
 mod timeline;
+pub mod traffic;
 mod uses;
 
 pub use self::home::{HbmUse, Home};
-pub use self::replay::Fault;
 pub(crate) use self::rpu::{Parameters, ProgramId, Records, Rpu, Task};
+pub use self::time::Span;
+pub(crate) use self::time::Time;
 pub use self::timeline::{Account, Cost, Run, Timeline, Transfer};
 pub(crate) use self::uses::Uses;
-pub use crate::facts::Resource;
-pub use crate::time::Span;
-pub(crate) use crate::time::Time;
+pub use crate::launches::facts::Resource;
 
+use self::place::{Item, ItemId};
+use self::traffic::{Keys, Kind, Sources};
+use crate::flow::operation::{Batch, RingOperation, RingParameters};
 use crate::flow::{Flow, ValueId};
-use crate::kernels::{Kernels, Timed};
-use crate::lift::{Launch, Launches, Work};
-use crate::operation::{Batch, RingOperation, RingParameters};
-use crate::place::{Item, ItemId};
-use crate::traffic::{Keys, Kind, Sources};
+use crate::launches::kernels::{Kernels, Timed};
+use crate::launches::{Launch, Launches, Work};
 use b512_asm::Isa;
 use codegen::Recipe;
 use ring_program::RingProgram;
@@ -289,7 +293,7 @@ impl Plan<'_> {
     }
 
     /// The kernel of a launch; none for movements of words.
-    fn kernel(&self, launch: &Launch) -> Option<&Timed> {
+    pub(crate) fn kernel(&self, launch: &Launch) -> Option<&Timed> {
         match launch.work {
             Work::Elementwise(shape) => Some(self.kernels.elementwise(shape)),
             Work::Operation(_) => self.launches.batch(launch).map(|batch| self.kernels.operation(batch)),
@@ -322,17 +326,17 @@ fn program_of(launches: &Launches, launch: &Launch) -> Program {
 }
 
 /// The items of a program: a limb for each value, and a table for each operation and ring.
-struct Layout {
+pub(crate) struct Layout {
     sources: Sources,
-    items: Vec<Item>,
-    tables: FxHashMap<TableId, ItemId>,
+    pub(crate) items: Vec<Item>,
+    pub(crate) tables: FxHashMap<TableId, ItemId>,
 }
 
 /// What a table is for: an operation by a recipe, and a ring.
 type TableId = (RingOperation, *const Recipe, RingParameters);
 
 impl Layout {
-    fn new(plan: &Plan<'_>) -> Self {
+    pub(crate) fn new(plan: &Plan<'_>) -> Self {
         let n = plan.program.degree().get() as u32;
         let sources = Sources::of(plan.program, plan.flow, plan.keys);
         let mut items = vec![Item::made(n); plan.flow.values];

@@ -6,7 +6,7 @@ use super::table::{Table, cell, significant, size};
 use b512_asm::Pipe;
 use lab_run::Bottleneck;
 use plot::{Bar, Bars, Panel, Stacking};
-use runtime::stream::{Repeated, stream};
+use runtime::schedule::consecutive::{Repeated, stream};
 use sim::hbm::Traffic;
 
 /// The paper's theoretical latency of a run's transform on its machine: n log2 n / (HPLEs * clock), in

@@ -8,7 +8,7 @@ use b512_asm::{Claim as ProgramClaim, Class, InvalidProgram, Operand, Program, R
 use diagnostic::Diagnostics;
 use golden::GoldenError;
 use ring::cpu;
-use runtime::stream::StreamError;
+use runtime::schedule::consecutive::StreamError;
 use sim::functional::{AccessError, ExecuteError, Executor, LoadError};
 use sim::machine::LawOperands;
 use sim::timing::{self, Timing};

@@ -1,6 +1,6 @@
 //! The stages of a ring program's run, from its profile.
 
-use runtime::traffic::Kind;
+use runtime::schedule::traffic::Kind;
 use runtime::{Entry, Owner, Profile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

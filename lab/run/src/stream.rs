@@ -2,7 +2,7 @@
 
 use b512_asm::Program;
 use runtime::report::Hbm;
-use runtime::stream::{Repeated, Stream, StreamError, stream};
+use runtime::schedule::consecutive::{Repeated, Stream, StreamError, stream};
 use serde::{Deserialize, Serialize};
 use sim::Machine;
 use sim::hbm::Traffic;

@@ -6,7 +6,7 @@ use crate::page::{Fault, Files, fill, lines, text};
 use programs::{Generated, Options, ParameterSet, SETS, find_program, generate_defined};
 use rayon::prelude::*;
 use ring_program::{Inputs, RingProgram};
-use runtime::traffic::is_key;
+use runtime::schedule::traffic::is_key;
 use runtime::{Keys, Report, Runtime};
 use sim::Clock;
 

@@ -8,10 +8,10 @@ use plot::{Figure, Line, Lines, Panel};
 use programs::{Options, ParameterSet, find_dataflow, find_program, generate};
 use rayon::prelude::*;
 use ring_program::RingProgram;
-use runtime::kernels::Tables;
+use runtime::flow::operation::{Batch, RingOperation};
+use runtime::launches::kernels::Tables;
 use runtime::mapping::{Candidates, Form, Mapping, Order, Recipes};
-use runtime::operation::{Batch, RingOperation};
-use runtime::traffic::Kind;
+use runtime::schedule::traffic::Kind;
 use runtime::{Flow, Kernels, Keys, Launches, Limits, Plan, Timeline, lift};
 use sim::{Machine, MachineBase, Override};
 

@@ -7,7 +7,7 @@ use crate::page::{Fault, Files, fill, lines, text};
 use ring::Degree;
 use ring::prime::largest_primes;
 use ring_program::{Inputs, Interface, Manifest, RingProgram, compression, read, read_file};
-use runtime::traffic::is_key;
+use runtime::schedule::traffic::is_key;
 use runtime::{Keys, Report, Runtime};
 use sim::Machine;
 use std::collections::BTreeMap;

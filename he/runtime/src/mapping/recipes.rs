@@ -14,10 +14,10 @@
 //!   those for the most similar machines. Each in the least words that it can work with.
 
 use super::Recipes;
-use crate::kernels::{Kernels, RecipeTable, Tables, Timed, compile_small, request};
+use crate::flow::operation::{Batch, RingOperation, RingParameters};
 use crate::known::Known;
-use crate::lift::Launches;
-use crate::operation::{Batch, RingOperation, RingParameters};
+use crate::launches::Launches;
+use crate::launches::kernels::{Kernels, RecipeTable, Tables, Timed, compile_small, request};
 use codegen::library::{BUILT_IN, Target};
 use codegen::search::Effort;
 use codegen::{Choice, Error, Merit, PlanChoice, Recipe, Request, compile, least_words};

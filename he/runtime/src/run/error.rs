@@ -2,7 +2,7 @@
 
 use crate::execute::LaunchError;
 use crate::schedule::TooLarge;
-use crate::stream::TOO_LONG;
+use crate::schedule::consecutive::TOO_LONG;
 use ring_program::ExecuteError;
 use sim::hbm::BeyondHbm;
 use std::num::NonZeroU32;

@@ -2,9 +2,9 @@
 
 use super::{INSTRUCTION_BYTES, Layout, Plan, Uses, parameter_bytes, program_of};
 use crate::flow::ValueId;
-use crate::place::ItemId;
-use crate::record::{Action, Event, Places};
-use crate::time::Span;
+use crate::schedule::place::ItemId;
+use crate::schedule::record::{Action, Event, Places};
+use crate::schedule::time::Span;
 use ring_program::Group;
 
 /// The use of the off-chip memory by a program.

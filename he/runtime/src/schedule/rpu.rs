@@ -3,12 +3,12 @@
 use super::timeline::{Account, Run, Timeline, Transfer};
 use super::uses::Uses;
 use super::{BURST_BYTES, INSTRUCTION_BYTES, LAUNCH_WORD_BYTES, TooLarge};
-use crate::channel::{Channel, Direction, least};
-use crate::facts::{Facts, Resource, accesses_per_cycle};
-use crate::place::{Full, Item, ItemId, Memory, NextUse, Save, Saved, Space};
-use crate::record::{Action, Event, Extent};
-use crate::time::{Interval, Span, Time};
-use crate::traffic::{Kind, Traffic};
+use crate::launches::facts::{Facts, Resource, accesses_per_cycle};
+use crate::schedule::channel::{Channel, Direction, least};
+use crate::schedule::place::{Full, Item, ItemId, Memory, NextUse, Save, Saved, Space};
+use crate::schedule::record::{Action, Event, Extent};
+use crate::schedule::time::{Interval, Span, Time};
+use crate::schedule::traffic::{Kind, Traffic};
 use rustc_hash::FxHashMap;
 use sim::Clock;
 use sim::Machine;

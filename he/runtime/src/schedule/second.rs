@@ -4,10 +4,10 @@ mod lifted;
 mod random;
 
 use super::{BURST_BYTES, INSTRUCTION_BYTES, LAUNCH_WORD_BYTES, Timeline};
-use crate::facts::Facts;
-use crate::place::{Item, Saved};
-use crate::time::{Span, Time};
-use crate::traffic::Kind;
+use crate::launches::facts::Facts;
+use crate::schedule::place::{Item, Saved};
+use crate::schedule::time::{Span, Time};
+use crate::schedule::traffic::Kind;
 use sim::Clock;
 use sim::Machine;
 

@@ -2,11 +2,11 @@
 
 use super::TooLarge;
 use super::rpu::{Parameters, ProgramId, Rpu, Task};
-use crate::facts::Facts;
-use crate::place::{Full, Item, ItemId, NextUse, Space};
-use crate::record::{Action, Extent};
-use crate::time::{Interval, Time};
-use crate::traffic::Kind;
+use crate::launches::facts::Facts;
+use crate::schedule::place::{Full, Item, ItemId, NextUse, Space};
+use crate::schedule::record::{Action, Extent};
+use crate::schedule::time::{Interval, Time};
+use crate::schedule::traffic::Kind;
 
 /// The slices of a limb that streams: one is in use, and one in transfer. Operands take more if words are free.
 const BUFFERS: u64 = 2;

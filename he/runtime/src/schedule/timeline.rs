@@ -1,10 +1,10 @@
 //! The result: the time of each launch and each transfer, their costs, and what limits the time.
 
 use super::HbmUse;
-use crate::facts::Resource;
-use crate::record::{Event, Places};
-use crate::time::Span;
-use crate::traffic::{Kind, Traffic};
+use crate::launches::facts::Resource;
+use crate::schedule::record::{Event, Places};
+use crate::schedule::time::Span;
+use crate::schedule::traffic::{Kind, Traffic};
 use sim::{Events, Work};
 
 /// A run of a kernel, or a movement of words.

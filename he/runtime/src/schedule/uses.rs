@@ -1,6 +1,6 @@
 //! The uses of limbs and tables.
 
-use crate::place::{ItemId, NextUse};
+use crate::schedule::place::{ItemId, NextUse};
 
 /// The launches that use each item, in order.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use ring_program::RingProgram;
 use runtime::Runtime;
-use runtime::kernels::Timed;
-use runtime::lift::{Launch, Work};
+use runtime::launches::kernels::Timed;
+use runtime::launches::{Launch, Work};
 use runtime::schedule::INSTRUCTION_BYTES;
 use sim::{Clock, Machine};
 use std::collections::{BTreeMap, HashMap, HashSet};

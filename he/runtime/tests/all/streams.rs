@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use ring_program::shape::Transform;
 use ring_program::{Builder, LimbId, Operation, RingProgram};
-use runtime::stream::{Repeated, StreamError, stream};
+use runtime::schedule::consecutive::{Repeated, StreamError, stream};
 use runtime::{Keys, Runtime};
 use sim::Machine;
 

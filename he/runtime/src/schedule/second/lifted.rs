@@ -2,16 +2,17 @@
 
 use super::{Launch, Program, model};
 use crate::flow::ValueId;
-use crate::kernels::Timed;
-use crate::lift::Work;
+use crate::launches::Work;
+use crate::launches::kernels::Timed;
 use crate::mapping::{Batch, Form, Mapping, Order, Recipes};
-use crate::place::Item;
 use crate::schedule::Plan;
-use crate::traffic::{Keys, Kind};
-use crate::{Choice, Runtime, testing};
+use crate::schedule::place::Item;
+use crate::schedule::traffic::{Keys, Kind};
+use crate::{Choice, Lifted, Runtime, testing};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use sim::Machine;
+use sim::machine::BankMapping;
 
 /// The items and the launches, by the chapter: zero, inputs, results, then a table for each operation and ring.
 fn program(plan: &Plan<'_>) -> Program {
@@ -91,6 +92,10 @@ fn mapping(rng: &mut Random) -> Mapping {
     }
 }
 
+/// The HPLEs, banks and lengths of vectors: with ports, and mappings of words to banks, twenty machines.
+const CORES: [(u32, u32, u32); 5] =
+    [(128, 128, 512), (32, 64, 512), (64, 32, 256), (256, 256, 1024), (64, 128, 512)];
+
 #[test]
 fn both_models_agree_on_programs_with_calls() {
     let cases = std::env::var("LIFTED_CASES").map_or(12, |cases| cases.parse().expect("a number"));
@@ -104,6 +109,9 @@ fn both_models_agree_on_programs_with_calls() {
             .edit(|values| {
                 values.vdm.size_mib = 1;
                 values.isa.word_bits = 128;
+                (values.hple.count, values.vdm.banks, values.isa.vector_length) = CORES[case % CORES.len()];
+                values.vdm.ports = 1 + (case / CORES.len() % 2) as u32;
+                values.vdm.mapping = [BankMapping::Interleaved, BankMapping::Xor][case / 10 % 2];
                 values.hbm.gb_per_s = rng.random_range(10.0..1000.0);
                 values.hbm.latency_ns = [0.0, 33.3][rng.random_range(0..2)];
                 values.hbm.turn_ns = [0.0, 12.5, 100.0][case % 3];
@@ -117,7 +125,8 @@ fn both_models_agree_on_programs_with_calls() {
         let machine = machine.with_half_of_the_vdm().with_half_of_the_vdm();
         let choice = (Keys::Streamed, Choice::Given(mapping(&mut rng)));
         // Some kernels need more than so small a VDM.
-        let Ok(runtime) = Runtime::mapped(&ring_program, &machine, choice) else { continue };
+        let Ok(lifted) = Lifted::without_search(&ring_program, &machine) else { continue };
+        let Ok(runtime) = Runtime::of(&lifted, &machine, choice) else { continue };
         let program = program(&runtime.plan(true));
         let (timeline, model) = (runtime.plan(true).timeline(), model(&program, &machine));
         assert_eq!(timeline.is_ok(), model.is_some(), "case {case}");

@@ -4,9 +4,9 @@
 //! lists of pages. An item that moves in may do so as soon as the pages' former item is idle, and
 //! saved if it must be: transfers run ahead of the kernels as far as space allows.
 
-use crate::record::Extent;
-use crate::time::{Interval, Time};
-use crate::traffic::Kind;
+use crate::schedule::record::Extent;
+use crate::schedule::time::{Interval, Time};
+use crate::schedule::traffic::Kind;
 use b512_asm::Isa;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;

@@ -7,11 +7,11 @@
 //! each limb: one launch runs it on slice after slice, with other addresses. Operands of many limbs thus need
 //! not be in the VDM as a whole.
 
-use crate::facts::{Facts, Resource, bank_cycles};
+use crate::flow::operation::{Batch, Kind, RingOperation, RingParameters};
 use crate::known::Known;
-use crate::lift::{Launches, ShapeId, is_short};
+use crate::launches::facts::{Facts, Resource, bank_cycles};
+use crate::launches::{Launches, ShapeId, is_short};
 use crate::mapping::Form;
-use crate::operation::{Batch, Kind, RingOperation, RingParameters};
 use b512_asm::{MReg, Program, Role, Setting, Space};
 use codegen::elementwise::{Elementwise, LONGEST_BLOCK, StepOp, StepOrder};
 use codegen::{

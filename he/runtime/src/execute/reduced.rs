@@ -3,7 +3,7 @@
 //! A launch executes many lines, and its fault names an instruction. So its steps are computed again, whole
 //! limb by whole limb, and every operand is compared with its modulus.
 
-use crate::lift::{Executed, Launch, Launches, Work};
+use crate::launches::{Executed, Launch, Launches, Work};
 use codegen::elementwise::{Operand, Step, StepOp};
 use ring::modular::Modulus;
 use ring_program::data::Words;

@@ -8,10 +8,10 @@
 //! and of expanded keys goes by bytes, and what a machine takes while time passes (leakage, idle clocks, the
 //! memory's background) goes by time.
 
-use crate::lift::Launch;
+use crate::launches::Launch;
 use crate::run::{RunError, Runtime};
+use crate::schedule::traffic::Kind;
 use crate::schedule::{Account, Plan, Timeline};
-use crate::traffic::Kind;
 use ring_program::{RegionIndex, RingProgram, Step};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};

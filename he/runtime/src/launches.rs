@@ -21,19 +21,22 @@
 //!   launch.
 //!
 //! Limbs of fewer than 16 vectors are *short*. Their lines come in windows: elementwise lines first, then the
-//! operations that need them, and so on. How large launches may be is stated in `lift/limits.rs`.
+//! operations that need them, and so on. How large launches may be is stated in `launches/limits.rs`.
 
 mod calls;
+pub(crate) mod facts;
 mod group;
+pub mod kernels;
 mod limits;
 
 pub use self::calls::lift_program;
+pub use self::facts::{Resource, bank_cycles};
 use self::group::{Group, Line, position};
 pub use self::limits::Limits;
 pub(crate) use self::limits::is_short;
+use crate::flow::operation::{Batch, RingOperation, RingParameters};
+use crate::flow::permute::Permutation;
 use crate::flow::{By, Elementary, Flow, Node, Task, ValueId};
-use crate::operation::{Batch, RingOperation, RingParameters};
-use crate::permute::Permutation;
 use codegen::elementwise::{Elementwise, Operand, Step};
 use ring_program::{ModulusIndex, RingProgram};
 use rustc_hash::FxHashMap;

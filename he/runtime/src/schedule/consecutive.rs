@@ -1,10 +1,10 @@
 //! Many runs of one kernel, each on its own data: a ring program of launches that share nothing but the program and,
 //! if the machine says so, the tables.
 
-use crate::facts::{Facts, Resource, bank_cycles};
-use crate::place::{Item, ItemId};
+use crate::launches::facts::{Facts, Resource, bank_cycles};
+use crate::schedule::place::{Item, ItemId};
+use crate::schedule::traffic::Kind;
 use crate::schedule::{LAUNCH_WORD_BYTES, Parameters, ProgramId, Records, Rpu, Task, TooLarge, Uses};
-use crate::traffic::Kind;
 use b512_asm::{Program, Role, Space, Symbol};
 use sim::hbm::BeyondHbm;
 use sim::timing::Timing;

@@ -1,7 +1,7 @@
 //! The timeline as a Perfetto trace: owners, kernels, transfers, and the occupancy of the VDM; and the busy
 //! shares of the machine over time.
 
-use crate::profile::Profile;
+use crate::report::Profile;
 use crate::run::Runtime;
 use crate::schedule::{Span, Timeline};
 use b512_asm::Pipe;

@@ -1,6 +1,6 @@
 //! The channel to the off-chip memory, one transfer at a time.
 
-use crate::time::{Interval, Time};
+use crate::schedule::time::{Interval, Time};
 use sim::machine::Hbm;
 use std::collections::BTreeMap;
 

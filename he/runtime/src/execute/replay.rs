@@ -5,12 +5,12 @@
 //! in the order of their times. Before, it is checked that no two of them disturb each other while both take
 //! place.
 
-use super::{Layout, Plan, Timeline};
 use crate::execute::{LaunchError, moduli, set_parameters};
 use crate::flow::ValueId;
-use crate::lift::{Launch, Work};
-use crate::operation::Batch;
-use crate::record::{Action, Event, Extent};
+use crate::flow::operation::Batch;
+use crate::launches::{Launch, Work};
+use crate::schedule::record::{Action, Event, Extent};
+use crate::schedule::{Layout, Plan, Timeline};
 use b512_asm::Program;
 use codegen::elementwise::Elementwise;
 use ring::modular::Modulus;

@@ -1,7 +1,7 @@
 //! A record of the scheduled program: every transfer and every run with its time and the addresses of its
 //! words.
 
-use crate::time::Span;
+use crate::schedule::time::Span;
 
 /// Words of an item in the VDM.
 #[derive(Clone, PartialEq, Eq, Debug)]
