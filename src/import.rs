@@ -53,17 +53,13 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     }
     let import = program.import(args.n.map(Degree::get), &clear)?;
     tell(&program, &import);
-    let set = &import.generated.set;
-    let title = format!(
-        "{} of HEIR, n = {}, {} moduli q, {} special moduli",
-        program.name(),
-        set.degree().get(),
-        set.levels(),
-        set.p().len()
-    );
+    let title = program.title(&import);
     let counts: Vec<String> = import.counts.iter().map(|(name, count)| format!("{count} {name}")).collect();
-    let comment =
-        format!("{title}\n{}\noperations of HEIR {RELEASE}: {}\n", set.parameters(), counts.join(", "));
+    let comment = format!(
+        "{title}\n{}\noperations of HEIR {RELEASE}: {}\n",
+        import.generated.set.parameters(),
+        counts.join(", ")
+    );
     output.write(&import.generated, title, &comment)
 }
 

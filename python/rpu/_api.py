@@ -5,11 +5,13 @@ from __future__ import annotations
 import difflib
 import functools
 import json
+import math
 import operator
 import os
 import re
 import shutil
 import tempfile
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +35,14 @@ def _overrides(keys: Mapping[str, Value]) -> list[str]:
     """Keys as the command line takes them."""
     text = lambda value: str(value).lower() if isinstance(value, bool) else str(value)
     return [f"{key}={text(value)}" for key, value in keys.items()]
+
+
+def _numbers(values: Any) -> list[float]:
+    """The numbers of an array, or of lists in lists, in the order of rows."""
+    values = values.tolist() if hasattr(values, "tolist") else values
+    if isinstance(values, (list, tuple)):
+        return [number for row in values for number in _numbers(row)]
+    return [float(values)]
 
 
 def _words(name: str, values: Iterable[int]) -> list[int]:
@@ -393,6 +403,28 @@ class RingProgram:
     ) -> RingProgram:
         """Reads `.fhetch` text with its manifest, by default `P.manifest.json` or `P.json` beside it, or for the degree `n`."""
         return cls(_rpu.RingProgram.load(Path(path), None if manifest is None else Path(manifest), n))
+
+    @classmethod
+    def import_heir(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        n: int | None = None,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> RingProgram:
+        """Reads a program of HEIR: the output of `heir-opt --mlir-to-ckks` in the generic form. `arguments` has the
+        numbers of clear arguments, such as weights; plaintexts that depend on others are inputs of the program. An `n`
+        below that of the file is for tests. Warns of plaintexts that are inputs, and of summands whose scales differ."""
+        numbers = {name: _numbers(values) for name, values in (arguments or {}).items()}
+        program, given, worst_sum = _rpu.RingProgram.import_heir(Path(path), n, numbers)
+        if given:
+            plaintexts = "plaintext is an input" if len(given) == 1 else "plaintexts are inputs"
+            message = f"{len(given)} {plaintexts}, since the file does not have their numbers, such as `{given[0]}`"
+            warnings.warn(message, stacklevel=2)
+        if worst_sum > 0:
+            bits = -math.log2(worst_sum)
+            warnings.warn(f"scales of summands differ: one may be wrong by 2^-{bits:.1f} of its size", stacklevel=2)
+        return cls(program)
 
     @property
     def title(self) -> str:

@@ -94,6 +94,10 @@ class RingProgram:
     def load(
         path: str | PathLike[str], manifest: str | PathLike[str] | None, n: int | None
     ) -> RingProgram: ...
+    @staticmethod
+    def import_heir(
+        path: str | PathLike[str], n: int | None, arguments: Mapping[str, list[float]]
+    ) -> tuple[RingProgram, list[str], float]: ...
     @property
     def n(self) -> int: ...
     @property

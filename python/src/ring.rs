@@ -6,7 +6,7 @@ use crate::machine::PyMachine;
 use diagnostic::Diagnostic;
 use diagnostic::input::{self, Content};
 use lab_run::{RingData, RingFile, RingRun, idle_outputs, ring_page, table};
-use programs::{Generated, Options, ParameterSet, SETS, all_programs, find_program, generate_defined};
+use programs::{Generated, Options, ParameterSet, SETS, all_programs, find_program, generate_defined, heir};
 use pyo3::prelude::*;
 use ring_program::data::Words;
 use ring_program::{Group, Inputs, Manifest, RingProgram};
@@ -71,6 +71,28 @@ impl PyRingProgram {
     fn load(py: Python<'_>, path: PathBuf, manifest: Option<PathBuf>, n: Option<u64>) -> PyResult<Self> {
         let file = py.detach(|| RingFile::read(&path, manifest.as_deref(), n)).map_err(raise)?;
         Ok(Self { program: Arc::new(file.program), title: file.title, summary: String::new(), circuit: None })
+    }
+
+    /// Reads a program of HEIR, with the numbers of clear arguments in the order of rows. Beside it, the
+    /// plaintexts that the file does not have, and the largest relative difference of the scales of summands.
+    #[staticmethod]
+    fn import_heir(
+        py: Python<'_>,
+        path: PathBuf,
+        n: Option<u64>,
+        arguments: BTreeMap<String, Vec<f64>>,
+    ) -> PyResult<(Self, Vec<String>, f64)> {
+        interrupt::wait(py, move || {
+            let name = diagnostic::path(&path);
+            let cannot_read =
+                |error: &dyn std::fmt::Display| wrong(format_args!("cannot read `{name}`: {error}"));
+            let bytes = input::read(&path, Content::Document).map_err(|error| cannot_read(&error))?;
+            let text = input::text(bytes).map_err(|error| cannot_read(&error))?;
+            let program = heir::Program::read(&name, &text).map_err(raise)?;
+            let import = program.import(n, &arguments).map_err(raise)?;
+            let (title, set) = (program.title(&import), import.generated.set.clone());
+            Ok((Self::of_circuit(title, import.generated, set), import.given, import.worst_sum))
+        })?
     }
 
     #[getter]

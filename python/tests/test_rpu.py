@@ -78,6 +78,16 @@ class Programs(unittest.TestCase):
 
 
 class RingPrograms(unittest.TestCase):
+    def test_programs_of_heir_are_read(self):
+        samples = Path(__file__).parents[2] / "he/programs/tests/heir"
+        program = rpu.RingProgram.import_heir(samples / "dot_product.mlir", n=1024)
+        self.assertEqual((program.n, program.title), (1024, "dot_product of HEIR, n = 1024, 3 moduli q, 1 special moduli"))
+        self.assertTrue(program.run(check=True).report)
+        with self.assertRaisesRegex(rpu.RpuError, "unknown argument `w`"):
+            rpu.RingProgram.import_heir(samples / "dot_product.mlir", arguments={"w": [[1, 2], [3, 4]]})
+        with self.assertWarnsRegex(UserWarning, "plaintexts are inputs"):
+            rpu.RingProgram.import_heir(samples / "mlp.mlir", n=1024)
+
     def test_a_product_is_generated_saved_read_and_checked(self):
         product = rpu.ring_program("hmult", "ark", n=1024, level=4, dataflow="ocs")
         self.assertEqual((product.n, len(product.inputs["ct1.0"]), product.outputs["prod.0"]), (1024, 4, 3))

@@ -219,6 +219,13 @@ impl<'t> Program<'t> {
         self.entry
     }
 
+    /// The title of an import.
+    pub fn title(&self, import: &Import) -> String {
+        let set = &import.generated.set;
+        let (n, q, p) = (set.degree().get(), set.levels(), set.p().len());
+        format!("{} of HEIR, n = {n}, {q} moduli q, {p} special moduli", self.entry)
+    }
+
     /// Its arguments.
     pub fn arguments(&self) -> &[Argument] {
         &self.arguments
