@@ -383,6 +383,7 @@ struct Once {
             __syncthreads();
             const Source<true> source(block, in, next);
             if (number < order.count) source.copy_early(block);
+            if (takes(block, false)) memory->tickets[parity].x = ticket;
             middle<false>(block, x);
             middle_round<true>(field, x, memory->middle[block.warp]);
             middle<true>(block, x);
@@ -398,7 +399,6 @@ struct Once {
                 source.copy_late(block, late);
             }
             last_round<true>(field, x, roots, first);
-            if (takes(block, false)) memory->tickets[parity].x = ticket;
             // Through shared memory, so that a warp stores neighbouring words.
             uint4* rows = reinterpret_cast<uint4*>(out + tile.start() + (block.rank << 15 | block.warp << 10));
             uint4* staged = reinterpret_cast<uint4*>(own);
