@@ -10,6 +10,7 @@ using i64 = long long;
 using u128 = unsigned __int128;
 
 #define INLINE __device__ __forceinline__
+#define NOT_INLINE __noinline__
 
 #ifndef EMULATED
 // The block's dynamic shared memory as an array of T.
@@ -71,8 +72,8 @@ INLINE void end_hopeless_wait(u32 tries) {
 
 // State that launches leave at zero, beside the data: one mark for each 2^10 words.
 struct alignas(8) Mark {
-    u32 finished;  // blocks of a unit, see chained.cuh
-    u32 taken;     // tickets of a launch
+    u32 finished;  // tiles and blocks of a unit, see chained.cuh
+    u32 taken;     // tiles of a unit, or tickets of a launch, see once.cuh
 };
 // The next ticket, from 0 on. After `all` the next is 0 again.
 INLINE u32 take_ticket(u32* taken, u32 all) {
@@ -92,17 +93,12 @@ INLINE u32 of_first_lane(u32 x) { return __shfl_sync(~0u, x, 0); }
 #else
 INLINE u32 of_first_lane(u32 x) { return x; }
 #endif
-// The ticket of this block.
-INLINE u32 own_ticket(u32* taken, u32 all) {
-    SHARED_WORDS(ticket, 1);
-    if (threadIdx.x == 0) *ticket = take_ticket(taken, all);
-    __syncthreads();
-    return of_first_lane(*ticket);
-}
 
 // As a value, for what waits in a way that its caller chooses.
 struct AfterPreviousKernel {
     INLINE void operator()() const { wait_for_previous_kernel(); }
+    INLINE void loaded() const {}
+    INLINE bool keeps() const { return true; }
 };
 
 // Constants of one modulus, prepared by the host. Each field defines the meaning of `aux` and of

@@ -402,7 +402,7 @@ struct Pass {
         }
     };
 
-    // `ready` returns when the block may read its data.
+    // `ready` returns when the block may read its data, `ready.loaded` is called when it has, and `ready.keeps` says whether it stores its results.
     template <class Ready>
     INLINE static void forward(const Word* in, Word* out, const Twiddle* tables, const FieldConstants* constants, u32 limbs,
                                Tile tile, Ready ready) {
@@ -416,7 +416,9 @@ struct Pass {
         ready();
         Reg x[POINTS];
         load(field, x, in + place.thread, 0, OPENS);
+        ready.loaded();
         forward_rounds(field, x, roots, table, exchange_memory(shared, out + place.thread));
+        if (!ready.keeps()) return;
         if constexpr (STAGED) {
             store_staged(field, x, out + place.block, shared);
         } else {
@@ -445,8 +447,10 @@ struct Pass {
         } else {
             load(field, x, in + place.thread, ROUNDS - 1, CLOSES);
         }
+        ready.loaded();
         Word* to = out + place.thread;
         inverse_rounds(field, x, roots, table, exchange_memory(shared, to), scale, scale_root);
+        if (!ready.keeps()) return;
         store<Field::TIMES>(field, x, to, 0, OPENS);
     }
 
@@ -517,6 +521,7 @@ struct Pass {
         Reg x[POINTS], y[POINTS];
         load(field, x, left + place.thread, 0, OPENS);
         load(field, y, right + place.thread, 0, OPENS);
+        ready.loaded();
         const TableRoots roots(field, forward_tables, place.row);
         forward_rounds(field, x, roots, forward_tables, own);
         __syncthreads();
@@ -535,6 +540,7 @@ struct Pass {
         // No barrier: the first exchange back writes only words that this thread read last.
         inverse_rounds(field, x, TableRoots(field, inverse_tables, place.row), inverse_tables, own, own_constants.product_scale,
                        own_constants.product_scale_root);
+        if (!ready.keeps()) return;
         store<Field::TIMES>(field, x, out + place.thread, 0, OPENS);
     }
 };

@@ -358,11 +358,14 @@ impl Recipe {
         self.of_products.as_deref()
     }
 
-    /// Returns true if both passes fit one kernel; see [`Feature::Chained`].
+    /// Returns true if both passes fit one kernel; see [`Feature::Chained`]. Each exchanges data, so that all
+    /// threads of a block learn whether its tile is its own.
     fn can_chain(&self) -> bool {
         let [columns, rows] = &self.passes[..] else { return false };
         let [column_tiles, row_tiles] = [columns, rows].map(|pass| pass.blocks_each(self.log_n));
         columns.threads() == rows.threads()
+            && columns.rounds() > 1
+            && rows.rounds() > 1
             && row_tiles.is_multiple_of(column_tiles)
             && !self.product.separate
     }

@@ -22,6 +22,7 @@
 #define __global__
 #define __device__
 #define __forceinline__ inline
+#define __noinline__
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 #define __restrict__
