@@ -19,6 +19,7 @@
 
 use clap::Parser;
 use gpu_ablation::measure::{Work, time, time_copy};
+use gpu_ref::recipe::Card;
 use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Timing, Word, host};
 use gpu_testing::{compare, model, products, random};
 use rayon::prelude::*;
@@ -61,16 +62,17 @@ struct Case {
     /// No modulus is larger.
     largest: u128,
     in_passes: bool,
+    card: Card,
 }
 
 impl Case {
     fn recipe(&self, transforms: usize) -> Result<Recipe, gpu_ref::Error> {
-        let Self { strategy, word_bits, log_n, largest, in_passes } = *self;
+        let Self { strategy, word_bits, log_n, largest, in_passes, card } = *self;
         match strategy {
             Strategy::Best if in_passes => {
                 Recipe::for_batches_in_passes(word_bits, log_n, largest, transforms)
             }
-            Strategy::Best => Recipe::for_batches(word_bits, log_n, largest, transforms),
+            Strategy::Best => Recipe::for_card(card, word_bits, log_n, largest, transforms),
             _ => Recipe::for_moduli(strategy, word_bits, log_n, largest),
         }
     }
@@ -80,8 +82,9 @@ impl Case {
 const BATCHES: [usize; 3] = [1, 64, 512];
 
 fn main() -> Outcome<()> {
-    let cases = cases(&Options::parse());
+    let options = Options::parse();
     let device = Device::open(0)?;
+    let cases = cases(&options, device.card()?);
     eprintln!("device: {}", device.name()?);
     // Compilation takes longer than timing, and can use every core.
     let recipes = cases.iter().flat_map(|case| BATCHES.map(|transforms| case.recipe(transforms)));
@@ -118,7 +121,7 @@ fn copies(device: &Device, cases: &[Case]) -> Outcome<()> {
 }
 
 /// The cases that the options select.
-fn cases(options: &Options) -> Vec<Case> {
+fn cases(options: &Options, card: Card) -> Vec<Case> {
     let mut cases = Vec::new();
     for strategy in Strategy::ALL.into_iter().filter(|s| options.strategy.contains(&s.to_string())) {
         let wanted = |bits: &&u32| options.bits.is_empty() || options.bits.contains(bits);
@@ -131,6 +134,7 @@ fn cases(options: &Options) -> Vec<Case> {
                     log_n,
                     largest,
                     in_passes: options.in_passes,
+                    card,
                 }));
             }
         }

@@ -274,10 +274,14 @@ impl Cuda {
         let bytes = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         let has_clusters = self.overlaps && bytes >= BLOCK_BYTES;
         let processors = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        let megahertz = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)? / 1000;
+        let bytes = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)? / 8;
         Ok(Card {
             cluster_blocks: if has_clusters { processors } else { 0 },
             cache_bytes: attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as usize,
             doubles: minor == 0 && (8..=10).contains(&major),
+            // Two transfers a cycle.
+            memory_rate: 2 * megahertz * bytes / 1000,
         })
     }
 

@@ -35,21 +35,21 @@ pub(super) const FEW: usize = 128;
 
 /// Whether [`Feature::Once`] is faster than passes. Each cluster needs several transforms, so that loads
 /// overlap with computation; and few clusters may idle in the last round. A multiprocessor has a polynomial
-/// of 2^15 words, or half of one of 2^16.
+/// of 2^15 words, or half of one of 2^16. With faster memory, the last round must be fuller, and of the
+/// shorter polynomials, whose rounds are shorter too, there must be one more.
 pub(super) fn fills_clusters(card: Card, log_n: u32, transforms: usize) -> bool {
     let clusters = (card.cluster_blocks >> (log_n - 15)) as usize;
     if clusters == 0 {
         return false;
     }
     let rounds = transforms.div_ceil(clusters);
-    let least_percent = match rounds {
-        0 | 1 => return false,
-        2 => 90,
-        3 => 84,
-        4 => 78,
-        _ => 0,
+    // By the number of rounds, from two on.
+    let (least_percent, number) = if card.has_fast_memory() {
+        ([97, 93, 91, 89], rounds.saturating_sub(16 - log_n as usize))
+    } else {
+        ([90, 84, 78, 0], rounds)
     };
-    100 * transforms >= least_percent * rounds * clusters
+    number >= 2 && 100 * transforms >= least_percent[number.min(5) - 2] * rounds * clusters
 }
 
 /// From this many transforms on, [`Feature::Chained`] is faster where [`chained`] has passes for it.
