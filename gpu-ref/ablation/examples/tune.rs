@@ -235,7 +235,7 @@ fn chains(recipe: &Recipe, work: Work) -> Vec<Recipe> {
     }
     let chain = |(passes, blocks): (Vec<Pass>, u32)| {
         let own = recipe.clone().without(Feature::Alternating).with_passes(passes)?;
-        let own = own.with_product(Product { separate: false, truncated: false, blocks })?;
+        let own = own.with_product(Product { separate: false, blocks })?;
         let shared = if work == Work::Product { 0 } else { recipe.shared_roots() };
         own.with_shared_roots(shared)?.with(Feature::Chained)
     };
@@ -257,8 +257,7 @@ fn neighbours(recipe: &Recipe, work: Work) -> Vec<Recipe> {
         all.extend(recipe.clone().with(Feature::Alternating));
     }
     if work == Work::Product {
-        let product =
-            |separate, blocks| recipe.clone().with_product(Product { separate, blocks, ..recipe.product() });
+        let product = |separate, blocks| recipe.clone().with_product(Product { separate, blocks });
         all.extend(product(true, 1));
         all.extend([1, 2, 3, 4, 6, 8, 10, 12, 14, 16].into_iter().flat_map(|blocks| product(false, blocks)));
     }

@@ -1,6 +1,6 @@
 // `caramel`: modular multiplication in double precision, for q < 2^50. The data stay in double from
-// the first kernel of a transform to its last; only the outermost loads and stores convert. With
-// CASTS every kernel converts, as in the paper.
+// the first kernel of a transform to its last; only the outermost loads and stores convert. In
+// the paper every kernel converts.
 //
 // The quotient x w / q is rounded to an integer by adding and subtracting 2^52 + 2^51; a fused
 // multiply-add gives the product's rounding error. For |x| <= 2q the rounded quotient is off by at
@@ -20,13 +20,8 @@ struct Arithmetic {
         : q((double)c.q), reciprocal(__longlong_as_double((i64)c.aux[0])) {}
 
     INLINE Reg enter(Word x) const { return (double)x; }
-#ifdef CASTS
-    INLINE Reg unpack(Word x) const { return (double)(i64)x; }
-    INLINE Word pack(Reg x) const { return (u64)(i64)x; }
-#else
     INLINE Reg unpack(Word x) const { return __longlong_as_double((i64)x); }
     INLINE Word pack(Reg x) const { return (u64)__double_as_longlong(x); }
-#endif
     INLINE Word leave(Reg x) const {
         Reg y = narrow(x);           // [-q, q]
         y = y < 0.0 ? y + q : y;     // [0, q]

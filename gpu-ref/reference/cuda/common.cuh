@@ -141,26 +141,6 @@ INLINE ShoupPair<u128> load_entry(const ShoupPair<u128>* at) {
     return {load_entry(&at->root), load_entry(&at->quotient)};
 }
 
-// Read and write data. STREAMING adds a cache hint that the data are not reused soon.
-#if defined(STREAMING) && !defined(EMULATED)
-INLINE u32 load_data(const u32* at) { return __ldcs(at); }
-INLINE u64 load_data(const u64* at) { return __ldcs(at); }
-INLINE u128 load_data(const u128* at) {
-    const ulonglong2 v = __ldcs(reinterpret_cast<const ulonglong2*>(at));
-    return (u128)v.y << 64 | v.x;
-}
-INLINE void store_data(u32* at, u32 x) { __stcs(at, x); }
-INLINE void store_data(u64* at, u64 x) { __stcs(at, x); }
-INLINE void store_data(u128* at, u128 x) {
-    __stcs(reinterpret_cast<ulonglong2*>(at), make_ulonglong2((u64)x, (u64)(x >> 64)));
-}
-#else
-template <class Word>
-INLINE Word load_data(const Word* at) { return *at; }
-template <class Word>
-INLINE void store_data(Word* at, Word x) { *at = x; }
-#endif
-
 INLINE u32 multiply_high(u32 a, u32 b) { return __umulhi(a, b); }
 INLINE u64 multiply_high(u64 a, u64 b) { return __umul64hi(a, b); }
 INLINE i32 multiply_high(i32 a, i32 b) { return __mulhi(a, b); }

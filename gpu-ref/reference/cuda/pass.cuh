@@ -33,17 +33,10 @@
 //   ALTERNATING: every pass but the first goes through polynomials and limbs backwards, so that it finds in
 //     the L2 cache what the pass before has written last.
 //   CHAINED: all passes are one kernel; see chained.cuh.
-//   ON_THE_FLY: the last round of the last pass computes its roots from two short tables, which
-//     follow the table of a limb; see `RoundRoots`.
-//   EXCHANGE_IN_GLOBAL: exchanges between rounds use the data's own locations in global memory
-//     instead of shared memory.
 // In the last SHARED_ROOTS stages, parts share table entries; see `sharing`. With three such stages
 // the transform reads 5/16 of its table.
-// A TRUNCATED transform omits the stage nearest to the products, its last stage forward and its
-// first stage inverse (Shivdikar et al., Algorithm 8); `fused_products` replaces both.
 
-template <class Field, int LOG_N, int FIRST, int STAGES, int POINTS_LOG, int LANES_LOG, bool TRUNCATED,
-          int SHARED_ROOTS>
+template <class Field, int LOG_N, int FIRST, int STAGES, int POINTS_LOG, int LANES_LOG, int SHARED_ROOTS>
 struct Pass {
     using Word = typename Field::Word;        // in global memory
     using Reg = typename Field::Reg;          // in registers and shared memory
@@ -59,13 +52,8 @@ struct Pass {
     static constexpr bool ROWS = LOG_COLUMNS == 0;
     static constexpr bool OPENS = FIRST == 0;               // the forward transform's first pass
     static constexpr bool CLOSES = FIRST + STAGES == LOG_N;  // and its last
-    static constexpr int END = STAGES - (TRUNCATED && CLOSES);  // stages that are computed
-#ifdef EXCHANGE_IN_GLOBAL
-    static constexpr bool STAGED = false;
-#else
     // Global memory is accessed through shared memory.
     static constexpr bool STAGED = ROWS && CLOSES && ROUNDS > 1;
-#endif
     static_assert(POINTS_LOG <= STAGES && LOG_COLUMNS >= 0);
 
     // A tile's number among those of its polynomial modulo a limb.
@@ -89,7 +77,7 @@ struct Pass {
         return STAGES > POINTS_LOG * (round + 1) ? STAGES - POINTS_LOG * (round + 1) : 0;
     }
     static constexpr INLINE int first_stage(int round) { return POINTS_LOG * round; }
-    static constexpr INLINE int end_stage(int round) { return STAGES - window(round) < END ? STAGES - window(round) : END; }
+    static constexpr INLINE int end_stage(int round) { return STAGES - window(round); }
 
     // Bound of all data after `stages` stages of the forward transform, from the field.
     static constexpr INLINE int forward_bound(int stages) {
@@ -97,7 +85,7 @@ struct Pass {
         for (int stage = 0; stage < stages; ++stage) bound = Field::after_forward(bound);
         return bound;
     }
-    static constexpr int OUTPUT_BOUND = forward_bound(FIRST + END);
+    static constexpr int OUTPUT_BOUND = forward_bound(FIRST + STAGES);
 
     // The element index i of register r is base(round) + (r << window(round)). All offsets below
     // are sums of a base that depends on the thread and a constant that depends on r, so r costs no
@@ -108,7 +96,6 @@ struct Pass {
         return (t >> low) << (low + POINTS_LOG) | (t & ((1u << low) - 1));
     }
 
-#ifndef EXCHANGE_IN_GLOBAL
     // Position of the elements of this thread's lane in shared memory. One word of padding for each
     // 128 bytes spreads power-of-two strides over the banks. For numbers without a common bit,
     // padded(a + b) = padded(a) + padded(b).
@@ -120,13 +107,6 @@ struct Pass {
     static constexpr INLINE u32 shared_offset(int round, u32 r) {
         return padded(r << (ROWS ? window(round) : window(round) + LANES_LOG));
     }
-    // Memory for the exchanges of a thread whose results go to `to`.
-    INLINE static Reg* exchange_memory(Reg* shared, Word* to) { return shared; }
-#else
-    INLINE static Reg* shared_base(Reg* own, int round) { return own + ((size_t)base(round) << LOG_COLUMNS); }
-    static constexpr INLINE size_t shared_offset(int round, u32 r) { return (size_t)r << (window(round) + LOG_COLUMNS); }
-    INLINE static Reg* exchange_memory(Reg* shared, Word* to) { return reinterpret_cast<Reg*>(to); }
-#endif
     INLINE static void put(const Reg (&x)[POINTS], Reg* shared, int round) {
         Reg* to = shared_base(shared, round);
 #pragma unroll
@@ -150,54 +130,18 @@ struct Pass {
     // Number of group bits in the thread number, and in the register number.
     static constexpr INLINE int hidden(int round) { return LOG_TEAM - window(round); }
     static constexpr INLINE int depth(int round, int stage) { return stage - hidden(round); }
-#ifdef ON_THE_FLY
-    static constexpr INLINE bool computes(int round) { return CLOSES && round == ROUNDS - 1; }
-#else
-    static constexpr INLINE bool computes(int) { return false; }
-#endif
-    template <int ROUND, bool COMPUTED = computes(ROUND)>
+    template <int ROUND>
     struct RoundRoots {
         const Twiddle* own;
         u32 row;
-        INLINE RoundRoots(const Field&, const Twiddle* table, u32 row) : own(table + (member() >> window(ROUND))), row(row) {}
+        INLINE RoundRoots(const Twiddle* table, u32 row) : own(table + (member() >> window(ROUND))), row(row) {}
         template <int STAGE>
         INLINE Twiddle at(int part) const {
             return load_entry(own + ((1u << (FIRST + STAGE)) + (row << STAGE)) + (part << hidden(ROUND)));
         }
     };
-    // On the fly (Cheddar, Section 4.1): psi^bitrev(j) is the product of two entries of a short
-    // table, one for the high bits of j and one for its SPLIT low bits, since the reversal of a sum
-    // of disjoint bits is the sum of the reversals. This gives the roots of the last stage. Those of
-    // the stage before are the squares of every second one, because bitrev(j) = 2 bitrev(2 j), and so
-    // on for all stages of the round. `tree[2^d + p]` is the root of part p in the stage with 2^d
-    // parts.
-    static constexpr int SPLIT = LOG_N / 2;
-    static constexpr u32 LOW = 1u << LOG_N, HIGH = LOW + (1u << SPLIT);  // where the short tables begin
     // Table entries per limb.
-#ifdef ON_THE_FLY
-    static constexpr u32 TABLE = HIGH + (1u << (LOG_N - SPLIT));
-#else
     static constexpr u32 TABLE = 1u << LOG_N;
-#endif
-    template <int ROUND>
-    struct RoundRoots<ROUND, true> {
-        static constexpr int LAST = end_stage(ROUND) - 1;
-        static constexpr int PARTS = 1 << depth(ROUND, LAST), FEWEST = 1 << depth(ROUND, first_stage(ROUND));
-        Twiddle tree[2 * PARTS];
-        INLINE RoundRoots(const Field& field, const Twiddle* table, u32 row) {
-            const u32 j = (1u << (FIRST + LAST)) + (row << LAST) + (member() >> window(ROUND) << depth(ROUND, LAST));
-#pragma unroll
-            for (int part = 0; part < PARTS; ++part) {
-                const Twiddle high = load_entry(table + HIGH + ((j + part) >> SPLIT));
-                const Twiddle low = load_entry(table + LOW + ((j + part) & ((1u << SPLIT) - 1)));
-                tree[PARTS | part] = field.times(high, low);
-            }
-#pragma unroll
-            for (int node = PARTS - 1; node >= FEWEST; --node) tree[node] = field.times(tree[2 * node], tree[2 * node]);
-        }
-        template <int STAGE>
-        INLINE Twiddle at(int part) const { return tree[1 << depth(ROUND, STAGE) | part]; }
-    };
 
     // log2 of the number of parts that share a root in a stage: SHARED_ROOTS in the transform's last,
     // one less in each stage before. By the same rule as above, psi^bitrev(j + p) is psi^bitrev(j)
@@ -217,18 +161,17 @@ struct Pass {
 
     // Roots of this thread for every round: `of<ROUND>()` reads those of a round.
     struct TableRoots {
-        const Field& field;
         const Twiddle* table;
         u32 row;
-        INLINE TableRoots(const Field& field, const Twiddle* table, u32 row) : field(field), table(table), row(row) {}
+        INLINE TableRoots(const Twiddle* table, u32 row) : table(table), row(row) {}
         template <int ROUND>
-        INLINE RoundRoots<ROUND> of() const { return {field, table, row}; }
+        INLINE RoundRoots<ROUND> of() const { return {table, row}; }
     };
     // The same in registers.
     struct HeldRoots {
         // `trees[round][2^d + p]` is the root of part p in the round's stage with 2^d parts.
         Twiddle trees[ROUNDS][POINTS];
-        INLINE HeldRoots(const Field& field, const Twiddle* table, u32 row) { hold<0, 0>(TableRoots(field, table, row)); }
+        INLINE HeldRoots(const Twiddle* table, u32 row) { hold<0, 0>(TableRoots(table, row)); }
         template <int ROUND, int STAGE>
         INLINE void hold(const TableRoots& roots) {
             if constexpr (STAGE < end_stage(ROUND)) {
@@ -335,7 +278,7 @@ struct Pass {
         from += (size_t)base(round) << LOG_COLUMNS;
 #pragma unroll
         for (int r = 0; r < POINTS; ++r) {
-            const Word word = load_data(from + ((size_t)r << (window(round) + LOG_COLUMNS)));
+            const Word word = from[(size_t)r << (window(round) + LOG_COLUMNS)];
             x[r] = fresh ? field.enter(word) : field.unpack(word);
         }
     }
@@ -358,12 +301,10 @@ struct Pass {
         to += (size_t)base(round) << LOG_COLUMNS;
 #pragma unroll
         for (int r = 0; r < POINTS; ++r) {
-            store_data(to + ((size_t)r << (window(round) + LOG_COLUMNS)),
-                       finished ? field.template leave<BOUND>(x[r]) : field.pack(x[r]));
+            to[(size_t)r << (window(round) + LOG_COLUMNS)] = finished ? field.template leave<BOUND>(x[r]) : field.pack(x[r]);
         }
     }
 
-#ifndef EXCHANGE_IN_GLOBAL
     // As above, for a row pass at its last window, where a thread's elements are adjacent: through
     // shared memory, so that a warp accesses neighbouring words. `block` is the first word of this
     // block's rows.
@@ -371,7 +312,7 @@ struct Pass {
         block += threadIdx.x;
         Reg* at = shared + padded(threadIdx.x);
 #pragma unroll
-        for (int r = 0; r < POINTS; ++r) at[padded(r * THREADS)] = field.enter(load_data(block + r * THREADS));
+        for (int r = 0; r < POINTS; ++r) at[padded(r * THREADS)] = field.enter(block[r * THREADS]);
         __syncthreads();
         get(x, shared, ROUNDS - 1);
     }
@@ -382,10 +323,9 @@ struct Pass {
         const Reg* at = shared + padded(threadIdx.x);
 #pragma unroll
         for (int r = 0; r < POINTS; ++r) {
-            store_data(block + r * THREADS, field.template leave<OUTPUT_BOUND>(at[padded(r * THREADS)]));
+            block[r * THREADS] = field.template leave<OUTPUT_BOUND>(at[padded(r * THREADS)]);
         }
     }
-#endif
 
     // Position of this thread's elements.
     struct Place {
@@ -410,14 +350,14 @@ struct Pass {
         const Field field(constants[tile.limb]);
         const Twiddle* table = tables + (size_t)tile.limb * TABLE;
         const Place place(tile, limbs);
-        const Roots roots(field, table, place.row);
+        const Roots roots(table, place.row);
         if constexpr (FETCHES && OPENS) fetch_words(in, place.thread, place.block);
         if constexpr (STARTS_NEXT && CLOSES && !OPENS) let_next_kernel_start();
         ready();
         Reg x[POINTS];
         load(field, x, in + place.thread, 0, OPENS);
         ready.loaded();
-        forward_rounds(field, x, roots, table, exchange_memory(shared, out + place.thread));
+        forward_rounds(field, x, roots, table, shared);
         if (!ready.keeps()) return;
         if constexpr (STAGED) {
             store_staged(field, x, out + place.block, shared);
@@ -436,7 +376,7 @@ struct Pass {
         const Twiddle scale = PRODUCT ? own.product_scale : own.scale;
         const Twiddle scale_root = PRODUCT ? own.product_scale_root : own.scale_root;
         const Place place(tile, limbs);
-        const Roots roots(field, table, place.row);
+        const Roots roots(table, place.row);
         if constexpr (FETCHES && CLOSES) fetch_words(in, place.thread, place.block);
         if constexpr (STARTS_NEXT && OPENS && !CLOSES) let_next_kernel_start();
         ready();
@@ -449,56 +389,20 @@ struct Pass {
         }
         ready.loaded();
         Word* to = out + place.thread;
-        inverse_rounds(field, x, roots, table, exchange_memory(shared, to), scale, scale_root);
+        inverse_rounds(field, x, roots, table, shared, scale, scale_root);
         if (!ready.keeps()) return;
         store<Field::TIMES>(field, x, to, 0, OPENS);
     }
 
-    // Outputs 2i and 2i + 1 of a truncated forward transform are the coefficients of the polynomial
-    // modulo X^2 - a^2, where a is the root of group i of the last stage. Their product modulo X^2
-    // - a^2 gives two inputs of the truncated inverse, except for a factor 1/2: Karatsuba's three
-    // products and one by a^2. That is the root of group i/2 of the stage before, negated for odd i
-    // (Algorithms 7 and 8).
-    INLINE static void fused_products(const Field& field, Reg& x0, Reg& x1, Reg y0, Reg y1, const Twiddle& square, bool odd) {
-        const Reg low = field.product(x0, y0), high = field.product(x1, y1);
-        const Reg both = field.product(field.add(x0, x1), field.add(y0, y1));
-        const Reg turned = field.product(high, square);
-        x1 = field.subtract(field.subtract(both, low), high);
-        x0 = odd ? field.subtract(low, turned) : field.add(low, turned);
-    }
-    // The root of the group in the last stage but one that contains output `index` and its three
-    // neighbours, in table order.
-    INLINE static Twiddle square(const Twiddle* table, u32 index) {
-        static_assert(STAGES >= 2);
-        constexpr int STAGE = STAGES - 2;
-        constexpr int HIDDEN = hidden(STAGE / POINTS_LOG);
-        const u32 group = index >> 2, row = group >> STAGE << STAGE, inside = group & ((1u << STAGE) - 1);
-        const u32 part = inside & ((1u << (STAGE - HIDDEN)) - 1);
-        return load_entry(table + (1u << (LOG_N - 2)) + row + (part << HIDDEN) + (inside >> (STAGE - HIDDEN)));
-    }
-
     // Products of two transformed batches in memory format, as a separate kernel.
-    static __device__ void pointwise(const Word* left, const Word* right, Word* out, const Twiddle* forward_tables,
-                                     const FieldConstants* constants, u32 limbs) {
+    static __device__ void pointwise(const Word* left, const Word* right, Word* out, const FieldConstants* constants, u32 limbs) {
         const Field field(constants[blockIdx.z]);
         wait_for_previous_kernel();
         const size_t base = (size_t)(blockIdx.y * limbs + blockIdx.z) << LOG_N;
         const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
-        if constexpr (TRUNCATED) {
-            const Twiddle* table = forward_tables + (size_t)blockIdx.z * TABLE;
-            for (u32 i = thread; i < 1u << (LOG_N - 1); i += threads) {
-                const size_t at = base + 2 * i;
-                Reg x0 = field.enter(load_data(left + at)), x1 = field.enter(load_data(left + at + 1));
-                const Reg y0 = field.enter(load_data(right + at)), y1 = field.enter(load_data(right + at + 1));
-                fused_products(field, x0, x1, y0, y1, square(table, 2 * i), i & 1);
-                store_data(out + at, field.leave(x0));
-                store_data(out + at + 1, field.leave(x1));
-            }
-        } else {
-            for (u32 i = thread; i < 1u << LOG_N; i += threads) {
-                const Reg x = field.enter(load_data(left + base + i)), y = field.enter(load_data(right + base + i));
-                store_data(out + base + i, field.template leave<Field::PRODUCT>(field.template product<1>(x, y)));
-            }
+        for (u32 i = thread; i < 1u << LOG_N; i += threads) {
+            const Reg x = field.enter(left[base + i]), y = field.enter(right[base + i]);
+            out[base + i] = field.template leave<Field::PRODUCT>(field.template product<1>(x, y));
         }
     }
 
@@ -517,28 +421,18 @@ struct Pass {
         inverse_tables += (size_t)tile.limb * TABLE;
         const Place place(tile, limbs);
         ready();
-        Reg* own = exchange_memory(shared, out + place.thread);
         Reg x[POINTS], y[POINTS];
         load(field, x, left + place.thread, 0, OPENS);
         load(field, y, right + place.thread, 0, OPENS);
         ready.loaded();
-        const TableRoots roots(field, forward_tables, place.row);
-        forward_rounds(field, x, roots, forward_tables, own);
+        const TableRoots roots(forward_tables, place.row);
+        forward_rounds(field, x, roots, forward_tables, shared);
         __syncthreads();
-        forward_rounds(field, y, roots, forward_tables, own);
-        if constexpr (TRUNCATED) {
-            const u32 first = place.row << STAGES | base(ROUNDS - 1);
+        forward_rounds(field, y, roots, forward_tables, shared);
 #pragma unroll
-            for (int r = 0; r < POINTS; r += 2) {
-                fused_products(field, x[r], x[r + 1], y[r], y[r + 1], square(forward_tables, first + r),
-                               r & 2 || (POINTS_LOG == 1 && first & 2));
-            }
-        } else {
-#pragma unroll
-            for (int r = 0; r < POINTS; ++r) x[r] = field.template product<OUTPUT_BOUND>(x[r], y[r]);
-        }
+        for (int r = 0; r < POINTS; ++r) x[r] = field.template product<OUTPUT_BOUND>(x[r], y[r]);
         // No barrier: the first exchange back writes only words that this thread read last.
-        inverse_rounds(field, x, TableRoots(field, inverse_tables, place.row), inverse_tables, own, own_constants.product_scale,
+        inverse_rounds(field, x, TableRoots(inverse_tables, place.row), inverse_tables, shared, own_constants.product_scale,
                        own_constants.product_scale_root);
         if (!ready.keeps()) return;
         store<Field::TIMES>(field, x, out + place.thread, 0, OPENS);
@@ -564,7 +458,7 @@ struct Pass {
         NAME(const Field::Word* left, const Field::Word* right, Field::Word* out,                                         \
              const Field::Twiddle* __restrict__ forward_tables, const Field::Twiddle* __restrict__ inverse_tables,        \
              const Constants<Field::Word, Field::Twiddle>* __restrict__ constants, u32 limbs) {           \
-        Pass<Field, __VA_ARGS__>::pointwise(left, right, out, forward_tables, constants, limbs);                              \
+        Pass<Field, __VA_ARGS__>::pointwise(left, right, out, constants, limbs);                                              \
     }                                                                                                                     \
     EXPORT_KERNEL(NAME)
 #define PRODUCT_KERNEL(NAME, BLOCKS, ...)                                                                                 \

@@ -61,11 +61,8 @@ fn all_kernels() -> Outcome<Vec<(String, String)>> {
     }
     let shivdikar = |log_n| Recipe::new(Strategy::Shivdikar(Barrett::Proposed), 64, log_n);
     let best = |word_bits, largest| Recipe::for_moduli(Strategy::Best, word_bits, LOG_N, largest);
-    let truncated = |separate| Product { separate, truncated: true, ..Product::default() };
-    let streaming = |recipe: Recipe| recipe.with(Feature::Streaming);
+    let separate = Product { separate: true, ..Product::default() };
     let more = [
-        ("cheddar-on-the-fly", Recipe::new(Strategy::Cheddar, 32, LOG_N)?.with(Feature::OnTheFly)?),
-        ("caramel-casts", streaming(Recipe::new(Strategy::Caramel, 64, LOG_N)?.with(Feature::Casts)?)?),
         ("best-shared-roots", Recipe::new(Strategy::Best, 32, 16)?),
         ("best-50", best(64, longest(50))?),
         ("best-60", best(64, longest(60))?),
@@ -73,10 +70,7 @@ fn all_kernels() -> Outcome<Vec<(String, String)>> {
         ("best-125", best(128, longest(125))?),
         ("best-full-quotients", best(128, longest(126))?.without(Feature::ShortQuotients)),
         ("best-latency", Recipe::for_batches(64, LOG_N, longest(50), 1)?),
-        ("wide-streaming", streaming(Recipe::new(Strategy::Wide, 128, 10)?)?),
-        ("shivdikar-truncated", shivdikar(LOG_N)?.with_product(truncated(true))?),
-        ("shivdikar-fused", shivdikar(LOG_N)?.with_product(truncated(false))?),
-        ("shivdikar-global", shivdikar(11)?.with(Feature::GlobalExchange)?),
+        ("shivdikar-separate", shivdikar(LOG_N)?.with_product(separate)?),
     ];
     recipes.extend(more.map(|(name, recipe)| (name.to_owned(), recipe)));
     let compacted = |(name, recipe)| (name, source::everything(&compact(recipe)));

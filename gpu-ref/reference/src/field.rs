@@ -40,8 +40,6 @@ pub(crate) struct Field {
     modulus_bits: u32,
     /// No modulus is larger.
     largest: u128,
-    truncated: bool,
-    on_the_fly: bool,
     once: bool,
 }
 
@@ -52,8 +50,6 @@ impl Field {
             bits: recipe.word_bits(),
             modulus_bits: recipe.modulus_bits(),
             largest: recipe.largest_modulus(),
-            truncated: recipe.product().truncated,
-            on_the_fly: recipe.has(Feature::OnTheFly),
             once: recipe.has(Feature::Once),
         }
     }
@@ -156,14 +152,13 @@ impl Field {
         }
     }
 
-    /// `x` times the factor missing from a product in the transformed domain: Montgomery's divisor,
-    /// and the half of a truncated product, which has no inverse stage to apply it.
+    /// `x` times the factor missing from a product in the transformed domain: Montgomery's divisor.
     fn with_product_factor(self, x: u128, q: u128) -> u128 {
         let factor_bits = match self.arithmetic() {
             Arithmetic::Shoup | Arithmetic::Montgomery | Arithmetic::SignedMontgomery => self.bits,
             Arithmetic::Barrett(_) | Arithmetic::Doubles => 0,
         };
-        shift_mod(x, factor_bits + u32::from(self.truncated), q)
+        shift_mod(x, factor_bits, q)
     }
 
     /// `Constants` of `cuda/common.cuh` for one modulus.
@@ -185,17 +180,14 @@ impl Field {
         words
     }
 
-    /// The table for one modulus: entry `places[j]` holds `base^bitrev(j)`. The two short tables of
-    /// [`Feature::OnTheFly`] follow, or the middle stages of [`Feature::Once`].
+    /// The table for one modulus: entry `places[j]` holds `base^bitrev(j)`. The middle
+    /// stages of [`Feature::Once`] follow.
     pub(crate) fn table<W: Word>(self, base: u128, q: u128, places: &[usize]) -> Vec<W> {
         let (n, log_n) = (places.len(), places.len().ilog2());
         let powers = powers(base, n, q);
         let mut roots = vec![0; n];
         for (j, &place) in places.iter().enumerate() {
             roots[place] = powers[bit_reverse(j, log_n)];
-        }
-        if self.on_the_fly {
-            roots.extend(split_indices(log_n).map(|j| powers[bit_reverse(j, log_n)]));
         }
         if self.once {
             roots.extend(once::middle(log_n).map(|j| powers[bit_reverse(j, log_n)]));
@@ -247,14 +239,6 @@ pub fn barrett_constants<W: Word>(moduli: &[Modulus<W>]) -> Result<Vec<W>, Error
     let field = Field::new(&Recipe::new(Strategy::Shivdikar(Barrett::Proposed), W::BITS, log_n)?);
     moduli.iter().try_for_each(|modulus| field.check(modulus, n))?;
     Ok(moduli.iter().flat_map(|modulus| field.constants(modulus)).collect())
-}
-
-/// For each entry of the two tables of [`Feature::OnTheFly`], the `j` of its root `psi^bitrev(j)`:
-/// first all values of the low half of the index bits, then all values of the high half. See
-/// `RoundRoots` in `cuda/pass.cuh`.
-fn split_indices(log_n: u32) -> impl Iterator<Item = usize> {
-    let low = log_n / 2;
-    (0..1 << low).chain((0..1 << (log_n - low)).map(move |high| high << low))
 }
 
 /// Table positions: entry `j = 2^s + i` is the position of the root of group `i` of stage `s`.

@@ -149,7 +149,7 @@ impl Recipe {
         let in_passes = Self::in_passes(card, word_bits, log_n, largest, transforms)?;
         let chained = |passes, blocks, shared_roots| -> Result<Self, Error> {
             let own = in_passes.clone().without(Feature::Alternating).with_passes(passes)?;
-            let product = Product { separate: false, truncated: false, blocks };
+            let product = Product { separate: false, blocks };
             own.with_shared_roots(shared_roots)?.with_product(product)?.with(Feature::Chained)
         };
         let is_once = Feature::Once.suits(&in_passes) && best::fills_clusters(card, log_n, transforms);
@@ -244,14 +244,12 @@ impl Recipe {
     /// The same transforms with another product.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] for a truncated product, except of [`Strategy::Shivdikar`] with two or
-    /// more stages in the last pass, and for strategies of resident threads.
+    /// Returns [`Error::Unsupported`] for strategies of resident threads.
     pub fn with_product(self, product: Product) -> Result<Self, Error> {
-        let can_truncate = matches!(self.strategy, Strategy::Shivdikar(_)) && self.last_pass().stages >= 2;
-        if self.resident() || product.truncated && !can_truncate {
+        if self.resident() {
             return Err(Error::Unsupported {
                 what: format!("{product:?} for {}", self.strategy),
-                instead: "truncate products of `shivdikar`, if its last pass has two stages".into(),
+                instead: "use a strategy with passes".into(),
             });
         }
         Ok(Self { product, ..self }.settled())
@@ -392,7 +390,7 @@ impl Recipe {
 
     /// Bytes of shared memory per block of a pass, or of all with [`Feature::Chained`].
     pub(crate) fn shared_bytes(&self, pass: &Pass) -> u32 {
-        if self.resident() || self.has(Feature::GlobalExchange) {
+        if self.resident() {
             return 0;
         }
         let bytes = |pass: &Pass| pass.shared_bytes(self.word_bits / 8);
@@ -465,6 +463,29 @@ mod tests {
             }
         }
         assert!(Recipe::new(Strategy::Wide, 32, 10).is_err());
+    }
+
+    /// Just above a multiple of the clusters, passes are faster; with fast memory, also for two rounds.
+    #[test]
+    fn clusters_are_full_where_a_transform_crosses_memory_once() {
+        let fast = Card { memory_rate: 4917, ..Card::H100 };
+        let small = Card { cluster_blocks: 0, ..fast };
+        let once = |card, log_n, transforms| {
+            Recipe::for_card(card, 32, log_n, (1 << 30) - 1, transforms).unwrap().has(Feature::Once)
+        };
+        for (log_n, transforms, slow, quick) in [
+            (16, 64, false, false),
+            (16, 128, true, false),
+            (16, 133, false, false),
+            (16, 198, true, true),
+            (16, 265, true, false),
+            (16, 512, true, true),
+            (15, 264, true, false),
+            (15, 512, true, true),
+        ] {
+            let found = [Card::H100, fast, small].map(|card| once(card, log_n, transforms));
+            assert_eq!(found, [slow, quick, false], "{transforms} transforms of 2^{log_n} words");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::device::runtime_compiler;
 use crate::field::Field;
-use crate::recipe::{Barrett, Feature, Pass, Product, Recipe, Strategy, Sync};
+use crate::recipe::{Barrett, Feature, Pass, Recipe, Strategy, Sync};
 use std::fmt::Write;
 
 const FILES: [(&str, &str); 20] = [
@@ -119,21 +119,20 @@ impl Instance {
         pass.registers(self.blocks(recipe)) < 3 * data
     }
 
-    /// The line. `truncated` transforms omit their innermost stage.
-    fn line(&self, recipe: &Recipe, truncated: bool) -> String {
+    fn line(&self, recipe: &Recipe) -> String {
         let Self { kind, name, pass } = self;
         // A fused product reads its tables while it computes, so it gains nothing from shared roots.
         let shared_roots = if name.contains("product") { 0 } else { recipe.shared_roots() };
-        let arguments = pass_arguments(recipe, *pass, truncated, shared_roots);
+        let arguments = pass_arguments(recipe, *pass, shared_roots);
         format!("{kind}({name}, {}, {arguments})\n", self.blocks(recipe))
     }
 }
 
 /// The arguments of `Pass` in `cuda/pass.cuh` behind the field.
-fn pass_arguments(recipe: &Recipe, pass: usize, truncated: bool, shared_roots: u32) -> String {
+fn pass_arguments(recipe: &Recipe, pass: usize, shared_roots: u32) -> String {
     let (log_n, first) = (recipe.log_n(), recipe.first_stage(pass));
     let Pass { stages, points_log, lanes_log, .. } = recipe.passes()[pass];
-    format!("{log_n}, {first}, {stages}, {points_log}, {lanes_log}, {truncated}, {shared_roots}")
+    format!("{log_n}, {first}, {stages}, {points_log}, {lanes_log}, {shared_roots}")
 }
 
 /// Returns true if a resident kernel synchronises locally, and `None` if the recipe has passes.
@@ -155,17 +154,11 @@ fn transform_kernels(recipe: &Recipe) -> Vec<Instance> {
 /// The kernels that only a product needs.
 fn product_kernels(recipe: &Recipe) -> Vec<Instance> {
     let last = recipe.passes().len() - 1;
-    let Product { separate, truncated, .. } = recipe.product();
+    let separate = recipe.product().separate;
     let heart = if separate { "SEPARATE_PRODUCT_KERNEL" } else { "PRODUCT_KERNEL" };
     let mut kernels = vec![Instance::new(heart, "product", last)];
     if separate || last > 0 {
         kernels.push(Instance::new("INVERSE_PRODUCT_KERNEL", "inverse_product_0", 0));
-    }
-    if separate && truncated {
-        kernels.push(Instance::new("FORWARD_KERNEL", "forward_truncated", last));
-        if last > 0 {
-            kernels.push(Instance::new("INVERSE_KERNEL", "inverse_truncated", last));
-        }
     }
     kernels
 }
@@ -177,7 +170,7 @@ fn transform_instances(recipe: &Recipe) -> String {
     }
     if recipe.has(Feature::Chained) {
         let kernel = |name| {
-            let passes = [0, 1].map(|pass| pass_arguments(recipe, pass, false, recipe.shared_roots()));
+            let passes = [0, 1].map(|pass| pass_arguments(recipe, pass, recipe.shared_roots()));
             let [columns, rows] = passes;
             format!(
                 "CHAINED_KERNEL({name}_0, {name}, {}, ({columns}), ({rows}))\n",
@@ -192,7 +185,7 @@ fn transform_instances(recipe: &Recipe) -> String {
         };
         return kernel("forward_0", true) + &kernel("inverse_0", false);
     }
-    transform_kernels(recipe).iter().map(|kernel| kernel.line(recipe, false)).collect()
+    transform_kernels(recipe).iter().map(|kernel| kernel.line(recipe)).collect()
 }
 
 fn product_instances(recipe: &Recipe) -> String {
@@ -203,13 +196,13 @@ fn product_instances(recipe: &Recipe) -> String {
         );
     }
     if recipe.has(Feature::Chained) {
-        let [columns, rows] = [0, 1].map(|pass| pass_arguments(recipe, pass, false, 0));
+        let [columns, rows] = [0, 1].map(|pass| pass_arguments(recipe, pass, 0));
         return format!(
             "CHAINED_PRODUCT_KERNEL(product, {}, ({columns}), ({rows}))\n",
             recipe.product().blocks
         );
     }
-    product_kernels(recipe).iter().map(|kernel| kernel.line(recipe, recipe.product().truncated)).collect()
+    product_kernels(recipe).iter().map(|kernel| kernel.line(recipe)).collect()
 }
 
 /// The kernels of a recipe's transforms as one self-contained CUDA file: `forward_P` and
@@ -220,8 +213,7 @@ pub fn transforms(recipe: &Recipe) -> String {
 
 /// The kernels that only a product needs, of a recipe whose products have no other. `product` is the heart: fused, it covers the last forward
 /// pass, the products and the first inverse pass; separate or resident, only the products.
-/// `inverse_product_0` is the last inverse pass, unless `product` contains it. Separate truncated
-/// products add `forward_truncated`, and `inverse_truncated` if there is more than one pass. Chained, `product` is all of a product.
+/// `inverse_product_0` is the last inverse pass, unless `product` contains it. Chained, `product` is all of a product.
 pub fn product(recipe: &Recipe) -> String {
     strategy(recipe) + &product_instances(recipe)
 }
@@ -242,12 +234,11 @@ pub fn tight(recipe: &Recipe) -> Option<String> {
     if recipe.has(Feature::Once) || recipe.has(Feature::Chained) {
         return Some(everything(recipe));
     }
-    let of = |kernels: Vec<Instance>, truncated| -> String {
+    let of = |kernels: Vec<Instance>| -> String {
         let tight = kernels.iter().filter(|kernel| kernel.is_tight(recipe));
-        tight.map(|kernel| kernel.line(recipe, truncated)).collect()
+        tight.map(|kernel| kernel.line(recipe)).collect()
     };
-    let lines =
-        of(transform_kernels(recipe), false) + &of(product_kernels(recipe), recipe.product().truncated);
+    let lines = of(transform_kernels(recipe)) + &of(product_kernels(recipe));
     (!lines.is_empty()).then(|| strategy(recipe) + &lines)
 }
 

@@ -1,9 +1,9 @@
-//! Caramel's claims: graphs, fusions, cache hints, doubles.
+//! Caramel's claims: graphs, fusions, doubles.
 
 use super::{Paper, SpeedupClaim, Variant};
 use crate::sequence::Execution;
 use crate::variants::two_stage;
-use gpu_ref::{Barrett, Error, Feature, Recipe, Strategy};
+use gpu_ref::{Barrett, Error, Recipe, Strategy};
 
 pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
     const LIMBS: usize = 32;
@@ -13,7 +13,7 @@ pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
     };
     let own = two_stage(16, 3)?;
     let products = |label: &str, separate| {
-        Ok::<_, Error>(Variant::new(label, own.clone()).product(separate, false)?.limbs(LIMBS))
+        Ok::<_, Error>(Variant::new(label, own.clone()).product(separate)?.limbs(LIMBS))
     };
     let (launches, sequential, dependencies) =
         (Execution::Launches, Execution::SequentialGraph, Execution::DependencyGraph);
@@ -50,18 +50,6 @@ pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
             Some(1.43),
             products("separate, one limb a launch", true)?.one_limb_a_launch(dependencies),
             products("fused, all limbs", false)?,
-        ),
-        claim(
-            "cache hints on data that are used once",
-            Some(1.2),
-            transforms("none", own.clone()),
-            transforms("evict first", own.clone().with(Feature::Streaming)?),
-        ),
-        claim(
-            "doubles with conversions in every kernel, instead of 64-bit integers",
-            Some(1.0 / 1.5),
-            transforms("integers, Barrett", integers.clone()),
-            transforms("doubles, converted", own.clone().with(Feature::Casts)?),
         ),
         claim(
             "doubles kept between kernels, instead of 64-bit integers",

@@ -1,4 +1,4 @@
-//! Cheddar's claims: kernel parameters, arithmetic, roots on the fly.
+//! Cheddar's claims: kernel parameters and arithmetic.
 
 use super::{Paper, SpeedupClaim, Variant};
 use crate::variants;
@@ -43,13 +43,6 @@ pub(super) fn claims() -> Result<Vec<SpeedupClaim>, Error> {
             variant("54 limbs of 30 bits, signed Montgomery", Recipe::new(Strategy::Cheddar, 32, 16)?),
         ),
     ];
-    for (limbs, gain) in [(LIMBS, 1.185), (28, 1.145)] {
-        let on_the_fly = own.clone().with(Feature::OnTheFly)?;
-        let baseline = Variant { limbs, ..published() };
-        let optimised = variant("roots of the last three stages on the fly", on_the_fly).limbs(limbs);
-        let what = "roots on the fly instead of from a table";
-        claims.push(SpeedupClaim { card: "RTX 4090", ..claim(what, Some(gain), baseline, optimised) });
-    }
     for column_log in [6, 8, 9] {
         let other = format!("{} x {}", 1 << column_log, 1 << (16 - column_log));
         claims.push(claim(

@@ -103,8 +103,8 @@ impl Variant {
     }
 
     /// A product with the given fusion.
-    pub(super) fn product(self, separate: bool, truncated: bool) -> Result<Self, Error> {
-        let recipe = self.recipe.with_product(Product { separate, truncated, ..Product::default() })?;
+    pub(super) fn product(self, separate: bool) -> Result<Self, Error> {
+        let recipe = self.recipe.with_product(Product { separate, ..Product::default() })?;
         Ok(Self { work: Work::Product, recipe, ..self })
     }
 

@@ -3,7 +3,9 @@
 use super::{Direction, Plan, text};
 use crate::device::{Argument, Kernel, Launch, Shape};
 use crate::field::Field;
-use crate::recipe::{Feature, Pass, Product};
+#[cfg(doc)]
+use crate::recipe::Product;
+use crate::recipe::{Feature, Pass};
 use crate::{Batch, Error, Layout, Word, source};
 
 /// Threads per block of the product-only kernel.
@@ -14,10 +16,6 @@ pub(super) struct ProductKernels {
     pub(super) heart: Kernel,
     /// The last inverse pass, unless it is part of the heart. With [`Feature::Chained`], the heart is all of a product.
     pub(super) inverse: Option<Kernel>,
-    /// The truncated last forward pass and first inverse pass, unless the heart contains them. The
-    /// first inverse pass is omitted if it is also the last.
-    pub(super) forward_truncated: Option<Kernel>,
-    pub(super) inverse_truncated: Option<Kernel>,
 }
 
 impl<W: Word> Plan<W> {
@@ -64,10 +62,8 @@ impl<W: Word> Plan<W> {
         if self.recipe.has(Feature::Chained) {
             return self.device.local_bytes(&product.heart);
         }
-        let others = [&product.inverse, &product.forward_truncated, &product.inverse_truncated];
-        let beside = self.passes_beside_heart() - usize::from(product.forward_truncated.is_some());
-        let passes = self.forward[..beside].iter().chain([&product.heart]);
-        self.most_spilled(passes.chain(others.into_iter().flatten()))
+        let passes = self.forward[..self.passes_beside_heart()].iter().chain([&product.heart]);
+        self.most_spilled(passes.chain(&product.inverse))
     }
 
     /// The launches of [`Self::multiply`], in order.
@@ -101,17 +97,18 @@ impl<W: Word> Plan<W> {
             let launch = |part| self.chained_launch(&product.heart, [left, right], &tables, part);
             return Ok(self.chunks(layout).into_iter().map(launch).collect());
         }
-        let last = self.recipe.passes().len() - 1;
         let beside = self.passes_beside_heart();
         let mut launches = Vec::new();
         for part in self.chunks(layout) {
             for number in 0..beside {
-                let kernel = match &product.forward_truncated {
-                    Some(kernel) if number == last => kernel,
-                    _ => &self.forward[number],
-                };
                 for batch in [left, right] {
-                    launches.push(self.pass_launch(kernel, Direction::Forward, number, batch, part)?);
+                    launches.push(self.pass_launch(
+                        &self.forward[number],
+                        Direction::Forward,
+                        number,
+                        batch,
+                        part,
+                    )?);
                 }
             }
             let [products, others] = [left, right].map(|batch| self.region(batch, part));
@@ -133,9 +130,8 @@ impl<W: Word> Plan<W> {
                 workspace: None,
             });
             for number in (0..beside).rev() {
-                let kernel = match (&product.inverse, &product.inverse_truncated) {
-                    (Some(kernel), _) if number == 0 => kernel,
-                    (_, Some(kernel)) if number == last => kernel,
+                let kernel = match &product.inverse {
+                    Some(kernel) if number == 0 => kernel,
                     _ => &self.inverse[number],
                 };
                 launches.push(self.pass_launch(kernel, Direction::Inverse, number, left, part)?);
@@ -186,19 +182,12 @@ impl<W: Word> Plan<W> {
         let module = self.device.compile(name, &text(&self.device, &self.recipe, source::product))?;
         let kernel = |name: &str, pass: &Pass| module.kernel(name, self.recipe.shared_bytes(pass));
         let (passes, last) = (self.recipe.passes(), self.recipe.last_pass());
-        let Product { separate, truncated, .. } = self.recipe.product();
         let kernels = ProductKernels {
             heart: kernel("product", last)?,
             inverse: (!self.recipe.has(Feature::Chained)
                 && (passes.len() > 1 || self.heart_is_products_alone()))
             .then(|| kernel("inverse_product_0", &passes[0]))
             .transpose()?,
-            forward_truncated: (separate && truncated)
-                .then(|| kernel("forward_truncated", last))
-                .transpose()?,
-            inverse_truncated: (separate && truncated && passes.len() > 1)
-                .then(|| kernel("inverse_truncated", last))
-                .transpose()?,
         };
         Ok(self.product.get_or_init(|| kernels))
     }

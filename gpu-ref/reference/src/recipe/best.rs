@@ -139,5 +139,5 @@ pub(super) fn product(word_bits: u32, log_n: u32) -> Product {
         (64, 16) => (false, 12),
         _ => (false, 1),
     };
-    Product { separate, truncated: false, blocks }
+    Product { separate, blocks }
 }

@@ -21,17 +21,6 @@ pub enum Feature {
     /// Every pass but the first goes through the polynomials and limbs of a batch backwards, so that
     /// it finds in the L2 cache what the pass before has written last.
     Alternating,
-    /// The rounds of a pass exchange their data through its own locations in global memory, instead
-    /// of shared memory.
-    GlobalExchange,
-    /// Loads and stores carry a cache hint that the data are not reused soon.
-    Streaming,
-    /// [`Strategy::Caramel`]: every kernel converts from integers to doubles and back, not only the
-    /// first and the last.
-    Casts,
-    /// [`Strategy::Cheddar`]: the last round of the last pass, three stages by default, computes its
-    /// roots from two tables of about sqrt(N) entries each, instead of loading them from one of N.
-    OnTheFly,
     /// [`Strategy::Best`] in 32-bit words at N = 2^15 and 2^16: a transform is one kernel, whose blocks, or
     /// clusters of two, cross memory once, with the next polynomial on its way while they compute one. Products use the
     /// passes. A plan for a device without clusters does without.
@@ -51,10 +40,6 @@ impl Feature {
             Self::EarlyStart => Some("EARLY_START"),
             Self::Chained => Some("CHAINED"),
             Self::Alternating => Some("ALTERNATING"),
-            Self::GlobalExchange => Some("EXCHANGE_IN_GLOBAL"),
-            Self::Streaming => Some("STREAMING"),
-            Self::Casts => Some("CASTS"),
-            Self::OnTheFly => Some("ON_THE_FLY"),
             Self::Once => Some("ONCE"),
             Self::ShortQuotients => Some("SHORT_QUOTIENTS"),
         }
@@ -64,15 +49,8 @@ impl Feature {
     pub(super) fn suits(self, recipe: &Recipe) -> bool {
         let Recipe { strategy, word_bits, log_n, modulus_bits, .. } = *recipe;
         match self {
-            Self::Overlap
-            | Self::EarlyRoots
-            | Self::EarlyStart
-            | Self::Alternating
-            | Self::GlobalExchange
-            | Self::Streaming => !strategy.resident(),
+            Self::Overlap | Self::EarlyRoots | Self::EarlyStart | Self::Alternating => !strategy.resident(),
             Self::Chained => strategy == Strategy::Best && recipe.can_chain(),
-            Self::Casts => strategy == Strategy::Caramel,
-            Self::OnTheFly => strategy == Strategy::Cheddar,
             Self::Once => matches!((strategy, word_bits, log_n), (Strategy::Best, 32, 15 | 16)),
             Self::ShortQuotients => (strategy, word_bits, modulus_bits) == (Strategy::Best, 128, 126),
         }

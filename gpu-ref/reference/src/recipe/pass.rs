@@ -84,9 +84,6 @@ pub(super) fn pair(log_n: u32, columns: u32, first: (u32, u32, u32), second: (u3
 pub struct Product {
     /// If true, the pointwise products are a separate kernel.
     pub separate: bool,
-    /// If true, the transforms omit their innermost stage, and Karatsuba products of pairs replace
-    /// both stages and the products (Shivdikar et al., Algorithm 8).
-    pub truncated: bool,
     /// Minimum number of resident blocks of the fused kernel per multiprocessor. It holds two
     /// factors, so it needs more registers than a pass.
     pub blocks: u32,
@@ -94,6 +91,6 @@ pub struct Product {
 
 impl Default for Product {
     fn default() -> Self {
-        Self { separate: false, truncated: false, blocks: 1 }
+        Self { separate: false, blocks: 1 }
     }
 }
