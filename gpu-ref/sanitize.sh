@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the kernels of these crates on a GPU under memcheck and racecheck of compute-sanitizer, on small sizes,
+# Runs the kernels of these crates on a GPU under memcheck, racecheck and synccheck of compute-sanitizer, on small sizes,
 # and prints a line for each tool and test: `tool,binary,test,seconds,result`. Fails if a result is not `clean`.
 # With a folder as argument, runs the test binaries in it (transforms, variants, schemes, multi) instead of
 # building them. SECONDS_EACH (300) limits each test, JOBS (8) run at once.
@@ -56,7 +56,7 @@ check() {
 }
 export -f check
 printf 'tool,binary,test,seconds,result\n'
-results=$(for tool in memcheck racecheck; do
+results=$(for tool in memcheck racecheck synccheck; do
     printf '%s\n' "$list" | sed "s/^/$tool /"
 done | xargs -P "$jobs" -L 1 bash -c 'check "$0" "$@"' "$binaries" | sort)
 printf '%s\n' "$results"

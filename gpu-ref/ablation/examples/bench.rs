@@ -7,6 +7,7 @@
 //!
 //! * `warm`: one batch again and again, so that a small one stays in the L2 cache;
 //! * `cold`: batches of 512 MiB in total take turns;
+//! * `steady`: the same, for so long that the card reaches its limit of power, at N = 2^16 with 64 moduli;
 //! * `alone`: one transform in each graph;
 //! * `row-warm`, `row-cold`: many single transforms in a row on one polynomial, or on 512 MiB of them
 //!   if those are at most 4096.
@@ -18,7 +19,7 @@
 //! A difference is an error.
 
 use clap::Parser;
-use gpu_ablation::measure::{Work, time, time_copy};
+use gpu_ablation::measure::{Samples, Work, time, time_copy};
 use gpu_ref::recipe::Card;
 use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Timing, Word, host};
 use gpu_testing::{compare, model, products, random};
@@ -216,8 +217,9 @@ fn measure<W: Word>(strategy: Strategy, plan: &Plan<W>, model: &Model<W>, polyno
     for work in WORKS {
         let one = if work == Work::Product { 2 } else { 1 };
         let report = |mode: &str, batches: usize, rounds: usize, all: &mut [_]| -> Outcome<()> {
+            let samples = if mode == "steady" { Samples::Steady } else { Samples::Bursts };
             let Timing { median, low, high } =
-                time(plan, work, &mut all[..batches], rounds)?.divided_by(count);
+                time(plan, work, &mut all[..batches], rounds, samples)?.divided_by(count);
             let recipe = plan.recipe();
             let (log_n, word_bits, modulus_bits) =
                 (recipe.log_n(), recipe.word_bits(), recipe.modulus_bits());
@@ -236,6 +238,9 @@ fn measure<W: Word>(strategy: Strategy, plan: &Plan<W>, model: &Model<W>, polyno
         } else {
             report("warm", one, 1, &mut batches)?;
             report("cold", many, 1, &mut batches)?;
+            if (plan.recipe().log_n(), model.moduli.len(), count) == (16, MODULI, 512) {
+                report("steady", many, 1, &mut batches)?;
+            }
         }
     }
     Ok(())

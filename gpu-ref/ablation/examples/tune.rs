@@ -131,7 +131,9 @@ fn tune<W: Word>(start: Recipe, options: &Options) -> Outcome<()> {
     let count = (COLD_BYTES / size_of_val(&words[..])).max(2) & !1;
     let mut batches = (0..count).map(|_| own.upload(&words)).collect::<Result<Vec<_>, _>>()?;
     let mut time = |plan: &Plan<W>| -> Outcome<f64> {
-        Ok(measure::time(plan, work, &mut batches, 1)?.divided_by(options.batch).median)
+        Ok(measure::time(plan, work, &mut batches, 1, measure::Samples::Bursts)?
+            .divided_by(options.batch)
+            .median)
     };
     let mut best = (time(&own)?, start);
     let print = |us, plan: &Plan<W>| -> Outcome<()> {

@@ -20,8 +20,25 @@ impl std::fmt::Display for Work {
     }
 }
 
-/// Approximate device time of a sample, long enough to hide the events' resolution.
-const SAMPLE_US: f64 = 2_000.0;
+/// Samples of a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Samples {
+    /// About 2 ms of device time each, long enough to hide the events' resolution: the card does not reach
+    /// its limit of power.
+    Bursts,
+    /// About 60 ms each, so that the median is of a card that has been busy for half a second.
+    Steady,
+}
+
+impl Samples {
+    fn us(self) -> f64 {
+        match self {
+            Self::Bursts => 2_000.0,
+            Self::Steady => 60_000.0,
+        }
+    }
+}
+
 const SAMPLES: usize = 15;
 
 /// Device time of `work` on one batch. The batches take turns inside one graph, `rounds` times: a single
@@ -39,6 +56,7 @@ pub fn time<W: Word>(
     work: Work,
     batches: &mut [Batch<W>],
     rounds: usize,
+    samples: Samples,
 ) -> Result<Timing, Error> {
     let factors = if work == Work::Product { 2 } else { 1 };
     let turns = rounds * batches.len() / factors;
@@ -56,7 +74,7 @@ pub fn time<W: Word>(
     let launches: Vec<_> = launches.collect();
     let graph = plan.device().record(std::iter::repeat_n(&launches, rounds).flatten())?;
     // SAFETY: the plan and the batches are borrowed until the samples have waited for the end of all replays.
-    Ok(sample(plan.device(), || unsafe { graph.launch() })?.divided_by(turns))
+    Ok(sample_for(plan.device(), samples, || unsafe { graph.launch() })?.divided_by(turns))
 }
 
 /// The most bytes of registers that a thread of the kernels of `work` keeps in memory.
@@ -108,14 +126,22 @@ pub fn time_copy(device: &Device, bytes: usize) -> Result<Timing, Error> {
 ///
 /// # Errors
 /// Returns [`Error::Unsupported`] on an emulated device, and any error of `work`.
-pub fn sample(device: &Device, mut work: impl FnMut() -> Result<(), Error>) -> Result<Timing, Error> {
+pub fn sample(device: &Device, work: impl FnMut() -> Result<(), Error>) -> Result<Timing, Error> {
+    sample_for(device, Samples::Bursts, work)
+}
+
+fn sample_for(
+    device: &Device,
+    samples: Samples,
+    mut work: impl FnMut() -> Result<(), Error>,
+) -> Result<Timing, Error> {
     let mut time = |times: u32| {
         let us = device.elapsed(|| (0..times).try_for_each(|_| work()))?;
         Ok::<_, Error>(us / f64::from(times))
     };
     time(1)?;
     let estimate = time(3)?;
-    let replays = (SAMPLE_US / estimate).ceil().clamp(1.0, 2_000.0) as u32;
+    let replays = (samples.us() / estimate).ceil().clamp(1.0, 2_000.0) as u32;
     let samples = (0..SAMPLES).map(|_| time(replays)).collect::<Result<_, _>>()?;
     Ok(Timing::of(samples).expect("there are samples"))
 }

@@ -91,7 +91,7 @@ fn sanitizer() -> Result<String> {
         });
         [vec![tool.to_owned()], counts.to_vec()].concat()
     };
-    Ok(table(&[&["clean tests"][..], &binaries].concat(), ["memcheck", "racecheck"].map(row)))
+    Ok(table(&[&["clean tests"][..], &binaries].concat(), ["memcheck", "racecheck", "synccheck"].map(row)))
 }
 
 /// Work on several cards: what, partition, transport, devices, us, low, high, speedup.
