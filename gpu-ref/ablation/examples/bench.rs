@@ -33,6 +33,8 @@ const COLD_BYTES: usize = 512 << 20;
 const MOST_BATCHES: usize = 4096;
 /// Single transforms in a row on one polynomial.
 const ROW: usize = 64;
+/// After a steady state.
+const REST: std::time::Duration = std::time::Duration::from_secs(2);
 /// Number of moduli of a residue number system.
 const MODULI: usize = 64;
 
@@ -214,7 +216,10 @@ fn measure<W: Word>(strategy: Strategy, plan: &Plan<W>, model: &Model<W>, polyno
         batches.push(plan.upload(&left)?);
     }
     let count = polynomials * model.moduli.len();
-    for work in WORKS {
+    let is_steady = (plan.recipe().log_n(), model.moduli.len(), count) == (16, MODULI, 512);
+    // The steady state last, and time to leave it again.
+    let runs = WORKS.map(|work| (work, false)).into_iter().chain(WORKS.map(|work| (work, true)));
+    for (work, steady) in runs.filter(|&(_, steady)| is_steady || !steady) {
         let one = if work == Work::Product { 2 } else { 1 };
         let report = |mode: &str, batches: usize, rounds: usize, all: &mut [_]| -> Outcome<()> {
             let samples = if mode == "steady" { Samples::Steady } else { Samples::Bursts };
@@ -229,7 +234,10 @@ fn measure<W: Word>(strategy: Strategy, plan: &Plan<W>, model: &Model<W>, polyno
             );
             Ok(())
         };
-        if count == 1 {
+        if steady {
+            report("steady", many, 1, &mut batches)?;
+            std::thread::sleep(REST);
+        } else if count == 1 {
             report("alone", one, 1, &mut batches)?;
             report("row-warm", one, ROW, &mut batches)?;
             if cold {
@@ -238,9 +246,6 @@ fn measure<W: Word>(strategy: Strategy, plan: &Plan<W>, model: &Model<W>, polyno
         } else {
             report("warm", one, 1, &mut batches)?;
             report("cold", many, 1, &mut batches)?;
-            if (plan.recipe().log_n(), model.moduli.len(), count) == (16, MODULI, 512) {
-                report("steady", many, 1, &mut batches)?;
-            }
         }
     }
     Ok(())

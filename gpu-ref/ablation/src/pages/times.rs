@@ -47,7 +47,11 @@ fn own(file: &str, copies: bool) -> Result<Vec<Time>> {
 /// The output of the public codes' harness: `impl,direction,log_n,bits,batch,mode,us`, without a header.
 /// Marks behind a name say how its kernels were launched.
 fn public() -> Result<Vec<Time>> {
-    let text = std::fs::read_to_string(folder().join("h200-public.csv"))?;
+    public_of("h200-public.csv")
+}
+
+fn public_of(file: &str) -> Result<Vec<Time>> {
+    let text = std::fs::read_to_string(folder().join(file))?;
     let times = text.lines().map(|line| {
         let fields: Vec<&str> = line.split(',').collect();
         let fields = fields.try_into().map_err(|_| Error::other(format!("seven fields in {line}")))?;
@@ -440,6 +444,86 @@ pub(super) fn beside_floors() -> Result<String> {
         "of one pass",
     ];
     Ok(table(&head, rows))
+}
+
+/// Call, kernels, work, log2 of N, word, modulus, moduli, time.
+type Claimed = [String; 8];
+
+/// The fastest times of [`Claimed`] in a call: before, with tickets and with claims, and the last over the first.
+pub(super) fn claimed() -> Result<String> {
+    let times: Vec<Claimed> = lines("h200-claims.csv")?;
+    let mut keys: Vec<&[String]> = Vec::new();
+    for time in times.iter().filter(|time| time[1] == "before") {
+        if !keys.contains(&&time[2..6]) {
+            keys.push(&time[2..6]);
+        }
+    }
+    let fastest = |key: &[String], call: &str, kernels: &str| {
+        let of = times.iter().filter(|time| time[2..6] == *key && time[0] == call && time[1] == kernels);
+        of.filter_map(|time| time[7].parse::<f64>().ok()).reduce(f64::min)
+    };
+    let shown = |us: Option<f64>| us.map_or(String::new(), |us| format!("{us:.4}"));
+    let row = |key: &&[String]| {
+        let calls = ["2", "3", "4"]
+            .into_iter()
+            .filter_map(|call| Some((fastest(key, call, "before")?, fastest(key, call, "claims")?)));
+        let (before, after): (Vec<f64>, Vec<f64>) = calls.unzip();
+        let ratios: Vec<String> =
+            before.iter().zip(&after).map(|(before, after)| format!("{:.3}", after / before)).collect();
+        let least = |all: &[f64]| shown(all.iter().copied().reduce(f64::min));
+        let cells = [least(&before), shown(fastest(key, "2", "tickets")), least(&after), ratios.join(" / ")];
+        [&[format!("2^{}", key[1]), key[0].clone(), key[2].clone(), key[3].clone()], &cells[..]].concat()
+    };
+    Ok(table(
+        &["N", "work", "word", "modulus", "before", "tickets", "claims", "claims / before"],
+        keys.iter().map(row),
+    ))
+}
+
+/// The fastest public code over `best` in one call, 64 moduli, each size and batch.
+pub(super) fn many_sizes() -> Result<String> {
+    let (own, public) = (own("h200-many.csv", false)?, public_of("h200-many-public.csv")?);
+    let mut rows = Vec::new();
+    for (word, modulus) in [("32", "30"), ("64", "50"), ("64", "60")] {
+        for work in ["forward", "inverse", "product"] {
+            for batch in ["64", "512"] {
+                let cells = ["12", "13", "14", "15", "16"].map(|log_n| {
+                    let wanted = [work, log_n, "64", batch, "cold"];
+                    let ours = own
+                        .iter()
+                        .find(|time| time.code == ["best", word, modulus] && time.setting == wanted);
+                    let theirs = public.iter().filter(|time| time.code[1] == word && time.setting == wanted);
+                    let ratio = ours.and_then(|ours| fastest_over(ours, theirs, None));
+                    ratio.map_or(String::new(), |ratio| format!("{ratio:.2}"))
+                });
+                rows.push([&[work, word, modulus, batch].map(str::to_owned)[..], &cells].concat());
+            }
+        }
+    }
+    Ok(table(&["work", "word", "modulus", "batch", "2^12", "2^13", "2^14", "2^15", "2^16"], rows))
+}
+
+/// A steady state beside bursts, 64 moduli in batches of 512 at 2^16.
+pub(super) fn steady() -> Result<String> {
+    let times = own("h200-many.csv", false)?;
+    let row = |code: &Code| {
+        let cells = ["forward", "inverse", "product"].map(|work| {
+            ["cold", "steady"].map(|mode| shown(find(&times, code, work, "16", ("64", "512", mode))))
+        });
+        [&code[..], &cells.concat()].concat()
+    };
+    let head = [
+        "code",
+        "word",
+        "modulus",
+        "forward, bursts",
+        "steady",
+        "inverse, bursts",
+        "steady",
+        "product, bursts",
+        "steady",
+    ];
+    Ok(table(&head, codes(&times).into_iter().map(row)))
 }
 
 #[cfg(test)]
