@@ -1,7 +1,6 @@
 //! Times of transforms and products, compared with public codes.
 
 use super::{folder, lines, table};
-use gpu_ref::Recipe;
 use std::io::{Error, Result};
 
 /// Number of moduli, transforms per batch, and mode.
@@ -270,94 +269,6 @@ pub(super) fn floors() -> Result<String> {
     Ok(table(&["code", "word", "modulus", "two copies, µs", "of forward", "of inverse"], rows))
 }
 
-/// The copy of a batch of that size of 2^16 words, from the output of one call.
-fn copy_of(times: &[Time], word: &str, batch: &str) -> Result<f64> {
-    let copy =
-        times.iter().find(|time| time.code[0] == "copy" && time.code[1] == word && time.setting[3] == batch);
-    Ok(copy.ok_or_else(|| Error::other(format!("no copy of {batch} transforms in {word}-bit words")))?.us())
-}
-
-/// Returns true if the default kernels of a time cross memory once, and not in passes.
-fn crosses_once(time: &Time) -> bool {
-    let [_, word, modulus] = &time.code;
-    let [work, log_n, _, batch, _] = &time.setting;
-    let numbers = [word, modulus, log_n, batch].map(|field| field.parse().ok());
-    let [Some(word), Some(modulus), Some(log_n), Some(batch)] = numbers else { return false };
-    let of = |recipe: fn(u32, u32, u128, usize) -> std::result::Result<Recipe, gpu_ref::Error>| {
-        let recipe = recipe(word, log_n, u128::MAX >> (128 - modulus), batch as usize).ok()?;
-        Some(if work == "product" { recipe.of_products().cloned().unwrap_or(recipe) } else { recipe })
-    };
-    time.code[0] != "copy" && of(Recipe::for_batches) != of(Recipe::for_batches_in_passes)
-}
-
-/// Batches on an H100 in kernels that cross memory once and in passes, from one call, beside the fewest copies.
-pub(super) fn once() -> Result<String> {
-    let [once, passes] = [own("h100-once.csv", true)?, own("h100-passes.csv", false)?];
-    let mut rows = Vec::new();
-    for time in once.iter().filter(|time| crosses_once(time)) {
-        let [work, log_n, moduli, batch, mode] = &time.setting;
-        let Some(in_passes) =
-            passes.iter().find(|other| other.code == time.code && other.setting == time.setting)
-        else {
-            continue;
-        };
-        // The copy has 2^16 words. A product reads two factors and writes one.
-        let copies = copy_of(&once, &time.code[1], batch)? * if log_n == "15" { 0.5 } else { 1.0 };
-        let copies = if work == "product" { 1.5 * copies } else { copies };
-        let ratios = [in_passes.us() / time.us(), time.us() / copies].map(|ratio| format!("{ratio:.2}"));
-        let us = [in_passes, time].map(|time| time.us.clone());
-        let head = [format!("2^{log_n}"), work.clone(), time.code[1].clone(), time.code[2].clone()];
-        rows.push([&head[..], &[moduli, batch, mode].map(Clone::clone), &us, &ratios].concat());
-    }
-    let head = [
-        "N",
-        "work",
-        "word",
-        "modulus",
-        "moduli",
-        "batch",
-        "mode",
-        "passes, µs",
-        "once, µs",
-        "gain",
-        "over copies",
-    ];
-    Ok(table(&head, rows))
-}
-
-/// Batches of 64 in 32-bit words at N = 2^16 on an H100 beside two copies of such a batch, and the fastest public code.
-pub(super) fn small_batches() -> Result<String> {
-    let passes = own("h100-passes.csv", true)?;
-    let copies = 2.0 * copy_of(&passes, "32", "64")?;
-    let mut rows = Vec::new();
-    for line in lines::<Beside>("h100-beside.csv")? {
-        let [work, word, modulus, moduli, batch, mode, log_n, _, public, name] = &line;
-        if (&word[..], &batch[..], &mode[..], &log_n[..]) != ("32", "64", "cold", "16") || work == "product" {
-            continue;
-        }
-        let setting = [work, log_n, moduli, batch, mode].map(Clone::clone);
-        let own = passes
-            .iter()
-            .find(|time| time.code[1..] == [word.clone(), modulus.clone()] && time.setting == setting);
-        let us = own.ok_or_else(|| Error::other("h100-passes.csv: no batch of 64"))?;
-        let ratios = [us.us() / copies, public.parse().unwrap_or(f64::NAN) / copies]
-            .map(|ratio| format!("{ratio:.2}"));
-        let head = [work, moduli, &us.us].map(Clone::clone);
-        rows.push([&head[..], &[format!("{copies:.4}"), public.clone(), name.clone()], &ratios].concat());
-    }
-    let head = [
-        "work",
-        "moduli",
-        "µs",
-        "two copies, µs",
-        "public, µs",
-        "public code",
-        "µs / copies",
-        "public / copies",
-    ];
-    Ok(table(&head, rows))
-}
-
 /// A line of `h100-beside.csv`: work, word, modulus, moduli, batch, mode, log2 of N, our time, the time of the fastest public
 /// code, and its name. The last two are empty if no public code has this work.
 type Beside = [String; 10];
@@ -365,85 +276,6 @@ type Beside = [String; 10];
 /// The name of the public code, without its variant.
 fn family(line: &Beside) -> &str {
     line[9].split(' ').next().unwrap_or_default()
-}
-
-fn ratio(line: &Beside) -> Option<f64> {
-    let [.., us, public, _] = line;
-    Some(public.parse::<f64>().ok()? / us.parse::<f64>().ok()?)
-}
-
-/// The fastest public code's time over ours on an H100 at N = 2^16.
-pub(super) fn beside() -> Result<String> {
-    let lines: Vec<Beside> = lines("h100-beside.csv")?;
-    let at_16 = lines.iter().filter(|line| line[6] == "16" && !line[8].is_empty());
-    let row = |line: &Beside| {
-        let ratio = ratio(line).map_or(String::new(), |ratio| format!("{ratio:.2}"));
-        [&line[..6], &line[7..], &[ratio]].concat()
-    };
-    let head =
-        ["work", "word", "modulus", "moduli", "batch", "mode", "µs", "public, µs", "public code", "ratio"];
-    Ok(table(&head, at_16.map(row)))
-}
-
-/// The same at every size, moduli of 30 and 60 bits, cold.
-pub(super) fn beside_sizes() -> Result<String> {
-    let lines: Vec<Beside> = lines("h100-beside.csv")?;
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    let mut below = 0;
-    for line in &lines {
-        let [work, word, modulus, moduli, batch, mode, log_n, ..] = line;
-        let length = if word == "32" { "30" } else { "60" };
-        let Some(ratio) = ratio(line).filter(|_| mode == "cold" && modulus == length) else { continue };
-        below += usize::from(ratio < 1.2);
-        let head = [work, word, moduli, batch].map(Clone::clone);
-        if rows.last().is_none_or(|row| row[..4] != head) {
-            rows.push([&head[..], &SIZES.map(|_| String::new())].concat());
-        }
-        let column = SIZES.iter().position(|size| size == log_n);
-        if let (Some(row), Some(column)) = (rows.last_mut(), column) {
-            row[4 + column] = format!("{ratio:.2}");
-        }
-    }
-    let head = sizes_after(&["work", "word", "moduli", "batch"]);
-    Ok(format!("{}\nBelow 1.20: {below}.\n", table(&head, rows)))
-}
-
-/// Floors on an H100: word, modulus, a copy of N words, and the time for which the multiplier is busy in our kernels forward,
-/// inverse and in products.
-type Floor = [String; 6];
-
-/// Transforms of 64 moduli in batches of 512 on an H100, beside what no kernel can do without: copies and multiplications.
-pub(super) fn beside_floors() -> Result<String> {
-    let beside: Vec<Beside> = lines("h100-beside.csv")?;
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    for [word, modulus, copy, multiplier @ ..] in lines::<Floor>("h100-floors.csv")? {
-        let number = |field: &str| field.parse().unwrap_or(f64::NAN);
-        // A product has two first passes, a middle that reads two factors and writes one, and a last pass. One pass would read two
-        // factors and write one.
-        let works = [("forward", 2.0, 1.0), ("inverse", 2.0, 1.0), ("product", 4.5, 1.5)];
-        for ((work, copies, fewest), busy) in works.into_iter().zip(multiplier) {
-            let wanted = [work, &word, &modulus, "64", "512", "cold", "16"];
-            let line = beside.iter().find(|line| line[..7] == wanted);
-            let us = number(line.map_or("", |line| &line[7]));
-            let [two, one, busy] = [copies * number(&copy), fewest * number(&copy), number(&busy)];
-            let cells = [us, two, one, busy].map(|us| format!("{us:.3}"));
-            let over = [two, one].map(|copies| format!("{:.2}", us / busy.max(copies)));
-            let head = [&word, &modulus, work].map(str::to_owned);
-            rows.push([&head[..], &cells, &over].concat());
-        }
-    }
-    let head = [
-        "word",
-        "modulus",
-        "work",
-        "µs",
-        "copies of two passes",
-        "of one pass",
-        "multiplier",
-        "µs / bound of two passes",
-        "of one pass",
-    ];
-    Ok(table(&head, rows))
 }
 
 /// Call, kernels, work, log2 of N, word, modulus, moduli, time.
