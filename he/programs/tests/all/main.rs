@@ -1,6 +1,7 @@
 //! Generated ring programs compute their formulas, with the counts of their sources.
 
 mod bootstrap;
+mod bytes;
 mod circuits;
 mod golden;
 mod heir;
