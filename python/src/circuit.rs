@@ -169,7 +169,7 @@ impl PyCircuit {
     /// The product with a real number, of a scale that a rescale takes back.
     fn multiply_real(&self, a: &PyCiphertext, factor: f64) -> PyResult<PyCiphertext> {
         self.make(|c| {
-            let scale = a.0.scale().times(&c.last_modulus(a.0.level()));
+            let scale = a.0.scale().times(&c.divisor(a.0.level()));
             Ok(c.multiply_real(&a.0, factor, &scale))
         })
     }
@@ -223,7 +223,7 @@ impl PyCircuit {
                 a.0.level()
             )));
         }
-        Ok(PyCiphertext(a.0.at(level)))
+        self.make(|c| c.at(&a.0, level))
     }
 
     /// The ciphertext with the scale of another one, at a lower level.

@@ -228,7 +228,9 @@ fn failure(error: Error) -> Failure {
             return Failure::Wrong { message: error.to_string(), help: Some(help) };
         }
         Error::PackedSlots { .. } => "choose other --slots",
-        Error::LevelsOut { .. } | Error::LargeDigit { .. } => "choose other --levels-out",
+        Error::LevelsOut { .. } | Error::LevelBetween { .. } | Error::LargeDigit { .. } => {
+            "choose other --levels-out"
+        }
         Error::Features { .. } => "choose other --features",
         Error::NeedsRescales { .. } => "choose --rescale merged or separate",
         Error::OptionValue { .. } => "`rpu gen program --list` has the values of options",

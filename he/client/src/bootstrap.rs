@@ -63,7 +63,7 @@ pub struct StageBits {
 pub struct Outcome {
     /// The counts of the program.
     pub ledger: Ledger,
-    /// The moduli of the result.
+    /// The level of the result.
     pub level: usize,
     /// The largest multiple of q_0 after the mod-raise.
     pub overflow: f64,
@@ -119,9 +119,8 @@ pub fn run(set: &ParameterSet, options: &Options, engine: Engine<'_>) -> Result<
     let settings = set.bootstrap_with(&options).expect("the program is a bootstrap");
     let scale = f64::from(settings.scale_bits).exp2();
     let given = generated.inputs.iter().find(|input| input.name == "ct.0").expect("its input");
-    let ciphertext = client
-        .encrypt(&encode(&repeated(&message, half), scale))
-        .map(|limbs| limbs[..given.moduli.len()].to_vec());
+    let ciphertext = client.encrypt(&encode(&repeated(&message, half), scale));
+    let ciphertext = client.modulo(&ciphertext, &given.moduli);
     let inputs = client.inputs(&generated, &[("ct", &ciphertext)]).map_err(RpuError::Input)?;
     let outputs = match engine {
         Engine::BigIntegers => execute(&inputs).expect("all inputs have words below their moduli"),
@@ -140,7 +139,7 @@ pub fn run(set: &ParameterSet, options: &Options, engine: Engine<'_>) -> Result<
         let ciphertext: &mut Ciphertext = ciphertexts.entry(name).or_default();
         ciphertext[usize::from(component == "1")] = limbs;
     }
-    let level = ciphertexts["boot"][0].len();
+    let level = set.level_of(ciphertexts["boot"][0].len()).expect("a level with as many limbs");
     let gap = half / message.len();
     let order = options.order().unwrap_or_default();
     let run = Run { client: &client, generated: &generated, ciphertexts, gap, order };
@@ -209,7 +208,7 @@ impl Run<'_> {
     fn compare(&self, settings: &Bootstrap, message: &[Complex64]) -> (f64, Vec<StageBits>) {
         let set = self.client.set();
         let sine = set.bootstrap_sine(settings);
-        let q0 = set.q()[0] as f64;
+        let q0: f64 = set.level_moduli(1).iter().map(|&modulus| modulus as f64).product();
         let scale = f64::from(settings.scale_bits).exp2();
         let lowered = self.generated.scales.get("lowered").map(Scale::to_f64);
         // An integer brings the message next to q_0/2^r.

@@ -172,7 +172,7 @@ impl Client {
                 (secret(), tower.secret_at(self.set.degree(), self.inverse_exponent(g as usize)))
             }
             SwitchingKey::DenseToSparse => {
-                special.truncate(1);
+                special.truncate(self.set.encapsulation_special());
                 (secret(), ephemeral())
             }
             SwitchingKey::SparseToDense => (ephemeral(), secret()),
@@ -180,9 +180,7 @@ impl Client {
         };
         let masked = a.zip(error.iter()).zip(to.iter());
         let masked = masked.map(|((a, error), to)| modulus.sub(error, modulus.mul(a, to)));
-        let levels = self.set.levels();
-        let size = levels.div_ceil(self.set.digits());
-        if index >= levels || index / size != digit {
+        if self.set.digit_of(index) != Some(digit) {
             return masked.collect();
         }
         let special = special.into_iter().fold(1, |product, p| modulus.mul(modulus.residue(p), product));
@@ -197,7 +195,7 @@ impl Client {
         (0..6).fold(g, |h, _| h.wrapping_mul(2_usize.wrapping_sub(g.wrapping_mul(h)))) % order
     }
 
-    /// Encrypts a polynomial with the secret key, at the highest level: c_0 = m + t e - c_1 s with a uniform c_1. The noise t e
+    /// Encrypts a polynomial with the secret key, with all moduli of ciphertexts, those of the highest level: c_0 = m + t e - c_1 s with a uniform c_1. The noise t e
     /// is that of keys. With a public key it would be larger by about the root of n.
     ///
     /// # Panics
@@ -214,25 +212,41 @@ impl Client {
             let products = c1.iter().zip(tower.secret.iter()).map(|(c1, secret)| q.mul(c1, secret));
             (masked.iter().zip(products).map(|(masked, product)| q.sub(masked, product)).collect(), c1)
         };
-        let (c0, c1) = self.towers[..self.set.levels()].iter().map(&mut pair).unzip();
+        let (c0, c1) = self.towers[..self.set.q().len()].iter().map(&mut pair).unzip();
         [c0, c1]
     }
 
+    /// A ciphertext of the highest level modulo some of its moduli.
+    ///
+    /// # Panics
+    /// Panics if the set lacks one of them.
+    pub fn modulo(&self, ciphertext: &Ciphertext, moduli: &[u128]) -> Ciphertext {
+        let limb = |limbs: &[Words], &modulus: &u128| {
+            limbs[self.tower(modulus).expect("a modulus of the client's set")].clone()
+        };
+        ciphertext.each_ref().map(|limbs| moduli.iter().map(|modulus| limb(limbs, modulus)).collect())
+    }
+
     /// The coefficients of c_0 + c_1 s, from -Q/2 to Q/2 for the product Q of the ciphertext's moduli.
+    ///
+    /// # Panics
+    /// Panics if no level of the set has as many limbs.
     pub fn phase(&self, ciphertext: &Ciphertext) -> Vec<BigInt> {
-        let level = ciphertext[0].len();
+        let level = self.set.level_of(ciphertext[0].len()).expect("a level with as many limbs");
+        let moduli = self.set.level_moduli(level);
+        let tower = |&modulus: &u128| &self.towers[self.tower(modulus).expect("a modulus of the set")];
+        let towers: Vec<&Tower> = moduli.iter().map(tower).collect();
         let [c0, c1] = ciphertext;
         let mut limbs: Vec<Vec<u128>> = Vec::new();
-        for (index, Tower { modulus: q, inverse, secret, .. }) in self.towers[..level].iter().enumerate() {
+        for (index, Tower { modulus: q, inverse, secret, .. }) in towers.iter().enumerate() {
             let word = |i: usize| q.add(c0[index].at(i), q.mul(c1[index].at(i), secret.at(i)));
             let mut words: Vec<u128> = (0..self.set.degree().len()).map(word).collect();
             inverse.inverse(&mut words);
             limbs.push(words);
         }
-        let moduli = &self.set.q()[..level];
         let all: BigInt = moduli.iter().map(|&q| BigInt::from(q)).product();
         // Multiples of Q/q that are 1 modulo q.
-        let units: Vec<BigInt> = self.towers[..level]
+        let units: Vec<BigInt> = towers
             .iter()
             .map(|Tower { modulus: q, .. }| {
                 let cofactor = &all / q.value();

@@ -44,7 +44,8 @@ impl Client {
         let Some(Input { definition: Definition::Ciphertext { scale, .. }, moduli, .. }) = input else {
             panic!("the program has no ciphertext `{name}`")
         };
-        self.encrypt(&ckks::encode(slots, scale.to_f64())).map(|limbs| limbs[..moduli.len()].to_vec())
+        let ciphertext = self.encrypt(&ckks::encode(slots, scale.to_f64()));
+        self.modulo(&ciphertext, moduli)
     }
 
     /// The limbs of a plaintext whose slots the user gives, for the input with a name.

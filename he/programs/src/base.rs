@@ -1,9 +1,11 @@
 //! The moduli in use at a level, and the constants of conversions between them.
 
+use num_bigint::BigUint;
 use ring::{Basis, Ring};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The index of a modulus of the set: q_0, .., q_(L-1), then p_0, ..
+/// The index of a modulus of the set: q_0, .., then p_0, ..
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Tower(pub(crate) usize);
 
@@ -11,13 +13,25 @@ pub(crate) struct Tower(pub(crate) usize);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Digit(pub(crate) usize);
 
-/// The moduli in use at a level l: q_0 to q_(l-1), and p.
+/// The moduli q of each level, the lowest first, in ascending order of their indices.
+pub(crate) type Levels = Arc<[Vec<Tower>]>;
+
+/// What a rescale from one level to another divides by: the moduli that only the one has, over those that only the
+/// other has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Step {
+    pub(crate) dropped: Vec<Tower>,
+    pub(crate) added: Vec<Tower>,
+}
+
+/// The moduli in use at a level: some q, and p.
 #[derive(Clone, Debug)]
 pub(crate) struct Base {
     /// All q of the set, then all p.
     rings: Arc<[Ring]>,
-    /// The moduli q of the set at the highest level, and those in use.
-    levels: (usize, usize),
+    levels: Levels,
+    /// The level in use, from 1.
+    level: usize,
     /// The special moduli in use.
     special: usize,
     /// The moduli of a digit.
@@ -29,27 +43,27 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// The base of the set `all`, which has `levels.0` moduli q, at the level `levels.1`.
+    /// The base of the set `all` at a level. The highest level has all moduli q of the set.
     pub(crate) fn new(
         all: &Basis,
-        levels: (usize, usize),
-        digits: usize,
+        (levels, level): (Levels, usize),
+        digit: usize,
         t: u128,
         states_roots: bool,
     ) -> Self {
         let rings: Arc<[Ring]> = all.rings().into();
-        let special = rings.len() - levels.0;
-        Self { rings, levels, special, digit: levels.0.div_ceil(digits), t, states_roots }
+        let special = rings.len() - levels.last().map_or(0, Vec::len);
+        Self { rings, levels, level, special, digit, t, states_roots }
     }
 
     /// The same set at another level.
     pub(crate) fn at(&self, level: usize) -> Self {
-        Self { levels: (self.levels.0, level), ..self.clone() }
+        Self { level, ..self.clone() }
     }
 
     /// The set at its highest level.
     pub(crate) fn highest(&self) -> Self {
-        self.at(self.levels.0)
+        self.at(self.levels.len())
     }
 
     /// The same level with the first special moduli only.
@@ -57,19 +71,20 @@ impl Base {
         Self { special, ..self.clone() }
     }
 
-    /// The number of moduli q in use.
+    /// The level in use.
     pub(crate) fn level(&self) -> usize {
-        self.levels.1
+        self.level
     }
 
     /// The moduli q in use.
     pub(crate) fn q(&self) -> Vec<Tower> {
-        (0..self.level()).map(Tower).collect()
+        self.levels[self.level - 1].clone()
     }
 
     /// The special moduli in use.
     pub(crate) fn p(&self) -> Vec<Tower> {
-        (self.levels.0..self.levels.0 + self.special).map(Tower).collect()
+        let first = self.levels.last().map_or(0, Vec::len);
+        (first..first + self.special).map(Tower).collect()
     }
 
     /// All moduli in use: q, then p.
@@ -77,20 +92,62 @@ impl Base {
         [self.q(), self.p()].concat()
     }
 
+    /// Whether a modulus is in use.
+    pub(crate) fn has(&self, tower: Tower) -> bool {
+        let first = self.levels.last().map_or(0, Vec::len);
+        (first..first + self.special).contains(&tower.0) || self.has_q(tower)
+    }
+
+    fn has_q(&self, tower: Tower) -> bool {
+        self.levels[self.level - 1].binary_search(&tower).is_ok()
+    }
+
+    /// The moduli q of this level and of all below.
+    pub(crate) fn q_below(&self) -> Vec<Tower> {
+        let all: BTreeSet<Tower> = self.levels[..self.level].iter().flatten().copied().collect();
+        all.into_iter().collect()
+    }
+
+    /// Whether a lower level has no modulus that this one lacks.
+    pub(crate) fn contains(&self, lower: usize) -> bool {
+        self.levels[lower - 1].iter().all(|&tower| self.has_q(tower))
+    }
+
+    /// What a rescale to a lower level divides by.
+    pub(crate) fn step(&self, lower: usize) -> Step {
+        let below = self.at(lower);
+        let dropped = self.q().into_iter().filter(|&tower| !below.has_q(tower)).collect();
+        Step { dropped, added: below.q().into_iter().filter(|&tower| !self.has_q(tower)).collect() }
+    }
+
+    /// The product of some moduli.
+    pub(crate) fn product_of(&self, towers: &[Tower]) -> BigUint {
+        towers.iter().map(|&tower| BigUint::from(self.ring(tower).q())).product()
+    }
+
     /// The digits in use.
-    pub(crate) fn digits(&self) -> impl Iterator<Item = Digit> + use<> {
-        (0..self.level().div_ceil(self.digit)).map(Digit)
+    pub(crate) fn digits(&self) -> Vec<Digit> {
+        self.digits_of(&self.levels[self.level - 1])
+    }
+
+    /// The digits that are in use at this level or below.
+    pub(crate) fn digits_below(&self) -> Vec<Digit> {
+        self.digits_of(&self.q_below())
+    }
+
+    fn digits_of(&self, towers: &[Tower]) -> Vec<Digit> {
+        let digits: BTreeSet<Digit> = towers.iter().map(|tower| Digit(tower.0 / self.digit)).collect();
+        digits.into_iter().collect()
     }
 
     /// The towers of a digit that are in use.
     pub(crate) fn own(&self, digit: Digit) -> Vec<Tower> {
-        let first = digit.0 * self.digit;
-        (first..(first + self.digit).min(self.level())).map(Tower).collect()
+        self.q().into_iter().filter(|tower| tower.0 / self.digit == digit.0).collect()
     }
 
     /// Whether a digit has a tower.
     pub(crate) fn owns(&self, digit: Digit, tower: Tower) -> bool {
-        tower.0 < self.level() && tower.0 / self.digit == digit.0
+        tower.0 / self.digit == digit.0 && self.has_q(tower)
     }
 
     /// The towers in use that a digit lacks.
@@ -107,6 +164,11 @@ impl Base {
     pub(crate) fn product(&self, tower: Tower, a: u128, b: u128) -> u128 {
         let modulus = self.ring(tower).modulus();
         modulus.mul(a, b % modulus.value())
+    }
+
+    /// The product of some moduli, modulo a tower.
+    pub(crate) fn residue_of(&self, towers: &[Tower], tower: Tower) -> u128 {
+        towers.iter().fold(1, |product, &other| self.product(tower, product, self.ring(other).q()))
     }
 
     /// The inverse of a word modulo a tower.

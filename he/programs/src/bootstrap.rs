@@ -2,23 +2,23 @@
 
 /// How a set's ciphertexts are bootstrapped: the table `[bootstrap]` of its file.
 ///
-/// The moduli q are, from q_0 upwards: those that are left after a bootstrap, then those of SlotToCoeff, of EvalMod, of
-/// CoeffToSlot, and of the normalisation.
+/// The levels are, from the lowest: those that are left after a bootstrap, then those of SlotToCoeff, of EvalMod, of
+/// CoeffToSlot, and of the normalisation. q_0 is the product of the moduli of the lowest one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bootstrap {
     /// log2 of the scale of messages.
     pub scale_bits: u32,
     /// log2 of q_0 over the scale of messages before the mod-raise.
     pub message_ratio_bits: u32,
-    /// The moduli of CoeffToSlot, one for each of its matrices.
+    /// The levels of CoeffToSlot, one for each of its matrices.
     pub coeff_to_slot: usize,
-    /// The moduli of EvalMod.
+    /// The levels of EvalMod.
     pub eval_mod: usize,
-    /// The moduli of SlotToCoeff.
+    /// The levels of SlotToCoeff.
     pub slot_to_coeff: usize,
-    /// The matrices of SlotToCoeff, as many for each of its moduli.
+    /// The matrices of SlotToCoeff, as many for each of its levels.
     pub slot_to_coeff_matrices: usize,
-    /// Moduli for a constant factor before CoeffToSlot: 0 or 1.
+    /// Levels for a constant factor before CoeffToSlot: 0 or 1.
     pub normalisation: usize,
     /// K: after the mod-raise a phase is the message plus I q_0 with |I| < K, but for a small probability.
     pub range: u32,
@@ -61,7 +61,7 @@ impl Steps {
 }
 
 impl Bootstrap {
-    /// The moduli that a bootstrap uses up.
+    /// The levels that a bootstrap uses up.
     pub fn depth(&self) -> usize {
         self.slot_to_coeff + self.eval_mod + self.coeff_to_slot + self.normalisation
     }

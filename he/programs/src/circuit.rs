@@ -8,8 +8,9 @@
 //!   sums of products cost one key switch. [`Circuit::relinearise`] asks for it at once.
 //! * **Scales** are rational numbers. The summand of a higher level takes the other one's scale, which costs
 //!   nothing; summands of one level and of different scales are an error.
-//! * **Levels**: a rescale divides by the last modulus of a ciphertext. The operand of a higher level drops
-//!   moduli.
+//! * **Levels**: a level is a list of moduli. A rescale takes a ciphertext to the level below: it divides by the
+//!   moduli that this one lacks, and multiplies by those that only it has. The operand of a higher level drops
+//!   moduli, or is rescaled if a lower level has one that it lacks.
 //!
 //! ```
 //! use programs::{Circuit, ParameterSet};
@@ -47,7 +48,7 @@ pub(crate) use function::Plaintexts;
 pub use linear::Diagonals;
 pub(crate) use linear::{LinearTransform, ModDowns, Plan};
 
-use crate::base::Tower;
+use crate::base::Step;
 use crate::dataflow::Dataflow;
 use crate::definition::{Definition, Input, SwitchingKey};
 use crate::emitter::Emitter;
@@ -56,7 +57,7 @@ use crate::scale::Scale;
 use crate::switch::{Extended, KeyLimbs};
 use crate::{Error, ParameterSet};
 pub use ledger::{Ledger, Stage};
-use ring_program::{Limb, Parameters, RegionKind, RingProgram};
+use ring_program::{Parameters, RegionKind, RingProgram};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -68,13 +69,14 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Ciphertext {
     components: Vec<Polynomial>,
+    level: usize,
     pub(crate) scale: Scale,
 }
 
 impl Ciphertext {
-    /// The number of its moduli.
+    /// Its level, from 1. In sets whose levels have one modulus each, it is the number of its moduli.
     pub fn level(&self) -> usize {
-        self.components[0].level()
+        self.level
     }
 
     /// What its slots are multiplied by.
@@ -87,24 +89,14 @@ impl Ciphertext {
         self.components.len() > 2
     }
 
-    /// The ciphertext modulo the first `level` moduli.
-    ///
-    /// # Panics
-    /// Panics if it has fewer, or `level` is 0.
-    pub fn at(&self, level: usize) -> Self {
-        assert!((1..=self.level()).contains(&level), "a level of the ciphertext");
-        let components = self.components.iter().map(|component| component.truncated(level)).collect();
-        Self { components, scale: self.scale.clone() }
-    }
-
     /// The ciphertext with another reading of its slots: what was m is m times the old scale over the new
     /// one.
     pub fn with_scale(self, scale: Scale) -> Self {
         Self { scale, ..self }
     }
 
-    fn new(components: Vec<Vec<Limb>>, scale: Scale) -> Self {
-        Self { components: components.into_iter().map(Polynomial::Limbs).collect(), scale }
+    fn new(components: Vec<Extended>, level: usize, scale: Scale) -> Self {
+        Self { components: components.into_iter().map(Polynomial::Limbs).collect(), level, scale }
     }
 }
 
@@ -238,11 +230,11 @@ impl Circuit {
         self.level().saturating_sub(depth).max(1)
     }
 
-    /// The scale of messages: the set's, or the last modulus of their level in a set without a bootstrap.
+    /// The scale of messages: the set's, or what a rescale at their level divides by in a set without a bootstrap.
     pub fn message_scale(&self) -> Scale {
         match self.set.bootstrap() {
             Some(bootstrap) => Scale::power_of_two(bootstrap.scale_bits),
-            None => self.last_modulus(self.message_level()),
+            None => self.divisor(self.message_level()),
         }
     }
 
@@ -276,20 +268,32 @@ impl Circuit {
         }
     }
 
-    /// The modulus q with an index.
-    ///
-    /// # Panics
-    /// Panics if the circuit has no such modulus.
-    pub fn modulus(&self, index: usize) -> u128 {
-        self.emitter.base().ring(Tower(index)).q()
-    }
-
-    /// The modulus that the next rescale of a ciphertext at a level divides by, as a scale.
+    /// The product of the moduli of a level, as a scale.
     ///
     /// # Panics
     /// Panics if the circuit has no such level.
-    pub fn last_modulus(&self, level: usize) -> Scale {
-        Scale::integer(self.modulus(level - 1))
+    pub fn modulus(&self, level: usize) -> Scale {
+        let base = self.emitter.base().at(level);
+        Scale::product(&base.product_of(&base.q()))
+    }
+
+    /// What the next rescale of a ciphertext at a level divides by: the product of the moduli of the level over
+    /// that of the level below. At level 1, all moduli.
+    ///
+    /// # Panics
+    /// Panics if the circuit has no such level.
+    pub fn divisor(&self, level: usize) -> Scale {
+        match level {
+            1 => self.modulus(1),
+            _ => self.divisor_to(level, level - 1),
+        }
+    }
+
+    /// What a rescale from a level to a lower one divides by.
+    pub(crate) fn divisor_to(&self, level: usize, lower: usize) -> Scale {
+        let base = self.emitter.base().at(level);
+        let Step { dropped, added } = base.step(lower);
+        Scale::product(&base.product_of(&dropped)).over(&Scale::product(&base.product_of(&added)))
     }
 
     /// Counts what follows under this name, and names its lines.

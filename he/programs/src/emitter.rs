@@ -1,6 +1,7 @@
 //! Lines of a program, one after the other.
 
 use crate::base::{Base, Tower};
+use crate::switch::Extended;
 use ring_program::shape::{Binary, Clear, Galois, Scalar, Transform};
 use ring_program::{
     Builder, Call, ConstantIndex, FunctionIndex, Limb, LimbId, ModulusIndex, Operation, Parameters,
@@ -57,7 +58,7 @@ pub(crate) struct OpenScope {
 
 impl Emitter {
     pub(crate) fn new(base: Base, parameters: Parameters) -> Self {
-        let towers = base.all();
+        let towers = [base.q_below(), base.p()].concat();
         let degree = base.ring(towers[0]).degree();
         let mut builder = Builder::new(degree.get()).expect("it is a degree");
         builder.declare_parameters(parameters);
@@ -117,16 +118,16 @@ impl Emitter {
     }
 
     /// Declares an input with a limb for each of some towers.
-    pub(crate) fn input(&mut self, name: impl Into<String>, towers: &[Tower]) -> Vec<Limb> {
+    pub(crate) fn input(&mut self, name: impl Into<String>, towers: &[Tower]) -> Extended {
         let (name, limbs) = (name.into(), towers.iter().map(|_| self.fresh()).collect::<Vec<_>>());
         self.input_towers.insert(name.clone(), towers.to_vec());
         self.builder.declare_input(name, limbs.clone());
-        limbs
+        towers.iter().copied().zip(limbs).collect()
     }
 
-    /// Declares an output, with a limb for each of the first towers.
-    pub(crate) fn output(&mut self, name: impl Into<String>, limbs: Vec<Limb>) {
-        let towers = (0..limbs.len()).map(Tower).collect();
+    /// Declares an output.
+    pub(crate) fn output(&mut self, name: impl Into<String>, limbs: Extended) {
+        let (towers, limbs) = limbs.into_iter().unzip();
         self.outputs.push((name.into(), limbs, towers));
     }
 

@@ -102,6 +102,14 @@ pub enum Error {
         /// The most levels.
         most: usize,
     },
+    /// Levels after a bootstrap of which the moduli of messages cannot be left out.
+    #[error("a bootstrap of the set `{set}` cannot leave {left} levels: the levels above need other moduli")]
+    LevelBetween {
+        /// The set.
+        set: String,
+        /// The levels.
+        left: usize,
+    },
     /// A digit that is larger than P once moduli are left out.
     #[error("the set `{set}` has a digit above P if a bootstrap leaves {left} levels")]
     LargeDigit {

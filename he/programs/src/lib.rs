@@ -34,6 +34,7 @@
 
 mod base;
 mod bootstrap;
+mod centred;
 pub mod circuit;
 mod dataflow;
 mod definition;

@@ -134,7 +134,7 @@ impl Options {
         names.iter().find(|(known, ..)| *known == text).map(|&(.., value)| value)
     }
 
-    /// The number of moduli q in use; all by default.
+    /// The level of ciphertexts; the highest by default.
     pub fn level(&self) -> Option<usize> {
         self.count(LEVEL.name)
     }
@@ -305,8 +305,8 @@ pub const COMMON: &[&OptionSpec] = &[&LEVEL, &DATAFLOW, &TILE];
 pub const LEVEL: OptionSpec = OptionSpec {
     name: "level",
     kind: OptionKind::Count,
-    doc: "Number of moduli of the ciphertexts",
-    default: "all of the set",
+    doc: "Level of the ciphertexts: the number of their moduli, unless the set states its levels",
+    default: "the highest",
     identifies: true,
 };
 
@@ -404,7 +404,7 @@ pub const META_BITS: OptionSpec = OptionSpec {
 pub const LEVELS_OUT: OptionSpec = OptionSpec {
     name: "levels_out",
     kind: OptionKind::Count,
-    doc: "Moduli that a bootstrap leaves. The set's other moduli of messages are not in the program",
+    doc: "Levels that a bootstrap leaves. The set's other moduli of messages are not in the program",
     default: "all that the set has",
     identifies: true,
 };

@@ -194,14 +194,14 @@ pub fn title(program: &Generator, set: &ParameterSet, options: &Options) -> Stri
 
 /// A comment for the head of a program's text: what it is, and the origin of its parameters.
 pub fn comment(program: &Generator, set: &ParameterSet, options: &Options) -> String {
-    let level = options.level().unwrap_or(set.levels());
+    let level = options.level().unwrap_or(set.levels()).clamp(1, set.levels());
     let mut text = format!("{}: {}\n", program.name, program.definition);
     text += &format!(
         "set {}: n = {}, {} of {} moduli q, {} special moduli, {} digits; dataflow {}\n",
         set.name(),
         set.degree().get(),
-        level,
-        set.levels(),
+        set.level_moduli(level).len(),
+        set.q().len(),
         set.p().len(),
         set.digits(),
         options.dataflow().name

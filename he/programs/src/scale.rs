@@ -22,6 +22,11 @@ impl Scale {
         Self(Ratio::from_integer(value.into()))
     }
 
+    /// A product of moduli.
+    pub(crate) fn product(value: &BigUint) -> Self {
+        Self(Ratio::from_integer(value.clone().into()))
+    }
+
     /// 2^bits.
     pub fn power_of_two(bits: u32) -> Self {
         Self(Ratio::from_integer(BigInt::from(1) << bits))

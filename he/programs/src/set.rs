@@ -6,7 +6,7 @@ mod variation;
 
 pub use variation::Variation;
 
-use crate::base::Base;
+use crate::base::{Base, Levels, Tower};
 use crate::bootstrap::Bootstrap;
 use crate::failure::Failure;
 use crate::noise::KeySwitchNoise;
@@ -35,6 +35,8 @@ sets! {
 /// q = [{ bits = 60, count = 1 }, { bits = 45, count = 2 }]  # moduli of ciphertexts, q_0 first
 /// p = ["0xffffffffffc0001"]                                 # special moduli
 /// digits = 3                                                # of a key at the highest level
+/// terminal = []               # moduli that a level may have and the one above it lack
+/// levels = [1, 2, 3]          # first moduli of q of each level, the lowest first; by default one more for each
 /// plaintext_modulus = 65537                                 # of BGV; none in CKKS
 /// roots = []                  # 2n-th roots of unity of q, then p; by default the smallest ones
 /// hamming_weight = 192        # nonzero coefficients of the secret; by default it is uniformly ternary
@@ -53,9 +55,9 @@ sets! {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParameterSet {
     name: String,
-    /// q, then p.
+    /// Terminal moduli, q, p.
     basis: Basis,
-    levels: usize,
+    levels: Levels,
     digits: usize,
     plaintext_modulus: Option<u128>,
     states_roots: bool,
@@ -127,9 +129,27 @@ impl ParameterSet {
         self.basis.degree()
     }
 
-    /// The number L of moduli of a ciphertext at the highest level.
+    /// The number of levels.
     pub fn levels(&self) -> usize {
-        self.levels
+        self.levels.len()
+    }
+
+    /// The number of moduli of ciphertexts. The highest level has all of them.
+    fn count(&self) -> usize {
+        self.levels.last().map_or(0, Vec::len)
+    }
+
+    /// The moduli of a ciphertext of a level, in the order of its limbs.
+    ///
+    /// # Panics
+    /// Panics if there is no such level.
+    pub fn level_moduli(&self, level: usize) -> Vec<u128> {
+        self.levels[level - 1].iter().map(|tower| self.rings()[tower.0].q()).collect()
+    }
+
+    /// The level of a ciphertext with so many limbs: no two levels have as many.
+    pub fn level_of(&self, limbs: usize) -> Option<usize> {
+        self.levels.iter().position(|towers| towers.len() == limbs).map(|index| index + 1)
     }
 
     /// The rings modulo q, then p, with the roots of unity of evaluation forms.
@@ -137,14 +157,31 @@ impl ParameterSet {
         self.basis.rings()
     }
 
-    /// The moduli of ciphertexts, q_0 first.
+    /// The moduli of ciphertexts: the terminal ones, then q_0, q_1, ..
     pub fn q(&self) -> Vec<u128> {
-        self.basis.moduli()[..self.levels].to_vec()
+        self.basis.moduli()[..self.count()].to_vec()
     }
 
     /// The special moduli.
     pub fn p(&self) -> Vec<u128> {
-        self.basis.moduli()[self.levels..].to_vec()
+        self.basis.moduli()[self.count()..].to_vec()
+    }
+
+    /// The digit of a key that has the modulus with an index in [`rings`](Self::rings); `None` for a special one.
+    pub fn digit_of(&self, index: usize) -> Option<usize> {
+        (index < self.count()).then(|| index / self.digit_size())
+    }
+
+    /// The moduli of a digit of a key.
+    fn digit_size(&self) -> usize {
+        self.count().div_ceil(self.digits)
+    }
+
+    /// The special moduli of the switch to an ephemeral secret: the fewest whose product is at least about as large as
+    /// that of the moduli of level 1.
+    pub fn encapsulation_special(&self) -> usize {
+        let (first, p) = (self.level_moduli(1), self.p());
+        (1..p.len()).find(|&count| document::covers(&p[..count], &first)).unwrap_or(p.len())
     }
 
     /// The number of digits of a key.
@@ -174,25 +211,42 @@ impl ParameterSet {
         Some(Bootstrap { message_ratio_bits, ..settings })
     }
 
-    /// The set whose bootstrap leaves fewer levels: without moduli of messages from the index `left` on.
+    /// The set whose bootstrap leaves fewer levels: without the moduli of messages that the level `left` lacks.
     /// Digits are no larger.
     ///
-    /// # Errors Returns an error if the set has no bootstrap, if it leaves fewer levels or `left` is 0, or if
-    /// P were below a digit.
+    /// # Errors
+    /// Returns an error if the set has no bootstrap, if it leaves fewer levels or `left` is 0, if another level is in
+    /// the way, or if P were below a digit.
     pub fn leaving(&self, left: usize) -> Result<Self, Error> {
         let set = || self.name.clone();
         let bootstrap = self.bootstrap.as_ref().ok_or_else(|| Error::NoBootstrap { set: set() })?;
-        let most = self.levels - bootstrap.depth();
+        let most = self.levels() - bootstrap.depth();
         if left == 0 || left > most {
             return Err(Error::LevelsOut { set: set(), left, most });
         }
-        let rings = self.rings();
-        let basis = Basis::new([&rings[..left], &rings[most..]].concat()).expect("moduli of a set");
-        let levels = left + bootstrap.depth();
-        let digits = levels.div_ceil(self.levels.div_ceil(self.digits));
+        let (lower, upper) = (&self.levels[left - 1], &self.levels[most - 1..]);
+        let removed: Vec<Tower> =
+            upper[0].iter().copied().filter(|tower| lower.binary_search(tower).is_err()).collect();
+        // What is removed is in all levels above, and the rescale to the level divides by what it did.
+        let has = |towers: &Vec<Tower>, tower: &Tower| towers.binary_search(tower).is_ok();
+        let is_part = lower.iter().all(|tower| has(&upper[0], tower))
+            && upper.iter().all(|towers| removed.iter().all(|tower| has(towers, tower)));
+        if !is_part {
+            return Err(Error::LevelBetween { set: set(), left });
+        }
+        let kept: Vec<Tower> = (0..self.count()).map(Tower).filter(|tower| !has(&removed, tower)).collect();
+        let new = |towers: &Vec<Tower>| -> Vec<Tower> {
+            let kept = kept.iter().enumerate().filter(|(_, tower)| has(towers, tower));
+            kept.map(|(index, _)| Tower(index)).collect()
+        };
+        let levels: Levels = self.levels[..left].iter().chain(&upper[1..]).map(new).collect();
+        let rings = kept.iter().map(|tower| self.rings()[tower.0]);
+        let rings = rings.chain(self.rings()[self.count()..].iter().copied());
+        let basis = Basis::new(rings.collect()).expect("moduli of a set");
+        let digits = kept.len().div_ceil(self.digit_size());
         let less = Self { basis, levels, digits, ..self.clone() };
         let special = log2(&less.p());
-        if less.q().chunks(levels.div_ceil(digits)).any(|digit| log2(digit) >= special) {
+        if less.q().chunks(less.digit_size()).any(|digit| log2(digit) >= special) {
             return Err(Error::LargeDigit { set: set(), left });
         }
         Ok(less)
@@ -225,7 +279,7 @@ impl ParameterSet {
         let rounded = |bits: f64| (100.0 * bits).round() / 100.0;
         let (q, p) = (self.q(), self.p());
         let digits: Vec<(usize, f64)> =
-            q.chunks(q.len().div_ceil(self.digits)).map(|digit| (digit.len(), log2(digit))).collect();
+            q.chunks(self.digit_size()).map(|digit| (digit.len(), log2(digit))).collect();
         let n = self.degree().get() as f64;
         let noise = KeySwitchNoise {
             n,
@@ -252,12 +306,14 @@ impl ParameterSet {
 
     /// The moduli in use at a level.
     pub(crate) fn base(&self, level: Option<usize>) -> Result<Base, Error> {
-        let level = level.unwrap_or(self.levels);
-        if level == 0 || level > self.levels {
-            return Err(Error::Level { level, set: self.name.clone(), levels: self.levels });
+        let levels = self.levels();
+        let level = level.unwrap_or(levels);
+        if level == 0 || level > levels {
+            return Err(Error::Level { level, set: self.name.clone(), levels });
         }
         let t = self.plaintext_modulus.unwrap_or(1);
-        Ok(Base::new(&self.basis, (self.levels, level), self.digits, t, self.states_roots))
+        let levels = (self.levels.clone(), level);
+        Ok(Base::new(&self.basis, levels, self.digit_size(), t, self.states_roots))
     }
 }
 

@@ -3,7 +3,7 @@
 //! Each piece computes limbs from the limbs of pieces that ran before it. All dataflows use the same pieces,
 //! so their results are equal.
 
-use crate::base::{Base, Conversion, Digit, Tower};
+use crate::base::{Base, Conversion, Digit, Step, Tower};
 use crate::emitter::Emitter;
 use crate::polynomial::Polynomial;
 use ring_program::Limb;
@@ -21,7 +21,7 @@ pub(crate) struct Sum {
 pub(crate) type Extended = BTreeMap<Tower, Limb>;
 
 /// The limbs of a key, by component and digit.
-pub(crate) type KeyLimbs = [Vec<Extended>; 2];
+pub(crate) type KeyLimbs = [BTreeMap<Digit, Extended>; 2];
 
 /// A key, and the operation after its switch.
 #[derive(Clone, Debug)]
@@ -50,10 +50,11 @@ pub(crate) struct Switch<'e> {
     /// The sums of a key: two, or one in a division without a switch.
     components: usize,
     /// The conversion of each digit, and of the mod-down.
-    up: Vec<Conversion>,
+    up: BTreeMap<Digit, Conversion>,
     down: Conversion,
-    /// Whether the mod-down also divides by the last modulus q.
-    rescales: bool,
+    /// The level of the results, and what the mod-down divides by to reach it.
+    to: usize,
+    step: Step,
     /// The input's coefficients times (D_j/q_i)^-1.
     scaled: BTreeMap<Tower, Limb>,
     /// Digits in other towers: coefficients, then values.
@@ -68,17 +69,12 @@ pub(crate) struct Switch<'e> {
 }
 
 impl<'e> Switch<'e> {
-    /// Switches of `input` with `keys`. If `rescales`, the results are divided by the last modulus q too.
-    pub(crate) fn new(
-        e: &'e mut Emitter,
-        base: Base,
-        input: Polynomial,
-        keys: Vec<Key>,
-        rescales: bool,
-    ) -> Self {
-        let up = base.digits().map(|digit| base.conversion(base.own(digit))).collect();
-        let dropped = rescales.then(|| Tower(base.level() - 1));
-        let down = base.conversion(dropped.into_iter().chain(base.p()).collect());
+    /// Switches of `input` with `keys`. The results are rescaled to the level `to`.
+    pub(crate) fn new(e: &'e mut Emitter, base: Base, input: Polynomial, keys: Vec<Key>, to: usize) -> Self {
+        let digits = base.digits().into_iter();
+        let up = digits.map(|digit| (digit, base.conversion(base.own(digit)))).collect();
+        let step = base.step(to);
+        let down = base.conversion([&step.dropped[..], &base.p()].concat());
         Self {
             e,
             base,
@@ -87,7 +83,8 @@ impl<'e> Switch<'e> {
             components: 2,
             up,
             down,
-            rescales,
+            to,
+            step,
             scaled: BTreeMap::new(),
             raised: BTreeMap::new(),
             products: BTreeMap::new(),
@@ -100,8 +97,9 @@ impl<'e> Switch<'e> {
 
     /// The switch of a polynomial that all digits have as it is, because it is small. `lifted` is modulo Q and P.
     pub(crate) fn of_lifted(e: &'e mut Emitter, base: Base, lifted: &Extended, key: Key) -> Self {
-        let input = Polynomial::Limbs(base.q().iter().map(|tower| lifted[tower]).collect());
-        let mut switch = Self::new(e, base, input, vec![key], false);
+        let input = Polynomial::Limbs(base.q().into_iter().map(|tower| (tower, lifted[&tower])).collect());
+        let level = base.level();
+        let mut switch = Self::new(e, base, input, vec![key], level);
         for digit in switch.base.digits() {
             for tower in switch.base.others(digit) {
                 switch.raised.insert((digit, tower), lifted[&tower]);
@@ -110,10 +108,10 @@ impl<'e> Switch<'e> {
         switch
     }
 
-    /// The division of sums modulo Q and P, without a switch.
-    pub(crate) fn of_sums(e: &'e mut Emitter, base: Base, sums: Vec<Extended>, rescales: bool) -> Self {
+    /// The division of sums modulo Q and P, without a switch, to a level.
+    pub(crate) fn of_sums(e: &'e mut Emitter, base: Base, sums: Vec<Extended>, to: usize) -> Self {
         let keys = vec![Key::new(Arc::default()); sums.len()];
-        let mut switch = Self::new(e, base, Polynomial::Limbs(Vec::new()), keys, rescales);
+        let mut switch = Self::new(e, base, Polynomial::Limbs(Extended::new()), keys, to);
         switch.components = 1;
         for (key, limbs) in sums.into_iter().enumerate() {
             let sum = Sum { key, component: 0 };
@@ -158,21 +156,25 @@ impl<'e> Switch<'e> {
 
     /// The towers of the results.
     pub(crate) fn targets(&self) -> Vec<Tower> {
-        let count = self.base.level() - usize::from(self.rescales);
-        self.base.q().into_iter().take(count).collect()
+        self.base.at(self.to).q()
+    }
+
+    /// The product U of the moduli that only the level of the results has, modulo a tower.
+    fn added(&self, tower: Tower) -> u128 {
+        self.base.residue_of(&self.step.added, tower)
     }
 
     /// Brings the input's limb of a tower to coefficients, ready for conversion.
     pub(crate) fn scale(&mut self, tower: Tower) {
-        let Some(digit) = self.base.digits().find(|&digit| self.base.owns(digit, tower)) else {
+        let Some(digit) = self.base.digits().into_iter().find(|&digit| self.base.owns(digit, tower)) else {
             unreachable!("the input has the towers of the digits")
         };
         let own = self.base.own(digit);
-        let index = tower.0 - own[0].0;
+        let index = own.iter().position(|&of| of == tower).expect("the digit has the tower");
         let values = self.input.limb(self.e, tower);
         let coefficients = self.e.intt(values, tower);
         // 1 if the digit has one modulus.
-        let scaled = match self.up[digit.0].scale(index) {
+        let scaled = match self.up[&digit].scale(index) {
             1 => coefficients,
             scale => self.e.multiply_scalar(coefficients, scale, tower),
         };
@@ -183,7 +185,7 @@ impl<'e> Switch<'e> {
     pub(crate) fn convert(&mut self, digit: Digit, targets: &[Tower]) {
         for (index, source) in self.base.own(digit).into_iter().enumerate() {
             for &target in targets {
-                let weight = self.up[digit.0].weight(index, self.base.ring(target));
+                let weight = self.up[&digit].weight(index, self.base.ring(target));
                 let term = self.e.multiply_scalar(self.scaled[&source], weight, target);
                 let sum = self.e.accumulate(self.raised.get(&(digit, target)).copied(), term, target);
                 self.raised.insert((digit, target), sum);
@@ -212,7 +214,7 @@ impl<'e> Switch<'e> {
             false => self.raised[&(digit, tower)],
         };
         for sum in self.sums() {
-            let key = self.keys[sum.key].limbs[sum.component][digit.0][&tower];
+            let key = self.keys[sum.key].limbs[sum.component][&digit][&tower];
             let product = self.e.multiply(values, key, tower);
             self.products.insert((sum, digit, tower), product);
         }
@@ -238,7 +240,7 @@ impl<'e> Switch<'e> {
         let mut values = self.sums[&(sum, divisor)];
         let index = self.down.sources().iter().position(|&source| source == divisor);
         let index = index.expect("a divisor is a source of the mod-down");
-        if divisor.0 < self.base.level()
+        if !self.base.p().contains(&divisor)
             && let Some(addend) = &self.keys[sum.key].addends[sum.component]
         {
             // P times the addend; it is 0 modulo the special towers.
@@ -250,6 +252,8 @@ impl<'e> Switch<'e> {
         let coefficients = self.e.intt(values, divisor);
         let inverse_t = self.base.inverse(divisor, self.base.t);
         let scale = self.base.product(divisor, inverse_t, self.down.scale(index));
+        // The sum times U is what is divided.
+        let scale = self.base.product(divisor, scale, self.added(divisor));
         let scaled = match scale {
             1 => coefficients,
             scale => self.e.multiply_scalar(coefficients, scale, divisor),
@@ -257,12 +261,17 @@ impl<'e> Switch<'e> {
         self.lowered.insert((sum, divisor), scaled);
     }
 
-    /// Converts a sum's remainder to some towers, times t. Each source is read once for all of them.
+    /// Converts a sum's remainder to some towers, times t; and over U in the towers of the sum. Each source is
+    /// read once for all of them.
     pub(crate) fn convert_remainder(&mut self, sum: Sum, targets: &[Tower]) {
         for (index, source) in self.divisors().into_iter().enumerate() {
             for &target in targets {
                 let weight = self.down.weight(index, self.base.ring(target));
                 let weight = self.base.product(target, weight, self.base.t);
+                let weight = match self.base.has(target) {
+                    true => self.base.product(target, weight, self.base.inverse(target, self.added(target))),
+                    false => weight,
+                };
                 let term = self.e.multiply_scalar(self.lowered[&(sum, source)], weight, target);
                 let total = self.e.accumulate(self.remainders.get(&(sum, target)).copied(), term, target);
                 self.remainders.insert((sum, target), total);
@@ -278,16 +287,29 @@ impl<'e> Switch<'e> {
 
     /// Divides a sum in a tower, and applies the operation after the switch.
     pub(crate) fn divide(&mut self, sum: Sum, tower: Tower) {
-        let (total, remainder) = (self.sums[&(sum, tower)], self.remainders[&(sum, tower)]);
-        let multiple = self.e.subtract(total, remainder, tower);
+        let remainder = self.remainders[&(sum, tower)];
         let inverse = self.down.inverse_product(self.base.ring(tower));
-        let mut result = self.e.multiply_scalar(multiple, inverse, tower);
         let Key { addends, exponent, .. } = &self.keys[sum.key];
-        if let Some(addend) = &addends[sum.component] {
+        let mut result = match self.sums.get(&(sum, tower)) {
+            Some(&total) => {
+                let multiple = self.e.subtract(total, remainder, tower);
+                let factor = self.base.product(tower, inverse, self.added(tower));
+                self.e.multiply_scalar(multiple, factor, tower)
+            }
+            // A sum times U is 0 modulo the factors of U.
+            None => {
+                let factor = self.base.ring(tower).modulus().neg(inverse);
+                self.e.multiply_scalar(remainder, factor, tower)
+            }
+        };
+        if let Some(addend) = &addends[sum.component]
+            && self.base.has(tower)
+        {
             let mut addend = addend.limb(self.e, tower);
-            if self.rescales {
-                let last = self.base.ring(Tower(self.base.level() - 1)).q();
-                addend = self.e.multiply_scalar(addend, self.base.inverse(tower, last), tower);
+            if !self.step.dropped.is_empty() {
+                let inverse = self.base.inverse(tower, self.base.residue_of(&self.step.dropped, tower));
+                let factor = self.base.product(tower, inverse, self.added(tower));
+                addend = self.e.multiply_scalar(addend, factor, tower);
             }
             result = self.e.add(result, addend, tower);
         }
@@ -298,10 +320,10 @@ impl<'e> Switch<'e> {
     }
 
     /// The results of each key: a polynomial for each of its sums.
-    pub(crate) fn results(self) -> Vec<Vec<Vec<Limb>>> {
+    pub(crate) fn results(self) -> Vec<Vec<Extended>> {
         let targets = self.targets();
         let polynomial = |key, component| {
-            let limb = |&tower: &Tower| self.results[&(Sum { key, component }, tower)];
+            let limb = |&tower: &Tower| (tower, self.results[&(Sum { key, component }, tower)]);
             targets.iter().map(limb).collect()
         };
         let polynomials = |key| (0..self.components).map(|component| polynomial(key, component)).collect();

@@ -2,11 +2,13 @@
 
 use super::{Ciphertext, Circuit, Plaintext};
 use crate::Error;
-use crate::base::Tower;
+use crate::base::{Step, Tower};
+use crate::centred::Centred;
 use crate::definition::Definition;
 use crate::emitter::Emitter;
 use crate::polynomial::Polynomial;
 use crate::scale::Scale;
+use crate::switch::Extended;
 use num_bigint::BigInt;
 use ring_program::{Limb, RegionKind};
 
@@ -15,19 +17,18 @@ impl Circuit {
         &mut self,
         operands: [&Ciphertext; 2],
         operation: fn(&mut Emitter, Limb, Limb, Tower) -> Limb,
-    ) -> Vec<Vec<Limb>> {
+    ) -> Vec<Extended> {
         let [a, b] = operands.map(|operand| &operand.components);
         let e = &mut self.emitter;
         let mut sums = Vec::new();
         for component in 0..a.len().max(b.len()) {
             let limbs = match (a.get(component), b.get(component)) {
                 (Some(a), Some(b)) => {
-                    let towers = (0..a.level()).map(Tower);
                     let sum = |tower| {
                         let (a, b) = (a.limb(e, tower), b.limb(e, tower));
-                        operation(e, a, b, tower)
+                        (tower, operation(e, a, b, tower))
                     };
-                    towers.map(sum).collect()
+                    a.towers().into_iter().map(sum).collect()
                 }
                 (Some(a), None) => a.limbs(e),
                 (None, Some(b)) => b.limbs(e),
@@ -48,7 +49,7 @@ impl Circuit {
     ) -> Result<[Ciphertext; 2], Error> {
         let level = a.level().min(b.level());
         if a.scale == b.scale {
-            return Ok([a.at(level), b.at(level)]);
+            return Ok([self.lowered(a, level), self.lowered(b, level)]);
         }
         if a.level() > level && self.can_take(a, &b.scale, level) {
             return Ok([self.scaled_to(a, level, &b.scale)?, b.clone()]);
@@ -60,9 +61,40 @@ impl Circuit {
         Err(Error::Scales { program, operation, scales })
     }
 
+    /// The ciphertext with its scale at a lower level, or its own. It costs nothing, unless the level has moduli that
+    /// the ciphertext lacks: then it is a change of scale.
+    ///
+    /// # Errors
+    /// Returns an error if the level is 0, or above that of the ciphertext.
+    pub fn at(&mut self, a: &Ciphertext, level: usize) -> Result<Ciphertext, Error> {
+        if (1..=a.level).contains(&level) {
+            return Ok(self.lowered(a, level));
+        }
+        let (program, operation) = (self.program.to_string(), "change of level");
+        Err(Error::TooLow { program, operation, level: a.level, needed: level.max(1) })
+    }
+
+    /// As [`at`](Self::at), for a level of the ciphertext.
+    pub(super) fn lowered(&mut self, a: &Ciphertext, level: usize) -> Ciphertext {
+        let base = self.emitter.base().at(a.level);
+        if base.contains(level) {
+            let towers = base.at(level).q();
+            let components = a.components.iter().map(|component| component.modulo(&towers)).collect();
+            return Ciphertext { components, level, scale: a.scale.clone() };
+        }
+        self.scaled_to(a, level, &a.scale).expect("the level is below that of the ciphertext")
+    }
+
+    /// The level above another one from which a ciphertext is rescaled to it: the lowest one that it has for nothing.
+    fn level_above(&self, a: &Ciphertext, level: usize) -> usize {
+        let base = self.emitter.base().at(a.level);
+        (level + 1..a.level).find(|&above| base.contains(above)).unwrap_or(a.level)
+    }
+
     /// Whether a rescale to this level gives a ciphertext the scale with the precision of the scale itself.
     fn can_take(&self, a: &Ciphertext, scale: &Scale, level: usize) -> bool {
-        let factor = scale.times(&self.last_modulus(level + 1)).over(&a.scale);
+        let divisor = self.divisor_to(self.level_above(a, level), level);
+        let factor = scale.times(&divisor).over(&a.scale);
         factor.log2() >= scale.log2().min(20.0)
     }
 
@@ -82,9 +114,11 @@ impl Circuit {
             });
         }
         self.in_operation("change of scale", |c| {
-            let scale = scale.times(&c.last_modulus(level + 1));
-            let a = c.multiply_real(&a.at(level + 1), 1.0, &scale);
-            c.relinearise_and_rescale(&a)
+            let above = c.level_above(a, level);
+            let scale = scale.times(&c.divisor_to(above, level));
+            let a = c.lowered(a, above);
+            let a = c.multiply_real(&a, 1.0, &scale);
+            c.relinearised_and_rescaled(&a, level)
         })
     }
 
@@ -95,7 +129,7 @@ impl Circuit {
     pub fn add(&mut self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, Error> {
         let [a, b] = self.aligned("sum", a, b)?;
         let sums = self.in_operation("sum", |c| c.components([&a, &b], Emitter::add));
-        Ok(Ciphertext::new(sums, a.scale))
+        Ok(Ciphertext::new(sums, a.level, a.scale))
     }
 
     /// The difference of two ciphertexts, as in [`add`](Self::add).
@@ -108,13 +142,16 @@ impl Circuit {
             b = self.relinearised(b);
         }
         let differences = self.in_operation("difference", |c| c.components([&a, &b], Emitter::subtract));
-        Ok(Ciphertext::new(differences, a.scale))
+        Ok(Ciphertext::new(differences, a.level, a.scale))
     }
 
     /// The product of two ciphertexts, of three components. An operand of three components is relinearised.
     pub fn multiply(&mut self, a: &Ciphertext, b: &Ciphertext) -> Ciphertext {
         let level = a.level().min(b.level());
-        let [a, b] = [a, b].map(|operand| self.relinearised(operand.at(level)));
+        let [a, b] = [a, b].map(|operand| {
+            let operand = self.lowered(operand, level);
+            self.relinearised(operand)
+        });
         let e = &mut self.emitter;
         let [[a0, a1], [b0, b1]] = [&a, &b].map(|x| [0, 1].map(|index| x.components[index].limbs(e)));
         self.ledger.current().products += 1;
@@ -123,7 +160,7 @@ impl Circuit {
             Polynomial::Products(vec![[a0, b1.clone()], [a1.clone(), b0]]),
             Polynomial::Products(vec![[a1, b1]]),
         ];
-        Ciphertext { components, scale: a.scale.times(&b.scale) }
+        Ciphertext { components, level, scale: a.scale.times(&b.scale) }
     }
 
     /// The product of a ciphertext and a plaintext.
@@ -156,20 +193,20 @@ impl Circuit {
         self.check_plaintext("product with a plaintext", a, plaintext)?;
         let scope = self.emitter.open(RegionKind::Operation, "product with a plaintext");
         let e = &mut self.emitter;
-        let mut sums = sum.map(|sum| sum.components.iter().map(|limbs| limbs.limbs(e)).collect::<Vec<_>>());
+        let sums = sum.map(|sum| sum.components.iter().map(|limbs| limbs.limbs(e)).collect::<Vec<_>>());
         let mut components = Vec::new();
         for (component, polynomial) in a.components.iter().enumerate() {
-            let sum = sums.as_mut().map(|sums| std::mem::take(&mut sums[component]));
+            let sum = sums.as_ref().map(|sums| &sums[component]);
             let add = |tower: Tower| {
                 let limb = polynomial.limb(e, tower);
                 let product = e.multiply(limb, plaintext.limbs[&tower], tower);
-                e.accumulate(sum.as_ref().map(|limbs| limbs[tower.0]), product, tower)
+                (tower, e.accumulate(sum.map(|limbs| limbs[&tower]), product, tower))
             };
-            components.push((0..a.level()).map(Tower).map(add).collect());
+            components.push(polynomial.towers().into_iter().map(add).collect());
         }
         self.emitter.close(scope);
         self.ledger.current().plaintext_products += 1;
-        Ok(Ciphertext::new(components, scale))
+        Ok(Ciphertext::new(components, a.level, scale))
     }
 
     fn check_plaintext(
@@ -178,11 +215,14 @@ impl Circuit {
         a: &Ciphertext,
         plaintext: &Plaintext,
     ) -> Result<(), Error> {
-        let level = (0..).take_while(|&tower| plaintext.limbs.contains_key(&Tower(tower))).count();
-        if level >= a.level() {
+        let has = |&level: &usize| {
+            self.emitter.base().at(level).q().iter().all(|tower| plaintext.limbs.contains_key(tower))
+        };
+        if has(&a.level) {
             return Ok(());
         }
-        Err(Error::TooLow { program: self.program.to_string(), operation, level, needed: a.level() })
+        let level = (1..a.level).rev().find(has).unwrap_or(0);
+        Err(Error::TooLow { program: self.program.to_string(), operation, level, needed: a.level })
     }
 
     /// The sum of a ciphertext and a plaintext of one scale.
@@ -201,13 +241,12 @@ impl Circuit {
         self.check_plaintext("sum with a plaintext", a, plaintext)?;
         let scope = self.emitter.open(RegionKind::Operation, "sum with a plaintext");
         let e = &mut self.emitter;
-        let mut components: Vec<Vec<Limb>> = a.components.iter().map(|limbs| limbs.limbs(e)).collect();
-        for (tower, limb) in components[0].iter_mut().enumerate() {
-            let tower = Tower(tower);
+        let mut components: Vec<Extended> = a.components.iter().map(|limbs| limbs.limbs(e)).collect();
+        for (&tower, limb) in &mut components[0] {
             *limb = e.add(*limb, plaintext.limbs[&tower], tower);
         }
         e.close(scope);
-        Ok(Ciphertext::new(components, a.scale.clone()))
+        Ok(Ciphertext::new(components, a.level, a.scale.clone()))
     }
 
     /// The product with an integer. The scale stays: what was m is m times the integer.
@@ -218,13 +257,13 @@ impl Circuit {
             let product = |tower: Tower| {
                 let limb = polynomial.limb(e, tower);
                 let factor = residue(factor, e.base().ring(tower).q());
-                e.multiply_scalar(limb, factor, tower)
+                (tower, e.multiply_scalar(limb, factor, tower))
             };
-            (0..polynomial.level()).map(Tower).map(product).collect()
+            polynomial.towers().into_iter().map(product).collect()
         };
         let components = a.components.iter().map(component).collect();
         self.emitter.close(scope);
-        Ciphertext::new(components, a.scale.clone())
+        Ciphertext::new(components, a.level, a.scale.clone())
     }
 
     /// The product with a real number, with this scale.
@@ -238,15 +277,14 @@ impl Circuit {
         let integer = a.scale.round(addend);
         let scope = self.emitter.open(RegionKind::Operation, "sum with a number");
         let e = &mut self.emitter;
-        let mut components: Vec<Vec<Limb>> =
+        let mut components: Vec<Extended> =
             a.components.iter().map(|polynomial| polynomial.limbs(e)).collect();
-        for (tower, limb) in components[0].iter_mut().enumerate() {
-            let tower = Tower(tower);
+        for (&tower, limb) in &mut components[0] {
             let addend = residue(&integer, e.base().ring(tower).q());
             *limb = e.add_scalar(*limb, addend, tower);
         }
         e.close(scope);
-        Ciphertext::new(components, a.scale.clone())
+        Ciphertext::new(components, a.level, a.scale.clone())
     }
 
     /// The product with i in all slots: with X^(n/2), which is an input.
@@ -254,33 +292,38 @@ impl Circuit {
         let exponent = self.set.degree().get() / 2;
         let definition = Definition::Monomial { exponent };
         let name = format!("monomial.{exponent}");
-        let plaintext = self.plaintext(name, (self.level(), false), Scale::one(), definition);
+        let towers = self.emitter.base().q_below();
+        let plaintext = self.plaintext_modulo(name, towers, Scale::one(), definition);
         let product = self.in_operation("product with i", |c| c.multiply_add(None, a, &plaintext));
         product.expect("the monomial has all moduli")
     }
 
-    /// The division by the last modulus, rounded. A product is relinearised first;
+    /// The division by what the level below lacks, rounded. A product is relinearised first;
     /// [`Self::relinearise_and_rescale`] does both at once.
     ///
     /// # Errors
-    /// Returns an error if the ciphertext has one modulus, or if the program is too long.
+    /// Returns an error if the ciphertext has the lowest level, or if the program is too long.
     pub fn rescale(&mut self, a: &Ciphertext) -> Result<Ciphertext, Error> {
         self.room()?;
-        let level = a.level();
-        if level == 1 {
+        if a.level == 1 {
             return Err(Error::NothingToDrop { program: self.program.to_string(), operation: "rescale" });
         }
         let a = self.relinearised(a.clone());
+        Ok(self.rescaled_to(&a, a.level - 1))
+    }
+
+    /// The division of a ciphertext of two components by what a lower level lacks.
+    pub(super) fn rescaled_to(&mut self, a: &Ciphertext, level: usize) -> Ciphertext {
         let scope = self.emitter.open(RegionKind::Operation, "rescale");
         let e = &mut self.emitter;
         let component = |polynomial: &Polynomial| {
             let limbs = polynomial.limbs(e);
-            rescaled(e, &limbs)
+            rescaled(e, &limbs, (a.level, level))
         };
         let components = a.components.iter().map(component).collect();
         self.emitter.close(scope);
-        let scale = a.scale.over(&self.last_modulus(level));
-        Ok(Ciphertext::new(components, scale))
+        let scale = a.scale.over(&self.divisor_to(a.level, level));
+        Ciphertext::new(components, level, scale)
     }
 }
 
@@ -291,31 +334,43 @@ fn residue(x: &BigInt, q: u128) -> u128 {
     u128::try_from(residue).expect("a residue of 128 bits")
 }
 
-/// A polynomial divided by its last modulus q_l, limb by limb:
+/// A polynomial of a level from the product D of the moduli that a lower level lacks, and the product U of those that
+/// only the lower level has, limb by limb:
 ///
 /// ```text
-/// r = [t^-1 x_l] mod q_l, from -(q_l - 1)/2 to (q_l - 1)/2
-/// out_i = (x_i - t r) q_l^-1 mod q_i
+/// r = [t^-1 U x] mod D, from -(D - 1)/2 to (D - 1)/2
+/// out_i = (U x_i - t r) D^-1 mod q_i
 /// ```
 ///
-/// With t = 1 this is x/q_l, rounded to the nearest integer.
-fn rescaled(e: &mut Emitter, limbs: &[Limb]) -> Vec<Limb> {
-    let base = e.base().clone();
-    let (t, last) = (base.t, Tower(limbs.len() - 1));
-    let modulus = base.ring(last).q();
-    let half = (modulus - 1) / 2;
-    let mut residues = e.intt(limbs[last.0], last);
-    if t > 1 {
-        residues = e.multiply_scalar(residues, base.inverse(last, t), last);
-    }
-    // From 0 to q_l - 1, and half more than the centred residue.
-    let shifted = e.add_scalar(residues, half, last);
-    let divide = |tower: Tower| {
-        let reduced = e.multiply_scalar(shifted, t % base.ring(tower).q(), tower);
-        let remainder = e.subtract_scalar(reduced, base.product(tower, half, t), tower);
-        let remainder = e.ntt(remainder, tower);
-        let multiple = e.subtract(limbs[tower.0], remainder, tower);
-        e.multiply_scalar(multiple, base.inverse(tower, modulus), tower)
+/// With t = 1 this is U x/D, rounded to the nearest integer.
+fn rescaled(e: &mut Emitter, limbs: &Extended, (from, to): (usize, usize)) -> Extended {
+    let base = e.base().at(from);
+    let Step { dropped, added } = base.step(to);
+    let residues = |&tower: &Tower| {
+        let coefficients = e.intt(limbs[&tower], tower);
+        let factor = base.product(tower, base.inverse(tower, base.t), base.residue_of(&added, tower));
+        let residues = match factor {
+            1 => coefficients,
+            factor => e.multiply_scalar(coefficients, factor, tower),
+        };
+        (tower, residues)
     };
-    (0..last.0).map(Tower).map(divide).collect()
+    let residues = dropped.iter().map(residues).collect();
+    let remainder = Centred::new(e, residues);
+    let divide = |tower: Tower| {
+        let inverse = base.inverse(tower, base.residue_of(&dropped, tower));
+        let Some(&limb) = limbs.get(&tower) else {
+            // U x is 0 modulo the factors of U.
+            let factor = base.ring(tower).modulus().neg(base.product(tower, inverse, base.t));
+            let coefficients = remainder.modulo(e, tower, factor);
+            return (tower, e.ntt(coefficients, tower));
+        };
+        let added = base.residue_of(&added, tower);
+        let factor = base.product(tower, base.inverse(tower, added), base.t);
+        let coefficients = remainder.modulo(e, tower, factor);
+        let values = e.ntt(coefficients, tower);
+        let multiple = e.subtract(limb, values, tower);
+        (tower, e.multiply_scalar(multiple, base.product(tower, inverse, added), tower))
+    };
+    base.at(to).q().into_iter().map(divide).collect()
 }

@@ -134,15 +134,15 @@ impl Bootstrapping {
             c.output("first", &first)?;
         }
         c.stage("meta-bootstrap", first.level());
-        let lowered = first.at(x.level() + 1);
-        let scale = x.scale.times(&c.last_modulus(lowered.level()));
+        let lowered = c.lowered(&first, x.level() + 1);
+        let scale = x.scale.times(&c.divisor(lowered.level()));
         let lowered = c.multiply_real(&lowered, 1.0, &scale);
         let lowered = c.rescale(&lowered)?;
         let error = c.subtract(&lowered, x)?;
         let error = c.multiply_integer(&error, &(BigInt::from(1) << bits));
         let error = self.once(c, &error, false)?;
         c.stage("meta-bootstrap", first.level());
-        let scale = first.scale.times(&c.last_modulus(first.level()));
+        let scale = first.scale.times(&c.divisor(first.level()));
         let [first, error] = [(first, 1.0), (error, (-f64::from(bits)).exp2())]
             .map(|(x, factor)| c.multiply_real(&x, factor, &scale));
         let corrected = c.subtract(&first, &error)?;
@@ -157,7 +157,7 @@ impl Bootstrapping {
         intermediates: bool,
     ) -> Result<Ciphertext, Error> {
         let Bootstrap { ephemeral_weight, message_ratio_bits, .. } = self.settings;
-        let q0 = Scale::integer(c.modulus(0));
+        let q0 = c.modulus(1);
         let lowered = match self.options.order {
             Order::SlotToCoeffLast => ciphertext.clone(),
             Order::SlotToCoeffFirst => self.slot_to_coeff(c, ciphertext)?,
@@ -215,7 +215,7 @@ impl Bootstrapping {
         let (slots, stages) = (self.slots, Vec::new());
         let matrix = Matrix { slots, stages, inverse: false, factor: 1.0, packing: Packing::Join };
         let diagonal = Diagonal { matrix: Arc::new(matrix), offsets: vec![0], rotation: 0, column: 0 };
-        let scale = c.last_modulus(x.level());
+        let scale = c.divisor(x.level());
         let definition = Definition::Plaintext { slots: Slots::Diagonal(diagonal), scale: scale.clone() };
         let plaintext = c.plaintext("join".to_owned(), (x.level(), false), scale, definition);
         let product = c.multiply_add(None, x, &plaintext)?;
@@ -309,10 +309,10 @@ impl Bootstrapping {
         let factor = factor.powf(1.0 / (coeff_to_slot + normalisation) as f64);
         // EvalMod needs a scale as large as its moduli.
         let top = raised.level() - coeff_to_slot - normalisation;
-        let mut x = c.scale_up(raised, &c.last_modulus(top));
+        let mut x = c.scale_up(raised, &c.divisor(top));
         for _ in 0..normalisation {
             c.stage("normalisation", x.level());
-            let scale = x.scale.times(&c.last_modulus(x.level()));
+            let scale = x.scale.times(&c.divisor(x.level()));
             let product = c.multiply_real(&x, factor, &scale);
             x = c.rescale(&product)?;
         }
@@ -322,7 +322,7 @@ impl Bootstrapping {
         let late = self.settings.steps == Steps::OpenFhe;
         for (index, matrix) in matrices.iter().enumerate() {
             let rescales = !(late && index + 1 == matrices.len());
-            let scale = c.last_modulus(x.level());
+            let scale = c.divisor(x.level());
             x = self.transform(c, (&x, &mut left), ("coeff-to-slot", index, matrix), scale, rescales)?;
         }
         x = c.rotated(x, left)?;
@@ -345,7 +345,7 @@ impl Bootstrapping {
         let correction = self.scale.over(&x.scale).to_f64().powf(1.0 / moduli as f64);
         let (mut x, mut left) = (x.clone(), 0);
         for (index, matrix) in self.matrices(count, false, 1.0).iter().enumerate() {
-            let scale = c.last_modulus(x.level()).to_f64() * correction;
+            let scale = c.divisor(x.level()).to_f64() * correction;
             let scale = Scale::integer(scale.powf(1.0 / each as f64).round() as u128);
             let rescales = (index + 1) % each == 0;
             x = self.transform(c, (&x, &mut left), ("slot-to-coeff", index, matrix), scale, rescales)?;
@@ -374,7 +374,8 @@ impl Circuit {
             let program = self.program.to_string();
             return Err(Error::TooLow { program, operation: "bootstrap", level: x.level(), needed: level });
         }
-        let x = self.relinearised(x.at(level));
+        let x = self.lowered(x, level);
+        let x = self.relinearised(x);
         self.in_stage("bootstrap", |c| bootstrapping.bootstrap(c, &x))
     }
 }

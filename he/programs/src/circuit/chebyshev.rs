@@ -47,7 +47,7 @@ pub(crate) fn polynomial(
     p: &[f64],
     merged: bool,
 ) -> Result<Ciphertext, Error> {
-    scaled_polynomial(c, x, p, (merged, &|c, level| c.last_modulus(level)))
+    scaled_polynomial(c, x, p, (merged, &|c, level| c.divisor(level)))
 }
 
 /// The scale at a level.
@@ -87,7 +87,8 @@ impl Powers {
         let difference = match a - b {
             0 => c.add_real(&product, -1.0),
             rest => {
-                let rest = self.get(c, rest)?.at(product.level());
+                let rest = self.get(c, rest)?;
+                let rest = c.lowered(&rest, product.level());
                 let rest = c.multiply_real(&rest, 1.0, &product.scale);
                 c.subtract(&product, &rest)?
             }
@@ -108,7 +109,7 @@ impl Powers {
         }
         let top = self.get(c, 1 << degree.ilog2())?;
         let level = top.level();
-        let scale = target(c, level).times(&c.last_modulus(level));
+        let scale = target(c, level).times(&c.divisor(level));
         let value = self.value(c, p, babies, (level, &scale))?;
         rescaled(c, &value, self.merged)
     }
@@ -129,7 +130,8 @@ impl Powers {
         if degree < babies && (1..=degree).all(has_level) || degree == 1 {
             let mut sum: Option<Ciphertext> = None;
             for i in (1..=degree).filter(|&i| p[i] != 0.0) {
-                let power = self.get(c, i)?.at(level);
+                let power = self.get(c, i)?;
+                let power = c.lowered(&power, level);
                 let term = c.multiply_real(&power, p[i], scale);
                 sum = Some(match sum {
                     None => term,
@@ -141,11 +143,12 @@ impl Powers {
         }
         let m = 1 << degree.ilog2();
         let (quotient, rest) = divided(p, m);
-        let power = self.get(c, m)?.at(level);
+        let power = self.get(c, m)?;
+        let power = c.lowered(&power, level);
         let product = if quotient.iter().skip(1).all(|&coefficient| coefficient == 0.0) {
             c.multiply_real(&power, quotient[0], scale)
         } else {
-            let above = scale.over(&power.scale).times(&c.last_modulus(level + 1));
+            let above = scale.over(&power.scale).times(&c.divisor(level + 1));
             let quotient = self.value(c, &quotient, babies, (level + 1, &above))?;
             let quotient = rescaled(c, &quotient, self.merged)?;
             c.multiply(&quotient, &power)

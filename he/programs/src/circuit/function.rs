@@ -6,6 +6,7 @@ use crate::base::Tower;
 use crate::definition::Definition;
 use crate::polynomial::Polynomial;
 use crate::scale::Scale;
+use crate::switch::Extended;
 use ring_program::{FunctionIndex, Limb};
 use std::collections::BTreeMap;
 
@@ -34,10 +35,9 @@ pub(super) struct Scope {
 pub(super) struct Declared {
     /// The name without the prefix.
     pub(super) local: String,
-    pub(super) towers: Vec<Tower>,
     pub(super) definition: Definition,
     /// In the first call.
-    pub(super) limbs: Vec<Limb>,
+    pub(super) limbs: Extended,
 }
 
 /// A part of a program.
@@ -106,19 +106,22 @@ impl Circuit {
         let arguments = limbs.into_iter().chain(captured.copied()).collect();
         let mut limbs = self.emitter.call(function.index, arguments).into_iter();
         self.room()?;
-        let mut component = |level: usize| limbs.by_ref().take(level).collect::<Vec<Limb>>();
+        let base = self.emitter.base();
+        let mut component =
+            |level: usize| base.at(level).q().into_iter().zip(limbs.by_ref()).collect::<Extended>();
         Ok(std::array::from_fn(|index| {
             let (level, scale) = function.results[index].clone();
-            Ciphertext::new(vec![component(level), component(level)], scale)
+            Ciphertext::new(vec![component(level), component(level)], level, scale)
         }))
     }
 
     /// The plaintexts of another call, by the limbs of those of the first.
     fn renamed(&mut self, function: &Function, prefix: &str) -> BTreeMap<Limb, Limb> {
         let mut renamed = BTreeMap::new();
-        for Declared { local, towers, definition, limbs } in &function.plaintexts {
-            let new = self.declare(format!("{prefix}{local}"), towers, definition.clone());
-            renamed.extend(limbs.iter().copied().zip(new));
+        for Declared { local, definition, limbs } in &function.plaintexts {
+            let towers: Vec<Tower> = limbs.keys().copied().collect();
+            let new = self.declare(format!("{prefix}{local}"), &towers, definition.clone());
+            renamed.extend(limbs.values().copied().zip(new.into_values()));
         }
         renamed
     }
@@ -134,17 +137,20 @@ impl Circuit {
         self.ledger.finish(before);
         let outer = std::mem::replace(&mut self.ledger, Ledger::begin_at(before));
         self.scope = Some(Scope { prefix, plaintexts: Vec::new() });
-        let count = shapes.iter().map(|(level, components, _)| level * components).sum();
+        let base = self.emitter.base().clone();
+        let towers = |level: &usize| base.at(*level).q();
+        let count = shapes.iter().map(|(level, components, _)| towers(level).len() * components).sum();
         let parameters = self.emitter.begin_function(count);
         let mut limbs = parameters.iter().copied();
         let argument = |(level, components, scale): &(usize, usize, Scale)| {
-            let components = (0..*components).map(|_| limbs.by_ref().take(*level).collect()).collect();
-            Ciphertext::new(components, scale.clone())
+            let component = |_| towers(level).into_iter().zip(limbs.by_ref()).collect();
+            Ciphertext::new((0..*components).map(component).collect(), *level, scale.clone())
         };
         let arguments: Vec<Ciphertext> = shapes.iter().map(argument).collect();
         let results = emit(self, &arguments)?.map(|result| self.relinearised(result));
         let components = results.iter().flat_map(|result| &result.components);
-        let limbs: Vec<Limb> = components.flat_map(|component| component.limbs(&mut self.emitter)).collect();
+        let limbs: Vec<Limb> =
+            components.flat_map(|component| component.limbs(&mut self.emitter).into_values()).collect();
         self.room()?;
         let scope = self.scope.take().expect("the call has begun");
         let others = self.functions.keys().filter(|(known, _)| known == name).count();
@@ -162,7 +168,7 @@ impl Circuit {
 /// The limbs of a ciphertext that is an input or the result of a call.
 fn given(x: &Ciphertext) -> Vec<Limb> {
     let limbs = |component: &Polynomial| match component {
-        Polynomial::Limbs(limbs) => limbs.clone(),
+        Polynomial::Limbs(limbs) => limbs.values().copied().collect::<Vec<_>>(),
         Polynomial::Products(_) => unreachable!("results of calls are computed"),
     };
     x.components.iter().flat_map(limbs).collect()

@@ -2,18 +2,18 @@
 
 use super::{Ciphertext, Circuit, Plaintext, function};
 use crate::Error;
-use crate::base::Tower;
+use crate::base::{Digit, Tower};
 use crate::definition::{Definition, Input, KeyPart, SwitchingKey};
 use crate::matrix::Slots;
 use crate::polynomial::Polynomial;
 use crate::scale::Scale;
+use crate::switch::Extended;
 use num_complex::Complex64;
-use ring_program::Limb;
 use std::sync::Arc;
 
 impl Circuit {
     /// Declares an input with a limb for each of some towers.
-    pub(super) fn declare(&mut self, name: String, towers: &[Tower], definition: Definition) -> Vec<Limb> {
+    pub(super) fn declare(&mut self, name: String, towers: &[Tower], definition: Definition) -> Extended {
         let limbs = self.emitter.input(name.clone(), towers);
         let moduli = towers.iter().map(|&tower| self.emitter.base().ring(tower).q()).collect();
         self.inputs.push(Input { name, label: None, moduli, definition });
@@ -46,7 +46,7 @@ impl Circuit {
             self.declare(format!("{name}.{component}"), &towers, definition)
         };
         let components = [0, 1].map(component).to_vec();
-        Ok(Ciphertext::new(components, scale))
+        Ok(Ciphertext::new(components, level, scale))
     }
 
     fn known_name(&self, what: &'static str, name: &str) -> Error {
@@ -59,7 +59,7 @@ impl Circuit {
     /// # Panics
     /// Panics if the number of slots does not divide n/2.
     pub fn factor(&mut self, name: &str, a: &Ciphertext, slots: Option<Vec<Complex64>>) -> Plaintext {
-        self.user_plaintext(name, a.level(), self.last_modulus(a.level()), slots)
+        self.user_plaintext(name, a.level(), self.divisor(a.level()), slots)
     }
 
     /// A plaintext to add to `a`, as in [`factor`](Self::factor).
@@ -103,6 +103,19 @@ impl Circuit {
         scale: Scale,
         definition: Definition,
     ) -> Plaintext {
+        let base = self.emitter.base().at(level);
+        let towers = if extended { base.all() } else { base.q() };
+        self.plaintext_modulo(name, towers, scale, definition)
+    }
+
+    /// As [`plaintext`](Self::plaintext), with some moduli.
+    pub(super) fn plaintext_modulo(
+        &mut self,
+        name: String,
+        towers: Vec<Tower>,
+        scale: Scale,
+        definition: Definition,
+    ) -> Plaintext {
         let local = name;
         let name = match &self.scope {
             Some(scope) => format!("{}{local}", scope.prefix),
@@ -111,17 +124,13 @@ impl Circuit {
         let label = name.clone();
         let (mut name, mut further) = (name, 0);
         while let Some((known, of)) = self.plaintexts.get(&name) {
-            let special =
-                !extended || self.emitter.base().p().iter().all(|tower| known.limbs.contains_key(tower));
-            let has_towers = known.limbs.contains_key(&Tower(level - 1)) && special;
+            let has_towers = towers.iter().all(|tower| known.limbs.contains_key(tower));
             if known.scale == scale && *of == definition && has_towers {
                 return known.clone();
             }
             further += 1;
             name = format!("{label}.{further}");
         }
-        let base = self.emitter.base().at(level);
-        let towers = if extended { base.all() } else { base.q() };
         let limbs = self.declare(name.clone(), &towers, definition.clone());
         if let Some(input) = self.inputs.last_mut().filter(|_| further > 0) {
             input.label = Some(label);
@@ -130,12 +139,11 @@ impl Circuit {
         if let Some(scope) = &mut self.scope {
             scope.plaintexts.push(function::Declared {
                 local,
-                towers: towers.clone(),
                 definition: definition.clone(),
                 limbs: limbs.clone(),
             });
         }
-        let plaintext = Plaintext { limbs: towers.into_iter().zip(limbs).collect(), scale };
+        let plaintext = Plaintext { limbs, scale };
         self.plaintexts.insert(name, (plaintext.clone(), definition));
         plaintext
     }
@@ -157,7 +165,7 @@ impl Circuit {
     }
 
     /// Declares the output of a polynomial.
-    pub(crate) fn output_polynomial(&mut self, name: &str, limbs: Vec<Limb>) {
+    pub(crate) fn output_polynomial(&mut self, name: &str, limbs: Extended) {
         self.emitter.output(name, limbs);
     }
 
@@ -166,7 +174,9 @@ impl Circuit {
         let base = self.emitter.base();
         // One key serves all levels.
         let (whole, digits) = match key {
-            SwitchingKey::DenseToSparse => (base.at(1).with_special(1), base.at(1)),
+            SwitchingKey::DenseToSparse => {
+                (base.at(1).with_special(self.set.encapsulation_special()), base.at(1))
+            }
             SwitchingKey::Relinearisation
             | SwitchingKey::Galois(_)
             | SwitchingKey::SparseToDense
@@ -174,12 +184,11 @@ impl Circuit {
         };
         let towers = whole.all();
         let limbs = [KeyPart::B, KeyPart::A].map(|part| {
-            let digit = |digit: usize| {
-                let definition = Definition::Key { key, part, digit };
-                let limbs = self.declare(format!("{name}.{part}.{digit}"), &towers, definition);
-                towers.iter().copied().zip(limbs).collect()
+            let limbs = |digit: Digit| {
+                let definition = Definition::Key { key, part, digit: digit.0 };
+                (digit, self.declare(format!("{name}.{part}.{}", digit.0), &towers, definition))
             };
-            digits.digits().map(|index| index.0).map(digit).collect()
+            digits.digits_below().into_iter().map(limbs).collect()
         });
         self.keys.insert(key, Arc::new(limbs));
         self.key_names.insert(key, name.to_owned());

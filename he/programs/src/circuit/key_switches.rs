@@ -3,13 +3,14 @@
 use super::{Ciphertext, Circuit};
 use crate::Error;
 use crate::base::{Base, Tower};
+use crate::centred::Centred;
 use crate::dataflow::dc;
 use crate::definition::SwitchingKey;
 use crate::polynomial::Polynomial;
 use crate::scale::Scale;
 use crate::switch::{Extended, Key, Switch};
 use num_bigint::BigInt;
-use ring_program::{Limb, RegionKind};
+use ring_program::RegionKind;
 
 impl Circuit {
     /// The key, which counts as used once at the level of `base`. It is declared at its first use.
@@ -17,29 +18,24 @@ impl Circuit {
         if !self.keys.contains_key(&key) {
             self.declare_key(key, &key.to_string());
         }
-        let limbs = 2 * base.digits().count() * base.all().len();
+        let limbs = 2 * base.digits().len() * base.all().len();
         self.ledger.current().count_switch(key, limbs);
         Key::new(self.keys[&key].clone())
     }
 
-    /// Switches in the order of the dataflow.
-    fn switch(
-        &mut self,
-        base: Base,
-        input: Polynomial,
-        keys: Vec<Key>,
-        rescales: bool,
-    ) -> Vec<Vec<Vec<Limb>>> {
-        let mut switch = Switch::new(&mut self.emitter, base, input, keys, rescales);
+    /// Switches in the order of the dataflow, to a level.
+    fn switch(&mut self, base: Base, input: Polynomial, keys: Vec<Key>, to: usize) -> Vec<Vec<Extended>> {
+        let mut switch = Switch::new(&mut self.emitter, base, input, keys, to);
         self.setup.dataflow.run(&mut switch, self.setup.tile);
         switch.results()
     }
 
     /// The switch of a polynomial of the highest level from a secret that the program does not name.
-    pub(crate) fn switch_polynomial(&mut self, input: Polynomial) -> [Vec<Limb>; 2] {
+    pub(crate) fn switch_polynomial(&mut self, input: Polynomial) -> [Extended; 2] {
         let base = self.emitter.base().clone();
         let key = self.key(SwitchingKey::Unnamed, &base);
-        let mut results = self.in_operation("key switch", |c| c.switch(base, input, vec![key], false));
+        let to = base.level();
+        let mut results = self.in_operation("key switch", |c| c.switch(base, input, vec![key], to));
         let pair = results.pop().expect("a switch has a result for each key");
         pair.try_into().expect("a switch has two sums")
     }
@@ -49,8 +45,8 @@ impl Circuit {
         if a.components.len() == 2 {
             return a;
         }
-        let components = self.relinearised_components(&a, false);
-        Ciphertext::new(components, a.scale)
+        let components = self.relinearised_components(&a, a.level);
+        Ciphertext::new(components, a.level, a.scale)
     }
 
     /// The ciphertext with two components.
@@ -67,37 +63,46 @@ impl Circuit {
         self.relinearise_and_rescale(&product)
     }
 
-    /// A product of two components, divided by its last modulus in the mod-down of its key switch; a
-    /// ciphertext of two components is rescaled.
+    /// A product of two components, rescaled in the mod-down of its key switch; a ciphertext of two components is
+    /// rescaled.
     ///
     /// # Errors
-    /// Returns an error if the ciphertext has one modulus.
+    /// Returns an error if the ciphertext has the lowest level.
     pub fn relinearise_and_rescale(&mut self, a: &Ciphertext) -> Result<Ciphertext, Error> {
-        if a.components.len() == 2 {
-            return self.rescale(a);
-        }
-        let level = a.level();
-        if level == 1 {
+        if a.level == 1 {
             return Err(Error::NothingToDrop { program: self.program.to_string(), operation: "rescale" });
         }
-        let components = self.relinearised_components(a, true);
-        let scale = a.scale.over(&self.last_modulus(level));
-        Ok(Ciphertext::new(components, scale))
+        self.relinearised_and_rescaled(a, a.level - 1)
     }
 
-    fn relinearised_components(&mut self, a: &Ciphertext, rescales: bool) -> Vec<Vec<Limb>> {
+    /// As [`relinearise_and_rescale`](Self::relinearise_and_rescale), to a lower level.
+    pub(super) fn relinearised_and_rescaled(
+        &mut self,
+        a: &Ciphertext,
+        level: usize,
+    ) -> Result<Ciphertext, Error> {
+        if a.components.len() == 2 {
+            self.room()?;
+            return Ok(self.rescaled_to(a, level));
+        }
+        let components = self.relinearised_components(a, level);
+        let scale = a.scale.over(&self.divisor_to(a.level, level));
+        Ok(Ciphertext::new(components, level, scale))
+    }
+
+    fn relinearised_components(&mut self, a: &Ciphertext, to: usize) -> Vec<Extended> {
         let base = self.emitter.base().at(a.level());
         let mut key = self.key(SwitchingKey::Relinearisation, &base);
         let [c0, c1, c2] = &a.components[..] else { unreachable!("a product has three components") };
         key.addends = [Some(c0.clone()), Some(c1.clone())];
         // The product itself is computed here, limb by limb.
-        let name = match (matches!(c2, Polynomial::Products(_)), rescales) {
+        let name = match (matches!(c2, Polynomial::Products(_)), to < a.level) {
             (true, false) => "product",
             (true, true) => "product and rescale",
             (false, false) => "relinearisation",
             (false, true) => "relinearisation and rescale",
         };
-        let mut results = self.in_operation(name, |c| c.switch(base, c2.clone(), vec![key], rescales));
+        let mut results = self.in_operation(name, |c| c.switch(base, c2.clone(), vec![key], to));
         results.pop().expect("a switch has a result for each key")
     }
 
@@ -114,8 +119,9 @@ impl Circuit {
         };
         let keys = exponents.iter().map(key).collect();
         let name = self.automorphism_name(exponents);
-        let results = self.in_operation(name, |c| c.switch(base, c1.clone(), keys, false));
-        results.into_iter().map(|components| Ciphertext::new(components, a.scale.clone())).collect()
+        let results = self.in_operation(name, |c| c.switch(base, c1.clone(), keys, a.level));
+        let result = |components| Ciphertext::new(components, a.level, a.scale.clone());
+        results.into_iter().map(result).collect()
     }
 
     /// What automorphisms do to slots.
@@ -215,60 +221,56 @@ impl Circuit {
         self.automorphisms(a, &[g as u32]).pop().expect("a switch has a result for each key")
     }
 
-    /// A ciphertext modulo q_0 under the ephemeral sparse secret, with one special modulus.
+    /// A ciphertext of level 1 under the ephemeral sparse secret, with the special moduli that this takes.
     pub(crate) fn encapsulate(&mut self, a: &Ciphertext) -> Ciphertext {
-        let base = self.emitter.base().at(1).with_special(1);
+        let base = self.emitter.base().at(1).with_special(self.set.encapsulation_special());
         let mut key = self.key(SwitchingKey::DenseToSparse, &base);
         let [c0, c1] = &a.components[..] else { unreachable!("an input has two components") };
         key.addends = [Some(c0.clone()), None];
         let name = "switch to the ephemeral secret";
-        let mut results = self.in_operation(name, |c| c.switch(base, c1.clone(), vec![key], false));
-        Ciphertext::new(results.pop().expect("a switch has a result for each key"), a.scale.clone())
+        let mut results = self.in_operation(name, |c| c.switch(base, c1.clone(), vec![key], 1));
+        Ciphertext::new(results.pop().expect("a switch has a result for each key"), 1, a.scale.clone())
     }
 
-    /// The same integers modulo all moduli, for a ciphertext modulo q_0: its phase gains multiples of q_0. `sparse` says
-    /// that it is under the ephemeral secret; the result never is. A slot is read as a multiple of q_0: the scale is q_0.
+    /// The same integers modulo all moduli, for a ciphertext of level 1, whose moduli have the product q_0: its phase gains
+    /// multiples of q_0. `sparse` says that it is under the ephemeral secret; the result never is. A slot is read as a
+    /// multiple of q_0: the scale is q_0.
     pub(crate) fn mod_raise(&mut self, a: &Ciphertext, sparse: bool) -> Ciphertext {
         let base = self.emitter.base().clone();
         let [c0, c1] = &a.components[..] else { unreachable!("it is relinearised") };
         let lifted = [(c0, base.q()), (c1, if sparse { base.all() } else { base.q() })]
             .map(|(component, towers)| self.in_operation("mod-raise", |c| c.lifted(component, towers)));
-        let scale = Scale::integer(base.ring(Tower(0)).q());
-        let limbs =
-            lifted.each_ref().map(|limbs| base.q().iter().map(|tower| limbs[tower]).collect::<Vec<_>>());
-        let [c0, c1] = limbs;
+        let (scale, level) = (self.modulus(1), base.level());
         if !sparse {
-            return Ciphertext::new(vec![c0, c1], scale);
+            return Ciphertext::new(lifted.to_vec(), level, scale);
         }
+        let [c0, c1] = lifted;
         let mut key = self.key(SwitchingKey::SparseToDense, &base);
         key.addends = [Some(Polynomial::Limbs(c0)), None];
         let scope = self.emitter.open(RegionKind::Operation, "switch from the ephemeral secret");
-        let mut switch = Switch::of_lifted(&mut self.emitter, base.clone(), &lifted[1], key);
+        let mut switch = Switch::of_lifted(&mut self.emitter, base.clone(), &c1, key);
         for digit in base.digits() {
             base.all().into_iter().for_each(|tower| switch.multiply_and_add(digit, tower));
         }
         dc::divide(&mut switch);
         let components = switch.results().pop().expect("a switch has a result for each key");
         self.emitter.close(scope);
-        Ciphertext::new(components, scale)
+        Ciphertext::new(components, level, scale)
     }
 
-    /// The centred coefficients of a polynomial modulo q_0, as values in some towers.
+    /// The centred coefficients of a polynomial of level 1, as values in some towers.
     fn lifted(&mut self, polynomial: &Polynomial, towers: Vec<Tower>) -> Extended {
         let e = &mut self.emitter;
-        let first = Tower(0);
-        let half = (e.base().ring(first).q() - 1) / 2;
-        let values = polynomial.limb(e, first);
-        let coefficients = e.intt(values, first);
-        let shifted = e.add_scalar(coefficients, half, first);
+        let values = polynomial.limbs(e);
+        let residues = values.iter().map(|(&tower, &limb)| (tower, e.intt(limb, tower))).collect();
+        let integers = Centred::new(e, residues);
         let lift = |tower: Tower| {
-            if tower == first {
-                return (tower, values);
-            }
-            let q = e.base().ring(tower).q();
-            let reduced = e.multiply_scalar(shifted, 1, tower);
-            let centred = e.subtract_scalar(reduced, half % q, tower);
-            (tower, e.ntt(centred, tower))
+            let known = values.get(&tower).copied();
+            let values = known.unwrap_or_else(|| {
+                let coefficients = integers.modulo(e, tower, 1);
+                e.ntt(coefficients, tower)
+            });
+            (tower, values)
         };
         towers.into_iter().map(lift).collect()
     }
@@ -279,7 +281,7 @@ impl Circuit {
         if factor <= BigInt::from(1) {
             return a.clone();
         }
-        let factor_scale = Scale::integer(u128::try_from(&factor).expect("a factor below a modulus"));
+        let factor_scale = Scale::product(factor.magnitude());
         let scaled = a.scale.times(&factor_scale);
         self.multiply_integer(a, &factor).with_scale(scaled)
     }

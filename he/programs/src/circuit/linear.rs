@@ -49,7 +49,7 @@ pub(crate) struct LinearTransform<'p> {
     pub(crate) scale: Scale,
     pub(crate) mod_downs: ModDowns,
     pub(crate) hoisting: Hoisting,
-    /// Whether the division by P is also one by the last modulus.
+    /// Whether the division by P also rescales.
     pub(crate) rescales: bool,
 }
 
@@ -143,7 +143,7 @@ impl Circuit {
             giants.entry(giant).or_default().push((baby, Slots::Values(values.into())));
         }
         let plan: Plan = giants.into_iter().collect();
-        let scale = scale.times(&self.last_modulus(x.level())).over(&x.scale);
+        let scale = scale.times(&self.divisor(x.level())).over(&x.scale);
         let name = name.to_owned();
         let rescales = hoisting.is_extended();
         let mod_downs = ModDowns::Once;
@@ -212,7 +212,7 @@ impl Circuit {
         let base = self.emitter.base().at(x.level());
         let babies = self.in_operation("baby steps", |c| c.plain_babies(x, transform))?;
         // The first component times P; the second one.
-        let mut sums: Option<(Extended, Vec<Limb>)> = None;
+        let mut sums: Option<[Extended; 2]> = None;
         for GiantStep { step, rotation, terms } in transform.giant_steps() {
             let scope = self.emitter.open(RegionKind::Operation, format!("giant step {step}"));
             let mut inner: Option<Ciphertext> = None;
@@ -221,19 +221,18 @@ impl Circuit {
                 inner = Some(self.multiply_add(inner, &babies[baby], &plaintext)?);
             }
             let inner = inner.expect("a giant step has a diagonal");
-            let [first, second] =
+            let [first, mut second] =
                 [0, 1].map(|component| inner.components[component].limbs(&mut self.emitter));
-            let mut first = self.times_p(&first);
-            let mut second: Extended = base.q().into_iter().zip(second).collect();
-            if let Some((before, of_before)) = sums.take() {
+            let mut first = self.times_p(x.level(), &first);
+            if let Some([before, of_before]) = sums.take() {
                 first = self.sum_of(Some(before), first);
-                second = self.sum_of(Some(second), base.q().into_iter().zip(of_before).collect());
+                second = self.sum_of(Some(second), of_before);
             }
             if rotation > 0 {
                 let exponent = self.exponent(rotation as i64)?;
-                let input = Polynomial::Limbs(base.q().iter().map(|tower| second[tower]).collect());
+                let input = Polynomial::Limbs(second);
                 let key = self.key(SwitchingKey::Galois(exponent), &base);
-                let mut switch = Switch::new(&mut self.emitter, base.clone(), input, vec![key], false);
+                let mut switch = Switch::new(&mut self.emitter, base.clone(), input, vec![key], x.level());
                 dc::accumulate(&mut switch);
                 let [switched, lowered] = switch.into_sums().pop().expect("a key");
                 first = self.sum_of(Some(switched), first);
@@ -241,24 +240,23 @@ impl Circuit {
                 let lowered = self.divided_by_p(x.level(), lowered);
                 second = self.permuted(&lowered, Some(exponent));
             }
-            sums = Some((first, base.q().iter().map(|tower| second[tower]).collect()));
+            sums = Some([first, second]);
             self.emitter.close(scope);
         }
-        let (first, second) = sums.expect("a matrix has a diagonal");
+        let [first, second] = sums.expect("a matrix has a diagonal");
         let first = self.in_operation("mod-down", |c| c.divided_by_p(x.level(), first));
-        let first = base.q().iter().map(|tower| first[tower]).collect();
-        Ok(Ciphertext::new(vec![first, second], x.scale.times(&transform.scale)))
+        Ok(Ciphertext::new(vec![first, second], x.level(), x.scale.times(&transform.scale)))
     }
 
     /// A polynomial modulo Q times P, which is 0 modulo P.
-    fn times_p(&mut self, limbs: &[Limb]) -> Extended {
+    fn times_p(&mut self, level: usize, limbs: &Extended) -> Extended {
         let e = &mut self.emitter;
-        let base = e.base().at(limbs.len());
+        let base = e.base().at(level);
         let special = base.conversion(base.p());
-        let product = |tower: Tower| {
-            (tower, e.multiply_scalar(limbs[tower.0], special.product(base.ring(tower)), tower))
+        let product = |(&tower, &limb): (&Tower, &Limb)| {
+            (tower, e.multiply_scalar(limb, special.product(base.ring(tower)), tower))
         };
-        base.q().into_iter().map(product).collect()
+        limbs.iter().map(product).collect()
     }
 
     /// Rotations of a ciphertext: with digits that are raised once, each by itself, or each from the one before.
@@ -330,10 +328,9 @@ impl Circuit {
             let [outer0, outer1] = match exponent {
                 None => [inner0, inner1],
                 Some(exponent) => {
-                    let c1 = self.divided_by_p(x.level(), inner1);
-                    let c1 = Polynomial::Limbs(base.q().iter().map(|tower| c1[tower]).collect());
+                    let c1 = Polynomial::Limbs(self.divided_by_p(x.level(), inner1));
                     let key = self.key(SwitchingKey::Galois(exponent), &base);
-                    let mut switch = Switch::new(&mut self.emitter, base.clone(), c1, vec![key], false);
+                    let mut switch = Switch::new(&mut self.emitter, base.clone(), c1, vec![key], x.level());
                     dc::accumulate(&mut switch);
                     let [first, second] = switch.into_sums().pop().expect("a key");
                     let first = self.sum_of(Some(first), inner0);
@@ -349,24 +346,19 @@ impl Circuit {
         let scope = self.emitter.open(RegionKind::Operation, "mod-down");
         let sums = sums.map(|sum| sum.expect("a matrix has a diagonal"));
         let sums = sums.map(|sum| self.complete(sum, x.level())).to_vec();
-        let mut switch = Switch::of_sums(&mut self.emitter, base.clone(), sums, transform.rescales);
+        let to = x.level() - usize::from(transform.rescales);
+        let mut switch = Switch::of_sums(&mut self.emitter, base, sums, to);
         dc::divide(&mut switch);
         let mut components: Vec<_> = switch.results().into_iter().flatten().collect();
         if let Some(divided) = divided {
-            let last = components[0].clone();
-            let sum = base
-                .q()
-                .into_iter()
-                .zip(last)
-                .map(|(tower, limb)| self.emitter.add(limb, divided[&tower], tower));
-            components[0] = sum.collect();
+            components[0] = self.sum_of(Some(components[0].clone()), divided);
         }
         self.emitter.close(scope);
         let mut scale = x.scale.times(&transform.scale);
         if transform.rescales {
-            scale = scale.over(&self.last_modulus(x.level()));
+            scale = scale.over(&self.divisor(x.level()));
         }
-        Ok(Ciphertext::new(components, scale))
+        Ok(Ciphertext::new(components, to, scale))
     }
 
     /// Rotations of a ciphertext, times P, modulo Q and P. The rotation by 0 is 0 modulo P, and has no limbs there.
@@ -377,10 +369,10 @@ impl Circuit {
     ) -> Result<BTreeMap<usize, [Extended; 2]>, Error> {
         let base = self.emitter.base().at(x.level());
         let [c0, c1] = [0, 1].map(|component| x.components[component].limbs(&mut self.emitter));
-        let first = self.times_p(&c0);
+        let first = self.times_p(x.level(), &c0);
         let mut babies = BTreeMap::new();
         if rotations.contains(&0) {
-            let second = self.times_p(&c1);
+            let second = self.times_p(x.level(), &c1);
             babies.insert(0, [first.clone(), second]);
         }
         let rotations: Vec<usize> = rotations.iter().copied().filter(|&rotation| rotation > 0).collect();
@@ -389,7 +381,7 @@ impl Circuit {
             .map(|&rotation| self.exponent(rotation as i64))
             .collect::<Result<Vec<_>, _>>()?;
         let keys = exponents.iter().map(|&g| self.key(SwitchingKey::Galois(g), &base)).collect();
-        let mut switch = Switch::new(&mut self.emitter, base.clone(), Polynomial::Limbs(c1), keys, false);
+        let mut switch = Switch::new(&mut self.emitter, base, Polynomial::Limbs(c1), keys, x.level());
         if !rotations.is_empty() {
             dc::accumulate(&mut switch);
         }
@@ -465,9 +457,8 @@ impl Circuit {
     fn divided_by_p(&mut self, level: usize, sum: Extended) -> Extended {
         let base = self.emitter.base().at(level);
         let sum = self.complete(sum, level);
-        let mut switch = Switch::of_sums(&mut self.emitter, base.clone(), vec![sum], false);
+        let mut switch = Switch::of_sums(&mut self.emitter, base, vec![sum], level);
         dc::divide(&mut switch);
-        let limbs = switch.results().pop().and_then(|mut sums| sums.pop()).expect("one sum");
-        base.q().into_iter().zip(limbs).collect()
+        switch.results().pop().and_then(|mut sums| sums.pop()).expect("one sum")
     }
 }

@@ -16,7 +16,7 @@ pub(super) const MAX_PARALLEL: Dataflow = Dataflow {
 
 fn run(switch: &mut Switch<'_>, _tile: Option<NonZeroUsize>) {
     let base = switch.base().clone();
-    let (digits, sums): (Vec<_>, _) = (base.digits().collect(), switch.sums());
+    let (digits, sums): (Vec<_>, _) = (base.digits(), switch.sums());
     let (all, targets, divisors) = (base.all(), switch.targets(), switch.divisors());
     base.q().into_iter().for_each(|tower| switch.scale(tower));
     let raised: Vec<(Digit, Tower)> =

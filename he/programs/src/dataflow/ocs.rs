@@ -37,10 +37,10 @@ fn run(switch: &mut Switch<'_>, _tile: Option<NonZeroUsize>) {
     }
 }
 
-/// The sums of all digits in a tower.
+/// The sums of all digits in a tower, if the sums have it.
 fn accumulate(switch: &mut Switch<'_>, tower: Tower) {
     let base = switch.base().clone();
-    for digit in base.digits() {
+    for digit in base.digits().into_iter().filter(|_| base.has(tower)) {
         if !base.owns(digit, tower) {
             switch.transform(digit, tower);
         }

@@ -43,13 +43,14 @@ pub(super) fn run_tiles(switch: &mut Switch<'_>, tile: NonZeroUsize) {
     }
 }
 
-/// The sums of all digits in the towers of a tile.
+/// The sums of all digits in the towers of a tile that the sums have.
 fn accumulate(switch: &mut Switch<'_>, towers: &[crate::base::Tower]) {
     let base = switch.base().clone();
     for digit in base.digits() {
-        let others: Vec<_> = towers.iter().copied().filter(|&tower| !base.owns(digit, tower)).collect();
+        let others = towers.iter().copied().filter(|&tower| base.has(tower) && !base.owns(digit, tower));
+        let others: Vec<_> = others.collect();
         switch.convert(digit, &others);
-        for &tower in towers {
+        for &tower in towers.iter().filter(|&&tower| base.has(tower)) {
             if others.contains(&tower) {
                 switch.transform(digit, tower);
             }

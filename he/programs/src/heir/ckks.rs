@@ -149,7 +149,8 @@ fn reduce_level<'t>(e: &mut Evaluation<'_, 't>, operation: &Operation<'t>) -> Re
         let message = format!("`{}` drops {dropped} of {} moduli", operation.name, a.level());
         return Err(e.error(operation, message).with_help("one modulus must be left"));
     };
-    e.checked(operation, Ok(a.at(level)))
+    let lowered = e.circuit(operation)?.at(&a, level);
+    e.checked(operation, lowered)
 }
 
 /// A bootstrap, whose result may have fewer moduli than the highest level.
@@ -161,6 +162,7 @@ fn bootstrap<'t>(e: &mut Evaluation<'_, 't>, operation: &Operation<'t>) -> Resul
     if let Ok(fresh) = &fresh {
         circuit.stage(super::STAGE, fresh.level());
     }
-    let fresh = fresh.map(|fresh| if fresh.level() > level { fresh.at(level) } else { fresh });
+    let fresh =
+        fresh.and_then(|fresh| if fresh.level() > level { circuit.at(&fresh, level) } else { Ok(fresh) });
     e.checked(operation, fresh)
 }

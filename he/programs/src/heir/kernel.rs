@@ -28,8 +28,12 @@ fn polynomial<'t>(e: &mut Evaluation<'_, 't>, operation: &Operation<'t>) -> Resu
     }
     let is = e.ciphertext_type(operation)?;
     let scale = e.scale(is.level, is.scale_bits);
-    let value = e.circuit(operation)?.chebyshev_to(&x, &coefficients, &scale);
-    let value = value.map(|value| if value.level() > is.level { value.at(is.level) } else { value });
+    let circuit = e.circuit(operation)?;
+    let value = circuit.chebyshev_to(&x, &coefficients, &scale);
+    let value = value.and_then(|value| match value.level() > is.level {
+        true => circuit.at(&value, is.level),
+        false => Ok(value),
+    });
     e.checked(operation, value)
 }
 

@@ -45,7 +45,7 @@ fn emit(c: &mut Circuit, _: &Options) -> Result<(), Error> {
     let network = Network::trained();
     let layers = Layers { images };
 
-    let ciphertext = c.input_at("ct", c.level(), c.last_modulus(c.level()))?;
+    let ciphertext = c.input_at("ct", c.level(), c.divisor(c.level()))?;
     c.stage("convolution", c.level());
     let tap = |tap: usize| {
         let offset = (tap / 3 * SIDE + tap % 3) as i64 - (SIDE + 1) as i64;
@@ -111,7 +111,7 @@ impl Layers {
         x: &Ciphertext,
         (name, plan): (&str, &Plan),
     ) -> Result<Ciphertext, Error> {
-        let scale = c.last_modulus(x.level());
+        let scale = c.divisor(x.level());
         let name = name.to_owned();
         let (mod_downs, hoisting) = (ModDowns::Once, Hoisting::Double);
         c.transform(x, &LinearTransform { name, plan, scale, mod_downs, hoisting, rescales: true })

@@ -49,7 +49,7 @@ fn layer(
     rotated.extend(c.automorphisms(ciphertext, exponents));
     // With this scale the sum has the scale 1 after its rescale. Under equal scales of all layers, the exact
     // scale of the result would have twice the digits after each square.
-    let scale = c.last_modulus(ciphertext.level()).over(&ciphertext.scale);
+    let scale = c.divisor(ciphertext.level()).over(&ciphertext.scale);
     let shifts = std::iter::once(0).chain(rotations.iter().copied());
     let mut sum = None;
     for (shift, rotated) in shifts.zip(rotated) {

@@ -84,7 +84,7 @@ fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
     if options.rescale() == Some(crate::Rescale::None) {
         return Err(Error::NeedsRescales { program: LOGISTIC_REGRESSION.name.to_owned() });
     }
-    let scale = c.last_modulus(level);
+    let scale = c.divisor(level);
     let of_weights = match c.set.bootstrap() {
         Some(settings) => Scale::power_of_two(settings.scale_bits),
         None => scale.clone(),
@@ -149,7 +149,7 @@ impl Training {
         if self.momentum == Momentum::None {
             self.weights = c.call("bootstrap", Plaintexts::Shared(""), &[&self.weights], |c, weights| {
                 let weights = bootstrapping.bootstrap(c, &weights[0])?;
-                Ok(weights.at(level).with_scale(scale.clone()))
+                Ok(c.at(&weights, level)?.with_scale(scale.clone()))
             })?;
             return Ok(());
         }
@@ -159,7 +159,8 @@ impl Training {
                 c.stage("packing", operands[0].level());
                 let before = c.multiply_i(&operands[1]);
                 let packed = c.add(&operands[0], &before)?;
-                let packed = bootstrapping.bootstrap(c, &packed)?.at(level);
+                let packed = bootstrapping.bootstrap(c, &packed)?;
+                let packed = c.at(&packed, level)?;
                 let conjugate = c.conjugate(&packed);
                 let twice = scale.times(&Scale::integer(2));
                 let weights = c.add(&packed, &conjugate)?.with_scale(twice.clone());
@@ -184,7 +185,8 @@ impl Training {
 
     fn iterate(&mut self, c: &mut Circuit) -> Result<(), Error> {
         let level = self.weights.level();
-        let data: Vec<Ciphertext> = self.data.iter().map(|data| data.at(level)).collect();
+        let data = self.data.iter().map(|data| c.at(data, level));
+        let data = data.collect::<Result<Vec<_>, _>>()?;
         let (weights, before) = (self.weights.clone(), self.before.clone());
         let operands: Vec<&Ciphertext> = [&weights, &before].into_iter().chain(&data).collect();
         [self.weights, self.before] =
@@ -215,9 +217,10 @@ impl Training {
         let scale = sum.scale.times(&Scale::integer(divisor as u128));
         let step = sum.with_scale(scale.clone());
         let level = step.level() + 1;
-        let scale = scale.times(&c.last_modulus(level));
+        let scale = scale.times(&c.divisor(level));
         let mut at_scale = |x: &Ciphertext| {
-            let x = c.multiply_real(&x.at(level), 1.0, &scale);
+            let x = c.at(x, level)?;
+            let x = c.multiply_real(&x, 1.0, &scale);
             c.rescale(&x)
         };
         let point = at_scale(&point)?;
@@ -249,7 +252,7 @@ impl Training {
         let products = c.product(data, point)?;
         let sums = c.sum_of_rotations(&products, 1, features as i64)?;
         let level = sums.level();
-        let scale = margin_scale.times(&c.last_modulus(level)).over(&sums.scale);
+        let scale = margin_scale.times(&c.divisor(level)).over(&sums.scale);
         let mut values = vec![0.0; features];
         values[0] = factor;
         let mask = Slots::Periodic(Periodic { values, run: 1, slots });

@@ -165,7 +165,7 @@ fn relu(c: &mut Circuit, x: &Ciphertext) -> Result<Ciphertext, Error> {
 impl Network {
     /// A plaintext that takes a product with `a` to this scale after its rescale. The user gives its slots.
     fn weights(&self, c: &mut Circuit, name: String, a: &Ciphertext, scale: &Scale) -> Plaintext {
-        let scale = scale.times(&c.last_modulus(a.level())).over(&a.scale);
+        let scale = scale.times(&c.divisor(a.level())).over(&a.scale);
         let definition = Definition::Given { scale: scale.clone() };
         c.plaintext(name, (a.level(), false), scale, definition)
     }
@@ -278,7 +278,8 @@ impl Network {
         let name = format!("bootstrap-{slots}");
         let options = BootstrapOptions { slots: Some(slots), ..BootstrapOptions::default() };
         c.call(&name, Plaintexts::Shared(&format!("{name}.")), &[x], |c, x| {
-            let bootstrapped = Bootstrapping::new(c, options)?.bootstrap(c, &x[0])?.at(LEVEL);
+            let bootstrapped = Bootstrapping::new(c, options)?.bootstrap(c, &x[0])?;
+            let bootstrapped = c.at(&bootstrapped, LEVEL)?;
             // The scale is next to the scale of messages. With the exact one, each layer would need lines of its own.
             Ok(bootstrapped.with_scale(self.scale.clone()))
         })
@@ -286,8 +287,8 @@ impl Network {
 
     /// The ciphertext at level 1, with the scale of messages.
     fn lowered(&self, c: &mut Circuit, x: &Ciphertext) -> Result<Ciphertext, Error> {
-        let x = x.at(2);
-        let scale = self.scale.times(&c.last_modulus(2));
+        let x = c.at(x, 2)?;
+        let scale = self.scale.times(&c.divisor(2));
         let x = c.multiply_real(&x, 1.0, &scale);
         c.rescale(&x)
     }
@@ -312,7 +313,7 @@ impl Network {
         let function = format!("downsampling.{}", from.gap);
         c.call(&function, Plaintexts::Own(&format!("{name}.")), &operands, |c, operands| {
             c.stage("downsampling", 2);
-            let x = operands[1].at(2);
+            let x = c.at(&operands[1], 2)?;
             // Rows of channels move together.
             let row = from.gap;
             let channels = row * row * from.grids;

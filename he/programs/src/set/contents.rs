@@ -9,6 +9,9 @@ pub(super) struct Contents {
     pub(super) n: Spanned<u64>,
     pub(super) q: Spanned<Vec<Spanned<Entry>>>,
     pub(super) p: Spanned<Vec<Spanned<Entry>>>,
+    #[serde(default)]
+    pub(super) terminal: Vec<Spanned<Entry>>,
+    pub(super) levels: Option<Spanned<Vec<Spanned<LevelEntry>>>>,
     pub(super) digits: Spanned<usize>,
     pub(super) plaintext_modulus: Option<Spanned<u64>>,
     #[serde(default)]
@@ -32,6 +35,14 @@ pub(super) enum Entry {
         #[serde(default)]
         around: bool,
     },
+}
+
+/// The moduli of a level: the first ones of q, and of the terminal ones.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(untagged)]
+pub(super) enum LevelEntry {
+    Moduli(usize),
+    WithTerminal([usize; 2]),
 }
 
 /// The table `[bootstrap]`.

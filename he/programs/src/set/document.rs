@@ -1,8 +1,9 @@
 //! The TOML form of a parameter set.
 
-use super::contents::{BootstrapTable, Contents, Entry};
+use super::contents::{BootstrapTable, Contents, Entry, LevelEntry};
 use super::variation::{Variation, resize_special};
 use super::{ParameterSet, log2};
+use crate::base::{Levels, Tower};
 use crate::bootstrap::{Bootstrap, Steps};
 use crate::security::{self, Security};
 use diagnostic::document::{Document, Format, Schema};
@@ -73,26 +74,29 @@ pub(super) fn parse(
         source.fit_special(&mut contents, degree)?;
     }
     let moduli = degree.and_then(|degree| errors.keep(source.moduli(&contents, degree)));
-    if let Some((q, _)) = &moduli {
-        errors.keep(source.check_digits(&contents.digits, q.len()));
+    let mut levels = None;
+    if let Some(Moduli { terminal, q, .. }) = &moduli {
+        errors.keep(source.check_digits(&contents.digits, terminal.len() + q.len()));
+        levels = errors.keep(source.levels(&contents, terminal, q));
     }
-    let rings = degree.zip(moduli).and_then(|(degree, (q, p))| {
-        Some((q.len(), errors.keep(source.rings(&contents, degree, [q, p].concat()))?))
+    let rings = degree.zip(moduli).and_then(|(degree, Moduli { terminal, q, p })| {
+        errors.keep(source.rings(&contents, degree, [terminal, q, p].concat()))
     });
     let rings = errors.in_order().or(rings)?;
-    let (levels, rings) = rings.expect("moduli without errors have rings");
+    let (levels, rings) = levels.zip(rings).expect("moduli without errors have levels and rings");
+    let count = levels.last().map_or(0, Vec::len);
     let plaintext_modulus = contents.plaintext_modulus.as_ref();
     let plaintext_modulus = plaintext_modulus.map(|t| source.plaintext_modulus(t, &rings)).transpose()?;
     let basis = Basis::new(rings)
         .map_err(|error| source.error(Code::Contradiction, contents.q.span(), error.to_string()))?;
     let mut errors = Diagnostics::default();
     let moduli = basis.moduli();
-    let (q, p) = moduli.split_at(levels);
+    let (q, p) = moduli.split_at(count);
     errors.keep(source.check_special(&contents, q, p));
     let security = errors.keep(source.security(&contents, basis.degree(), n, log2(&moduli)));
     let bootstrap = contents.bootstrap.as_ref();
     let degree = basis.degree();
-    let bootstrap = bootstrap.and_then(|table| errors.keep(source.bootstrap(table, (degree, levels))));
+    let bootstrap = bootstrap.and_then(|table| errors.keep(source.bootstrap(table, (degree, levels.len()))));
     let security = errors.in_order().or(security)?.expect("a set without errors has a class");
     Ok(ParameterSet {
         name: diagnostic::one_line(name).into_owned(),
@@ -114,10 +118,21 @@ pub(super) fn parse(
 /// The sources in the order of the keys above.
 fn sources(table: &toml::Table) -> Vec<(String, String)> {
     let text = |key: &str| Some((key.to_owned(), table.get(key)?.as_str()?.to_owned()));
-    ["n", "q", "p", "digits", "plaintext_modulus", "roots", "hamming_weight", "bootstrap", "security"]
-        .into_iter()
-        .filter_map(text)
-        .collect()
+    [
+        "n",
+        "q",
+        "p",
+        "levels",
+        "digits",
+        "plaintext_modulus",
+        "roots",
+        "hamming_weight",
+        "bootstrap",
+        "security",
+    ]
+    .into_iter()
+    .filter_map(text)
+    .collect()
 }
 
 impl SetDocument<'_> {
@@ -133,23 +148,18 @@ impl SetDocument<'_> {
         })
     }
 
-    /// The moduli q and p, with their spans.
-    fn moduli(
-        &self,
-        contents: &Contents,
-        degree: Degree,
-    ) -> Result<(LocatedModuli, LocatedModuli), Diagnostics> {
+    /// The moduli, with their spans.
+    fn moduli(&self, contents: &Contents, degree: Degree) -> Result<Moduli, Diagnostics> {
         let mut errors = Diagnostics::default();
-        let lists = [&contents.p, &contents.q];
+        let lists = [contents.p.get_ref(), &contents.terminal, contents.q.get_ref()];
         let mut totals: BTreeMap<Kind, (usize, Span)> = BTreeMap::new();
-        for entry in lists.iter().flat_map(|list| list.get_ref()) {
+        for entry in lists.into_iter().flatten() {
             if let Some((kind, count)) = entry.get_ref().primes() {
                 let total = totals.entry(kind).or_insert((0, entry.span()));
                 *total = (total.0.saturating_add(count), entry.span());
             }
         }
-        let entries = || lists.iter().flat_map(|list| list.get_ref());
-        let written = entries().filter(|entry| entry.get_ref().primes().is_none()).count();
+        let written = lists.into_iter().flatten().filter(|entry| entry.get_ref().primes().is_none()).count();
         let all: usize = totals.values().fold(written, |all, (count, _)| all.saturating_add(*count));
         if all > MOST_MODULI {
             let message = format!("{all} moduli are too many");
@@ -162,16 +172,17 @@ impl SetDocument<'_> {
             if let Some(mut primes) = errors.keep(self.primes(kind, count, degree, span)) {
                 // p is read first: it has the largest primes, but those of Lattigo's order that q leaves.
                 if let Kind::Near(_) = kind {
-                    let of_q = contents.q.get_ref().iter().filter_map(|entry| entry.get_ref().primes());
+                    let of_q = contents.terminal.iter().chain(contents.q.get_ref());
+                    let of_q = of_q.filter_map(|entry| entry.get_ref().primes());
                     let count: usize = of_q.filter(|(other, _)| *other == kind).map(|(_, count)| count).sum();
                     primes.rotate_left(count);
                 }
                 known.insert(kind, primes.into_iter());
             }
         }
-        let [p, q] = lists.map(|list| {
+        let [p, terminal, q] = lists.map(|list| {
             let mut moduli = LocatedModuli::new();
-            for entry in list.get_ref() {
+            for entry in list {
                 match entry.get_ref() {
                     Entry::Modulus(text) => {
                         let modulus = errors.keep(self.number(text, entry.span()));
@@ -186,7 +197,7 @@ impl SetDocument<'_> {
             }
             moduli
         });
-        errors.or((q, p))
+        errors.or(Moduli { terminal, q, p })
     }
 
     fn primes(&self, kind: Kind, count: usize, degree: Degree, span: Span) -> Result<Vec<u128>, Diagnostic> {
@@ -209,6 +220,65 @@ impl SetDocument<'_> {
                 Err(self.error(Code::Value, span, message).with_help(help))
             }
         }
+    }
+
+    /// The moduli of each level. Without a word, each level has one modulus more than that below.
+    fn levels(
+        &self,
+        contents: &Contents,
+        terminal: &[(u128, Span)],
+        q: &[(u128, Span)],
+    ) -> Result<Levels, Diagnostics> {
+        let Some(stated) = &contents.levels else {
+            if let Some(entry) = contents.terminal.first() {
+                let error = self.error(Code::Contradiction, entry.span(), "terminal moduli without levels");
+                return Err(error
+                    .with_help("say which levels have them: `levels = [[0, 2], [3, 0]]`")
+                    .into());
+            }
+            return Ok((1..=q.len()).map(|level| (0..level).map(Tower).collect()).collect());
+        };
+        let (mut errors, mut levels) = (Diagnostics::default(), Vec::<Vec<Tower>>::new());
+        let product = |towers: &[Tower]| {
+            let moduli = towers.iter().map(|tower| terminal.iter().chain(q).nth(tower.0));
+            product(&moduli.flatten().map(|(modulus, _)| *modulus).collect::<Vec<_>>())
+        };
+        for entry in stated.get_ref() {
+            let [of_q, of_terminal] = match *entry.get_ref() {
+                LevelEntry::Moduli(count) => [count, 0],
+                LevelEntry::WithTerminal(counts) => counts,
+            };
+            if of_q > q.len() || of_terminal > terminal.len() {
+                let message = format!(
+                    "a level of {of_q} moduli of q and {of_terminal} terminal ones: there are {} and {}",
+                    q.len(),
+                    terminal.len()
+                );
+                let error = self.error(Code::Contradiction, entry.span(), message);
+                errors.push(error.with_help("give each level moduli that the set has"));
+                continue;
+            }
+            let of_q = terminal.len()..terminal.len() + of_q;
+            let towers: Vec<Tower> = (0..of_terminal).chain(of_q).map(Tower).collect();
+            let below = levels.last().map_or(&[][..], |below| below);
+            if towers.len() <= below.len() || product(&towers) <= product(below) {
+                let error = self.error(
+                    Code::Contradiction,
+                    entry.span(),
+                    format!("level {} has no more moduli than the one below", levels.len() + 1),
+                );
+                errors.push(error.with_help("give each level more moduli, and a larger product"));
+            }
+            levels.push(towers);
+        }
+        let all = terminal.len() + q.len();
+        if errors.is_empty() && levels.last().map_or(0, Vec::len) < all {
+            let message =
+                format!("the highest level lacks some of the {}", counted(all, "modulus", "moduli"));
+            let error = self.error(Code::Contradiction, stated.span(), message);
+            errors.push(error.with_help("give the highest level all of them: keys have all moduli"));
+        }
+        errors.or(levels.into())
     }
 
     /// The parameters of a bootstrap.
@@ -377,8 +447,9 @@ impl SetDocument<'_> {
             if !resize_special(contents, count) {
                 break;
             }
-            let (q, p) = self.moduli(contents, degree)?;
-            let [q, p] = [q, p].map(|moduli| moduli.into_iter().map(|(q, _)| q).collect::<Vec<u128>>());
+            let Moduli { terminal, q, p } = self.moduli(contents, degree)?;
+            let [q, p] = [[terminal, q].concat(), p]
+                .map(|moduli| moduli.into_iter().map(|(q, _)| q).collect::<Vec<u128>>());
             // Digits that do not divide q are refused later.
             if covers(&p, largest_digit(*contents.digits.get_ref(), &q)) || p.len() > q.len() {
                 break;
@@ -472,7 +543,7 @@ fn largest_digit(digits: usize, q: &[u128]) -> &[u128] {
 
 /// Whether the product P is about as large as a digit: libraries choose it by its bits, so it may be below by
 /// less than a bit.
-fn covers(p: &[u128], digit: &[u128]) -> bool {
+pub(super) fn covers(p: &[u128], digit: &[u128]) -> bool {
     product(p) * 2_u32 > product(digit)
 }
 
@@ -503,6 +574,13 @@ fn alternating_primes(bits: u32, degree: Degree) -> impl Iterator<Item = u128> {
 
 /// The most moduli that a set may ask for: their search and their roots take time, and no scheme has as many.
 const MOST_MODULI: usize = 1024;
+
+/// The moduli of a set.
+struct Moduli {
+    terminal: LocatedModuli,
+    q: LocatedModuli,
+    p: LocatedModuli,
+}
 
 /// Moduli and their spans in the text.
 type LocatedModuli = Vec<(u128, Span)>;

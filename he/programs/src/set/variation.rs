@@ -84,6 +84,12 @@ fn resize(
             "leave `roots` out of the set",
         );
     }
+    if contents.levels.is_some() {
+        return fault(
+            format!("{count} matrices of {stage} for a set that states its levels"),
+            "give the set the moduli and the levels of other matrices",
+        );
+    }
     let q = contents.q.get_mut();
     let moduli: usize = q.iter().map(|entry| entry.get_ref().count()).sum();
     // A set without room for its own bootstrap is refused later, with its place.

@@ -36,9 +36,10 @@ fn the_summand_of_a_higher_level_takes_the_scale() {
     let sum = c.add(&x, &square).unwrap();
     assert_eq!((sum.level(), sum.scale()), (square.level(), square.scale()));
     // At one level, somebody has to choose.
-    let error = c.add(&x.at(9), &square).unwrap_err();
+    let dropped = c.at(&x, 9).unwrap();
+    let error = c.add(&dropped, &square).unwrap_err();
     assert!(matches!(error, Error::Scales { operation: "sum", .. }), "{error}");
-    let lower = c.scaled_to(&x.at(9), 8, square.scale()).unwrap();
+    let lower = c.scaled_to(&dropped, 8, square.scale()).unwrap();
     assert!(c.add(&lower, &square).is_ok());
 }
 
@@ -47,14 +48,14 @@ fn errors_name_the_operation() {
     let set = set("ark");
     let mut c = Circuit::new("mine", &set);
     let x = c.input("x").unwrap();
-    let lowest = x.at(1);
+    let (lowest, low) = (c.at(&x, 1).unwrap(), c.at(&x, 3).unwrap());
     let slots = set.degree().len() / 2;
     let found = [
         c.input("x").unwrap_err(),
         c.input_at("y", 99, Scale::one()).unwrap_err(),
         c.rescale(&lowest).unwrap_err(),
         c.rotate(&x, slots as i64).unwrap_err(),
-        c.chebyshev(&x.at(3), &[0.0, 0.0, 0.0, 0.0, 1.0]).unwrap_err(),
+        c.chebyshev(&low, &[0.0, 0.0, 0.0, 0.0, 1.0]).unwrap_err(),
         c.chebyshev(&x, &[2.0]).unwrap_err(),
         c.bootstrap(&x, BootstrapOptions::default()).unwrap_err(),
         c.linear_transform("m", &x, &Diagonals::new(), Hoisting::Double).unwrap_err(),
@@ -92,7 +93,7 @@ fn a_bootstrap_of_a_product_is_refused_and_two_bootstraps_have_their_own_plainte
     let product = c.multiply(&x, &x);
     let error = c.bootstrap(&product, BootstrapOptions::default()).unwrap_err();
     assert!(error.to_string().contains("rescale it first"), "{error}");
-    let mut y = x.at(1);
+    let mut y = c.at(&x, 1).unwrap();
     for _ in 0..2 {
         y = c.bootstrap(&y, BootstrapOptions::default()).unwrap();
         assert_eq!(y.level(), 10);

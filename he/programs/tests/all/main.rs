@@ -5,5 +5,6 @@ mod bytes;
 mod circuits;
 mod golden;
 mod heir;
+mod levels;
 mod regions;
 mod resnet20;

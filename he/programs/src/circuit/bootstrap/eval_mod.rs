@@ -50,6 +50,6 @@ impl Bootstrapping {
 fn before_squares(c: &Circuit, target: &Scale, level: usize, squares: usize) -> Scale {
     let scale = (0..squares)
         .rev()
-        .fold(target.to_f64(), |scale, square| (scale * c.last_modulus(level - 1 - square).to_f64()).sqrt());
+        .fold(target.to_f64(), |scale, square| (scale * c.divisor(level - 1 - square).to_f64()).sqrt());
     Scale::integer(scale.round() as u128)
 }
