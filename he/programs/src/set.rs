@@ -25,7 +25,7 @@ macro_rules! sets {
 }
 
 sets! {
-    "ark" "bts1" "bts2" "bts3" "cheddar-40" "digits" "dprive" "dprive-n17-128" "dprive-n17-64" "lattigo-n15qp768" "lattigo-n16qp1546" "lattigo-n16qp1547" "lattigo-n16qp1767" "openfhe-n14-33" "resnet20"
+    "ark" "bts1" "bts2" "bts3" "cheddar-31" "cheddar-40" "cinnamon-28" "digits" "dprive" "dprive-n17-128" "dprive-n17-64" "lattigo-n15qp768" "lattigo-n16qp1546" "lattigo-n16qp1547" "lattigo-n16qp1767" "openfhe-n14-33" "resnet20" "sharp-36"
 }
 
 /// The parameters of ciphertexts and of their key switch.
