@@ -103,7 +103,9 @@ pub enum Error {
         most: usize,
     },
     /// Levels after a bootstrap of which the moduli of messages cannot be left out.
-    #[error("a bootstrap of the set `{set}` cannot leave {left} levels: the levels above need other moduli")]
+    #[error(
+        "a bootstrap of the set `{set}` cannot leave {left} levels: the level has other terminal moduli than the highest of messages"
+    )]
     LevelBetween {
         /// The set.
         set: String,

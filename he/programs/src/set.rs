@@ -57,6 +57,7 @@ pub struct ParameterSet {
     name: String,
     /// Terminal moduli, q, p.
     basis: Basis,
+    terminal: usize,
     levels: Levels,
     digits: usize,
     plaintext_modulus: Option<u128>,
@@ -224,26 +225,30 @@ impl ParameterSet {
         if left == 0 || left > most {
             return Err(Error::LevelsOut { set: set(), left, most });
         }
-        let (lower, upper) = (&self.levels[left - 1], &self.levels[most - 1..]);
-        let removed: Vec<Tower> =
-            upper[0].iter().copied().filter(|tower| lower.binary_search(tower).is_err()).collect();
-        // What is removed is in all levels above, and the rescale to the level divides by what it did.
-        let has = |towers: &Vec<Tower>, tower: &Tower| towers.binary_search(tower).is_ok();
-        let is_part = lower.iter().all(|tower| has(&upper[0], tower))
-            && upper.iter().all(|towers| removed.iter().all(|tower| has(towers, tower)));
-        if !is_part {
+        // The terminal moduli of a level, and those of q.
+        let counts = |level: usize| {
+            let towers = &self.levels[level - 1];
+            let terminal = towers.iter().filter(|tower| tower.0 < self.terminal).count();
+            (terminal, towers.len() - terminal)
+        };
+        let (lower, upper) = (counts(left), counts(most));
+        // Levels above have fewer moduli of q by as many, so that rescales divide by products of as many.
+        let fewer = upper.1.saturating_sub(lower.1);
+        let above = || (most + 1..=self.levels()).map(counts);
+        if lower.0 != upper.0 || above().any(|(_, of_q)| of_q < fewer) {
             return Err(Error::LevelBetween { set: set(), left });
         }
-        let kept: Vec<Tower> = (0..self.count()).map(Tower).filter(|tower| !has(&removed, tower)).collect();
-        let new = |towers: &Vec<Tower>| -> Vec<Tower> {
-            let kept = kept.iter().enumerate().filter(|(_, tower)| has(towers, tower));
-            kept.map(|(index, _)| Tower(index)).collect()
+        let level = |(terminal, of_q): (usize, usize)| -> Vec<Tower> {
+            let of_q = self.terminal..self.terminal + of_q;
+            (0..terminal).chain(of_q).map(Tower).collect()
         };
-        let levels: Levels = self.levels[..left].iter().chain(&upper[1..]).map(new).collect();
-        let rings = kept.iter().map(|tower| self.rings()[tower.0]);
-        let rings = rings.chain(self.rings()[self.count()..].iter().copied());
-        let basis = Basis::new(rings.collect()).expect("moduli of a set");
-        let digits = kept.len().div_ceil(self.digit_size());
+        let levels = self.levels[..left].iter().cloned();
+        let levels: Levels =
+            levels.chain(above().map(|(terminal, of_q)| level((terminal, of_q - fewer)))).collect();
+        let (rings, first) = (self.rings(), self.terminal + lower.1);
+        let basis = Basis::new([&rings[..first], &rings[first + fewer..]].concat()).expect("moduli of a set");
+        let count = self.count() - fewer;
+        let digits = count.div_ceil(self.digit_size());
         let less = Self { basis, levels, digits, ..self.clone() };
         let special = log2(&less.p());
         if less.q().chunks(less.digit_size()).any(|digit| log2(digit) >= special) {

@@ -101,6 +101,7 @@ pub(super) fn parse(
     Ok(ParameterSet {
         name: diagnostic::one_line(name).into_owned(),
         basis,
+        terminal: contents.terminal.iter().map(|entry| entry.get_ref().count()).sum(),
         levels,
         digits: *contents.digits.get_ref(),
         plaintext_modulus,
