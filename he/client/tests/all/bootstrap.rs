@@ -99,6 +99,41 @@ fn cheddars_steps_bootstrap() {
     }
 }
 
+/// Words of 36, 31 and 28 bits: levels of several moduli, and with terminal ones. The book predicts the bits by its terms.
+#[test]
+fn short_words_keep_the_predicted_bits() {
+    let machine = Machine::rpu_128x128();
+    for (set, values, least, predicted) in [
+        ("sharp-36", &[][..], 22.0, 23.2),
+        ("cheddar-31", &[], 22.0, 17.3),
+        ("cheddar-31", &[("message-ratio", "10")], 22.0, 24.6),
+        ("cinnamon-28", &[], 22.0, 17.7),
+    ] {
+        let outcome = bootstrapped(set, 2048, &options(values), least, Engine::Rpu(&machine));
+        let found = outcome.result().left.mean;
+        println!("{set} {values:?}: {found:.1} of {predicted}");
+        assert!((found - predicted).abs() < 1.0, "{set} {values:?}: {found} of {predicted}\n{outcome}");
+    }
+}
+
+#[test]
+fn short_words_take_every_setting() {
+    for (set, values) in [
+        ("sharp-36", &[("rescale", "merged")][..]),
+        ("sharp-36", &[("levels_out", "3"), ("hoisting", "compact"), ("slots", "64")]),
+        ("sharp-36", &[("meta-bits", "10")]),
+        ("cheddar-31", &[("rescale", "merged"), ("hoisting", "single")]),
+        ("cheddar-31", &[("levels_out", "5"), ("hoisting", "compact"), ("rescale", "merged")]),
+        ("cheddar-31", &[("slots", "64"), ("hoisting", "horner")]),
+        ("cheddar-31", &[("slot-to-coeff", "first"), ("rescale", "merged"), ("dataflow", "mp")]),
+        ("cheddar-31", &[("meta-bits", "8"), ("dataflow", "ocs")]),
+        ("cinnamon-28", &[("levels_out", "1"), ("rescale", "merged"), ("hoisting", "min-ks")]),
+    ] {
+        println!("{set} {values:?}");
+        bootstrapped(set, 256, &options(values), 20.0, Engine::BigIntegers);
+    }
+}
+
 #[test]
 fn every_setting_bootstraps() {
     for values in [
