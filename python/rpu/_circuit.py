@@ -102,7 +102,7 @@ class Ciphertext:
 
     @property
     def level(self) -> int:
-        """The number of its moduli: a rescale takes one."""
+        """Its level, from 1: a rescale takes one. It is the number of its moduli, unless the set states its levels."""
         return self._handle.level
 
     @property
@@ -298,7 +298,7 @@ class Ciphertext:
 
     @_of_user
     def at(self, level: int) -> Ciphertext:
-        """The ciphertext with fewer moduli."""
+        """The ciphertext at a lower level."""
         return self._new(self._circuit._circuit.at(self._settled(), level), self._clear, self._is_lazy)
 
     @_of_user
@@ -339,7 +339,7 @@ class Circuit:
     >>> r.slots["s"], r.error_bits["s"]
 
     Scales are exact: the sum of ciphertexts of one level and different scales is an error, whose text names the line. `level` is the
-    number of moduli of the whole circuit, all of the set by default; bootstraps leave `levels_out` moduli; `dataflow` is the order of
+    highest level of the circuit, that of the set by default; bootstraps leave `levels_out` levels; `dataflow` is the order of
     key switches.
     """
 

@@ -215,7 +215,7 @@ impl PyCircuit {
         self.make(|c| Ok(c.conjugate(&a.0)))
     }
 
-    /// The ciphertext modulo fewer numbers.
+    /// The ciphertext at a lower level.
     fn at(&self, a: &PyCiphertext, level: usize) -> PyResult<PyCiphertext> {
         if !(1..=a.0.level()).contains(&level) {
             return Err(wrong(format!(

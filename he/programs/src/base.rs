@@ -2,7 +2,8 @@
 
 use num_bigint::BigUint;
 use ring::{Basis, Ring};
-use std::collections::BTreeSet;
+use ring_program::Limb;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The index of a modulus of the set: q_0, .., then p_0, ..
@@ -12,6 +13,9 @@ pub(crate) struct Tower(pub(crate) usize);
 /// The index of a digit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Digit(pub(crate) usize);
+
+/// A polynomial modulo some moduli, limb by limb.
+pub(crate) type Extended = BTreeMap<Tower, Limb>;
 
 /// The moduli q of each level, the lowest first, in ascending order of their indices.
 pub(crate) type Levels = Arc<[Vec<Tower>]>;

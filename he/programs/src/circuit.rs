@@ -48,13 +48,13 @@ pub(crate) use function::Plaintexts;
 pub use linear::Diagonals;
 pub(crate) use linear::{LinearTransform, ModDowns, Plan};
 
-use crate::base::Step;
+use crate::base::{Extended, Step};
 use crate::dataflow::Dataflow;
 use crate::definition::{Definition, Input, SwitchingKey};
 use crate::emitter::Emitter;
 use crate::polynomial::Polynomial;
 use crate::scale::Scale;
-use crate::switch::{Extended, KeyLimbs};
+use crate::switch::KeyLimbs;
 use crate::{Error, ParameterSet};
 pub use ledger::{Ledger, Stage};
 use ring_program::{Parameters, RegionKind, RingProgram};

@@ -1,7 +1,6 @@
 //! Lines of a program, one after the other.
 
-use crate::base::{Base, Tower};
-use crate::switch::Extended;
+use crate::base::{Base, Extended, Tower};
 use ring_program::shape::{Binary, Clear, Galois, Scalar, Transform};
 use ring_program::{
     Builder, Call, ConstantIndex, FunctionIndex, Limb, LimbId, ModulusIndex, Operation, Parameters,

@@ -128,9 +128,9 @@ pub enum Error {
         /// What is too much.
         reason: String,
     },
-    /// Too few moduli for a program.
+    /// Too few levels for a program.
     #[error(
-        "the set `{set}` has no room for `{program}` at level {level}: it uses up {} moduli and must leave {left}",
+        "the set `{set}` has no room for `{program}` at level {level}: it uses up {} levels and must leave {left}",
         needed - left
     )]
     NoRoom {
@@ -140,7 +140,7 @@ pub enum Error {
         program: String,
         /// The lowest level.
         needed: usize,
-        /// The moduli that must be left.
+        /// The levels that must be left.
         left: usize,
         /// The level.
         level: usize,
@@ -211,7 +211,7 @@ pub enum Error {
     },
     /// The level has too few moduli for the layers, or there are no layers.
     #[error(
-        "invalid number of layers {layers}: each drops two moduli, so level {level} allows at most {most}"
+        "invalid number of layers {layers}: each uses up two levels, so level {level} allows at most {most}"
     )]
     Layers {
         /// The layers.

@@ -1,8 +1,7 @@
 //! Polynomials that a program is given, or computes limb by limb when it needs them.
 
-use crate::base::Tower;
+use crate::base::{Extended, Tower};
 use crate::emitter::Emitter;
-use crate::switch::Extended;
 use ring_program::Limb;
 
 /// A polynomial on values, with a limb for each modulus q of its level.

@@ -3,7 +3,7 @@
 //! Each piece computes limbs from the limbs of pieces that ran before it. All dataflows use the same pieces,
 //! so their results are equal.
 
-use crate::base::{Base, Conversion, Digit, Step, Tower};
+use crate::base::{Base, Conversion, Digit, Extended, Step, Tower};
 use crate::emitter::Emitter;
 use crate::polynomial::Polynomial;
 use ring_program::Limb;
@@ -16,9 +16,6 @@ pub(crate) struct Sum {
     key: usize,
     component: usize,
 }
-
-/// A polynomial modulo Q and P, or some of their moduli.
-pub(crate) type Extended = BTreeMap<Tower, Limb>;
 
 /// The limbs of a key, by component and digit.
 pub(crate) type KeyLimbs = [BTreeMap<Digit, Extended>; 2];

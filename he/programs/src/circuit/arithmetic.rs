@@ -2,13 +2,12 @@
 
 use super::{Ciphertext, Circuit, Plaintext};
 use crate::Error;
-use crate::base::{Step, Tower};
+use crate::base::{Extended, Step, Tower};
 use crate::centred::Centred;
 use crate::definition::Definition;
 use crate::emitter::Emitter;
 use crate::polynomial::Polynomial;
 use crate::scale::Scale;
-use crate::switch::Extended;
 use num_bigint::BigInt;
 use ring_program::{Limb, RegionKind};
 

@@ -2,11 +2,10 @@
 
 use super::{Ciphertext, Circuit, Ledger};
 use crate::Error;
-use crate::base::Tower;
+use crate::base::{Extended, Tower};
 use crate::definition::Definition;
 use crate::polynomial::Polynomial;
 use crate::scale::Scale;
-use crate::switch::Extended;
 use ring_program::{FunctionIndex, Limb};
 use std::collections::BTreeMap;
 

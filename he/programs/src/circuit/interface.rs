@@ -2,12 +2,11 @@
 
 use super::{Ciphertext, Circuit, Plaintext, function};
 use crate::Error;
-use crate::base::{Digit, Tower};
+use crate::base::{Digit, Extended, Tower};
 use crate::definition::{Definition, Input, KeyPart, SwitchingKey};
 use crate::matrix::Slots;
 use crate::polynomial::Polynomial;
 use crate::scale::Scale;
-use crate::switch::Extended;
 use num_complex::Complex64;
 use std::sync::Arc;
 

@@ -2,13 +2,13 @@
 
 use super::{Ciphertext, Circuit};
 use crate::Error;
-use crate::base::{Base, Tower};
+use crate::base::{Base, Extended, Tower};
 use crate::centred::Centred;
 use crate::dataflow::dc;
 use crate::definition::SwitchingKey;
 use crate::polynomial::Polynomial;
 use crate::scale::Scale;
-use crate::switch::{Extended, Key, Switch};
+use crate::switch::{Key, Switch};
 use num_bigint::BigInt;
 use ring_program::RegionKind;
 

@@ -10,14 +10,14 @@
 use super::bootstrap::babies;
 use super::{Ciphertext, Circuit, Plaintext};
 use crate::Error;
-use crate::base::Tower;
+use crate::base::{Extended, Tower};
 use crate::dataflow::dc;
 use crate::definition::{Definition, SwitchingKey};
 use crate::matrix::Slots;
 use crate::option::Hoisting;
 use crate::polynomial::Polynomial;
 use crate::scale::Scale;
-use crate::switch::{Extended, Switch};
+use crate::switch::Switch;
 use num_complex::Complex64;
 use ring_program::{Limb, RegionKind};
 use std::collections::{BTreeMap, BTreeSet};

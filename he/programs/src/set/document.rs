@@ -123,8 +123,8 @@ fn sources(table: &toml::Table) -> Vec<(String, String)> {
         "n",
         "q",
         "p",
-        "levels",
         "digits",
+        "levels",
         "plaintext_modulus",
         "roots",
         "hamming_weight",
@@ -324,7 +324,7 @@ impl SetDocument<'_> {
         if bootstrap.eval_mod < least {
             let message = format!(
                 "EvalMod has {}, but a polynomial of degree {} and {}{} need {least}",
-                counted(bootstrap.eval_mod, "modulus", "moduli"),
+                counted(bootstrap.eval_mod, "level", "levels"),
                 bootstrap.degree,
                 counted(bootstrap.double_angles as usize, "double angle", "double angles"),
                 if bootstrap.arcsine > 0 { " and the arcsine" } else { "" }
@@ -338,10 +338,10 @@ impl SetDocument<'_> {
             let message = format!(
                 "{} of SlotToCoeff cannot share {} evenly",
                 counted(*count.get_ref(), "matrix", "matrices"),
-                counted(bootstrap.slot_to_coeff, "modulus", "moduli")
+                counted(bootstrap.slot_to_coeff, "level", "levels")
             );
             let error = self.error(Code::Contradiction, count.span(), message);
-            return Err(error.with_help("choose a multiple of the moduli"));
+            return Err(error.with_help("choose a multiple of the levels"));
         }
         let stages = degree.get().ilog2() as usize - 1;
         let most = bootstrap.coeff_to_slot.max(bootstrap.slot_to_coeff_matrices);
@@ -353,12 +353,12 @@ impl SetDocument<'_> {
         self.check_weight(contents.ephemeral_weight.as_ref(), degree)?;
         if levels <= bootstrap.depth() {
             let message = format!(
-                "the set has no room for its bootstrap: {} of q, and the bootstrap uses up {}",
-                counted(levels, "modulus", "moduli"),
+                "the set has no room for its bootstrap: {}, and the bootstrap uses up {}",
+                counted(levels, "level", "levels"),
                 bootstrap.depth()
             );
             let error = self.error(Code::Contradiction, table.span(), message);
-            return Err(error.with_help("give q at least one modulus more than the bootstrap uses up"));
+            return Err(error.with_help("give the set at least one level more than the bootstrap uses up"));
         }
         Ok(bootstrap)
     }

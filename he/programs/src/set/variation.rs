@@ -210,6 +210,7 @@ mod tests {
         let error = |name, variation| varied(name, variation).unwrap_err();
         assert!(error("ark", matrices(2)).contains("a set without a bootstrap"));
         assert!(error("lattigo-n15qp768", matrices(3)).contains("of which 2 share a modulus"));
+        assert!(error("sharp-36", matrices(2)).contains("a set that states its levels"));
         let digits = |count| Variation { digits: Some(count), ..Variation::default() };
         assert!(error("lattigo-n16qp1546", digits(11)).contains("cannot be divided into 11 digits"));
         assert!(error("lattigo-n16qp1546", digits(0)).contains("cannot be divided into 0 digits"));

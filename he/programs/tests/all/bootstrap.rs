@@ -147,7 +147,7 @@ fn a_bootstrap_needs_a_set_with_room_for_it() {
     let error = generated(&built_in("lattigo-n16qp1546", Some(512)), &options).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the set `lattigo-n16qp1546` has no room for `bootstrap` at level 15: it uses up 15 moduli and must leave 1"
+        "the set `lattigo-n16qp1546` has no room for `bootstrap` at level 15: it uses up 15 levels and must leave 1"
     );
     let lowest = Options::of([("level", "16")]);
     let lowest = generated(&built_in("lattigo-n16qp1546", Some(512)), &lowest).unwrap();

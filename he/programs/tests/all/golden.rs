@@ -467,6 +467,9 @@ fn the_sets_have_the_sizes_of_their_sources() {
         ("lattigo-n16qp1547", (1 << 16, 24, 4, 6), 1_547.0),
         ("lattigo-n16qp1767", (1 << 16, 29, 6, 5), 1_767.0),
         ("lattigo-n15qp768", (1 << 15, 14, 2, 7), 768.0),
+        ("cheddar-31", (1 << 16, 29, 12, 4), 1_745.0),
+        ("cinnamon-28", (1 << 16, 27, 13, 4), 1_779.0),
+        ("sharp-36", (1 << 16, 23, 12, 3), 1_591.0),
     ] {
         assert_eq!((sizes(name), log2_qp(name).round()), (size, log2), "{name}");
     }
