@@ -21,6 +21,7 @@ mod paper;
 mod passes;
 mod readings;
 mod recordings;
+mod short_words;
 mod synthesis;
 mod trust;
 mod words;
@@ -55,6 +56,7 @@ const STUDIES: &[Study] = &[
     study("best-machine", Time::Long, &["reports/best-machine.md", "reports/best-machine.svg", "reports/best-machine-parallel.svg"], best_machine::transform),
     study("best-machine-hmult", Time::Long, &["reports/best-machine-hmult.md", "reports/best-machine-hmult.svg", "reports/best-machine-hmult-parallel.svg"], best_machine::product),
     study("bootstrap", Time::Long, &["reports/he/bootstrap.md"], bootstrap::files),
+    study("short-words", Time::Long, &["reports/he/short-words.md"], short_words::files),
     study("bootstrap-designs", Time::Long, &["reports/bootstrap-designs.md"], bootstrap_designs::files),
     study("budget", Time::Long, &["reports/budget.md"], budget::files),
     study("dataflows", Time::Long, &["reports/dataflows.md", "reports/dataflows.svg"], dataflows::files),
