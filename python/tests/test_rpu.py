@@ -81,7 +81,7 @@ class RingPrograms(unittest.TestCase):
     def test_programs_of_heir_are_read(self):
         samples = Path(__file__).parents[2] / "he/programs/tests/heir"
         program = rpu.RingProgram.import_heir(samples / "dot_product.mlir", n=1024)
-        self.assertEqual((program.n, program.title), (1024, "dot_product of HEIR, n = 1024, 3 moduli q, 1 special moduli"))
+        self.assertEqual((program.n, program.title), (1024, "dot_product of HEIR, n = 1024, 3 moduli q, 2 special moduli"))
         self.assertTrue(program.run(check=True).report)
         with self.assertRaisesRegex(rpu.RpuError, "unknown argument `w`"):
             rpu.RingProgram.import_heir(samples / "dot_product.mlir", arguments={"w": [[1, 2], [3, 4]]})
