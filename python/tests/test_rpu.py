@@ -85,8 +85,8 @@ class RingPrograms(unittest.TestCase):
         self.assertTrue(program.run(check=True).report)
         with self.assertRaisesRegex(rpu.RpuError, "unknown argument `w`"):
             rpu.RingProgram.import_heir(samples / "dot_product.mlir", arguments={"w": [[1, 2], [3, 4]]})
-        with self.assertWarnsRegex(UserWarning, "plaintexts are inputs"):
-            rpu.RingProgram.import_heir(samples / "mlp.mlir", n=1024)
+        with self.assertWarnsRegex(UserWarning, "1 plaintext is an input"):
+            rpu.RingProgram.import_heir(samples / "differences.mlir", n=2048)
 
     def test_a_product_is_generated_saved_read_and_checked(self):
         product = rpu.ring_program("hmult", "ark", n=1024, level=4, dataflow="ocs")
