@@ -3,7 +3,7 @@
 //! | part | values | choice |
 //! |---|---|---|
 //! | `order` | `modulus`, `program` | the order of lines |
-//! | `batch` | `full`, `half`, `quarter`, `eighth` | the divisor of operands of a group on long limbs, of transforms of a launch on short ones |
+//! | `batch` | `full`, `half`, `quarter`, `eighth` | the divisor of operands of a group on long limbs, of transforms of a launch on short ones; `eighth` has fewer operands there too |
 //! | `recipes` | `fastest`, `small-tables`, and `least-energy`, `least-energy-delay` where that is the objective | the recipes of transforms and automorphisms |
 //! | `elementwise` | `fastest`, `in-order`, `short-slices` | kernels in their fastest order of steps, in that of the program, on slices of at most 128 vectors in all |
 //!

@@ -3,7 +3,7 @@
 //! | limit | short limbs | long limbs |
 //! |---|---|---|
 //! | window, in lines | 256 vectors; 512 lines if a limb is one vector | 1 |
-//! | operands of a group | a quarter of the VDM's limbs, from 32 to 62; at most all, and at least 3 | 62, divided by the batch |
+//! | operands of a group | a quarter of the VDM's limbs, from 32 to 62; at most all; a quarter of it in the smallest batch; at least 3 | 62, divided by the batch |
 //! | moduli, and scalars in registers | 62 | 62 |
 //! | lines of a group, multiply-adds included | 256 vectors, at most 128 lines | 512 |
 //! | reach, in lines | the window | 4 |
@@ -59,9 +59,12 @@ impl Limits {
         }
         let lines = (WINDOW_VECTORS / vectors) as usize;
         let window = if vectors == 1 { 2 * lines } else { lines };
+        let operands = (limbs / 4).max(limbs.min(32)).clamp(3, Self::REGISTERS as u64) as usize;
+        // A few sums without a transform wait for fewer transfers.
+        let divisor = if batch == Batch::Eighth { 4 } else { 1 };
         let rings = (BATCH_VECTORS / vectors).min(limbs / 8).clamp(1, 16) as usize;
         Self {
-            operands: (limbs / 4).max(limbs.min(32)).clamp(3, Self::REGISTERS as u64) as usize,
+            operands: (operands / divisor).max(3),
             steps: lines.min(128),
             rings: (rings / batch.divisor()).max(1),
             window,
