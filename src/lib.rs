@@ -51,7 +51,6 @@ mod rows;
 mod run;
 mod run_failure;
 mod schedule;
-mod serve;
 mod signals;
 mod sweep;
 mod tune;
@@ -126,8 +125,6 @@ subcommands! {
     Diff => diff,
     /// Simulate many machines and plot area against latency
     Sweep => sweep,
-    /// Show the page of a sweep that is still running, on a port of this computer only
-    Serve => serve,
     /// Search a space of machines and plans for its Pareto front
     Explore => explore,
     /// Search for the fastest plan of an operation on a machine

@@ -6,8 +6,7 @@ cd "$(dirname "$0")/../.."
 images=$PWD/docs/book/src/img
 pages=$PWD/tests/pages
 pictures=$(mktemp -d)
-server=
-trap '[ -z "$server" ] || kill "$server"; rm -r "$pictures"' EXIT
+trap 'rm -r "$pictures"' EXIT
 tests/pages/install.sh
 RPU_PICTURES=$pictures cargo test --workspace --test cli pages::
 for picture in run-timeline:timeline ring-light:ring; do
@@ -20,9 +19,3 @@ awk '/^```toml,file=first.toml$/ { inside = 1; next } /^```$/ { inside = 0 } ins
 cd "$pictures"
 "$rpu" sweep first.toml --out first --progress none
 node "$pages/browser.mjs" picture "file://$pictures/first/report.html" "$images/sweep.png"
-# Half of the points: the sweep still runs.
-"$rpu" sweep first.toml --out half --shard 1/2 --progress none
-"$rpu" serve half --port 0 2>address &
-server=$!
-until grep -q http address; do sleep 0.1; done
-node "$pages/browser.mjs" picture "$(grep -o 'http://[^ ]*' address | head -n 1)" "$images/served.png"

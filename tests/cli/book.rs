@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Figures that other tests draw, or `docs/book/pictures.sh`; see `docs/generated.md`.
-const DRAWN_BY_OTHERS: [&str; 5] = ["debug.svg", "sweep.png", "served.png", "timeline.png", "ring.png"];
+const DRAWN_BY_OTHERS: [&str; 4] = ["debug.svg", "sweep.png", "timeline.png", "ring.png"];
 
 fn chapters() -> Vec<(String, String)> {
     let folder = repository("docs/book/src");

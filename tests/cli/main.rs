@@ -20,7 +20,6 @@ mod progress;
 mod refuse;
 mod ring;
 mod schema;
-mod serve;
 mod show;
 mod streams;
 mod sweep;

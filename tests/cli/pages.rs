@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// The folder for pictures: `RPU_PICTURES`, or a temporary one.
-pub(crate) fn pictures(folder: &Path) -> PathBuf {
+fn pictures(folder: &Path) -> PathBuf {
     std::env::var_os("RPU_PICTURES").map_or_else(|| folder.join("pictures"), PathBuf::from)
 }
 
 /// Starts the checks of a page in a browser; `None` without Node.
-pub(crate) fn browser(kind: &str, url: &str, pictures: &Path) -> Option<Child> {
+fn browser(kind: &str, url: &str, pictures: &Path) -> Option<Child> {
     let mut command = Command::new("node");
     command.args([&repository("tests/pages/browser.mjs"), kind, url]).arg(pictures);
     match command.stdout(Stdio::piped()).spawn() {
@@ -39,7 +39,7 @@ fn check(kind: &str, url: &str, pictures: &Path) {
     }
 }
 
-pub(crate) fn skip(why: &str) {
+fn skip(why: &str) {
     // Past the test harness, which keeps the output of tests that pass.
     let _ = writeln!(std::io::stderr(), "NOT TESTED: pages in a browser: {why}; see tests/cli/pages.rs");
 }
@@ -48,7 +48,7 @@ fn url(path: &Path) -> String {
     format!("file://{}", path.canonicalize().expect("the page").display())
 }
 
-pub(crate) const SWEEP: &str = "kernel = 'ntt'\nn = 1024\nplan = 'kl'\n[grid]\nhple.count = [16, 32, 64, 128]\n\
+const SWEEP: &str = "kernel = 'ntt'\nn = 1024\nplan = 'kl'\n[grid]\nhple.count = [16, 32, 64, 128]\n\
                      vdm.banks = [32, 64, 128]\nvdm.mapping = ['interleaved', 'xor']\n";
 
 #[test]

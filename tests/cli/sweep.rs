@@ -122,6 +122,9 @@ fn shards_in_any_number_and_order_merge_to_the_same_bytes() {
     let incomplete = rpu(folder, &["sweep", "merge", "alone-1"]);
     assert_eq!(incomplete.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&incomplete.stderr).contains("2 of 4 points have not run yet"));
+    // So a running sweep has a page.
+    let page = fs::read_to_string(folder.join("alone-1/report.html")).unwrap();
+    assert!(page.contains("2 more have not run yet"), "{page}");
     assert!(succeed(folder, &["sweep", "status", "alone-1"]).contains("missing  2"));
 
     // By default, the first folder gets the records of all.

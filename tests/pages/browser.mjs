@@ -190,13 +190,6 @@ const playground = async () => {
   await shot("playground-light");
 };
 
-const live = async () => {
-  const before = await count("#table-0 tbody tr");
-  await shot("sweep-served");
-  console.log(`rows ${before}`);
-  await page.waitForFunction((rows) => document.querySelectorAll("#table-0 tbody tr").length > rows, { timeout: 20000 }, before);
-};
-
 // A sweep's page; the pointer is on a design in the middle and shows its name.
 const picture = async () => {
   const [x, y] = await page.$$eval("#chart-0 circle[data-key]", (points) => {
@@ -212,8 +205,8 @@ const picture = async () => {
 try {
   if (kind !== "picture") fs.mkdirSync(pictures, { recursive: true });
   await page.goto(url);
-  await { sweep, run, ring, live, playground, picture }[kind]();
-  const isChecked = kind !== "live" && kind !== "picture";
+  await { sweep, run, ring, playground, picture }[kind]();
+  const isChecked = kind !== "picture";
   if (isChecked) {
     await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
     await page.evaluate(() => window.scrollTo(0, 0));

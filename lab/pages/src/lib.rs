@@ -14,8 +14,8 @@ use sim::trace::{Interval, Trace};
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = concat!(include_str!("html/condition.js"), include_str!("html/page.js"));
 
-/// A page with its data for the script. `state` is the state of a sweep that a server follows.
-pub fn shell(title: &str, body: &Markup, data: Option<&Value>, state: Option<&str>) -> Markup {
+/// A page with its data for the script.
+pub fn shell(title: &str, body: &Markup, data: Option<&Value>) -> Markup {
     // Within a script element, only `<` could end it.
     let data = data.map(|data| data.to_string().replace('<', "\\u003c"));
     html! {
@@ -29,7 +29,7 @@ pub fn shell(title: &str, body: &Markup, data: Option<&Value>, state: Option<&st
                 title { (title) }
                 style { (PreEscaped(STYLE)) }
             }
-            body data-state=[state] {
+            body {
                 main { (body) }
                 @if let Some(data) = data { script id="data" type="application/json" { (PreEscaped(data)) } }
                 script { (PreEscaped(SCRIPT)) }
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn data_cannot_end_its_element() {
         let data = serde_json::json!({ "name": "</script><b>" });
-        let page = shell("t", &html! {}, Some(&data), None).into_string();
+        let page = shell("t", &html! {}, Some(&data)).into_string();
         assert_eq!(page.matches("</script>").count(), 2);
     }
 }

@@ -32,7 +32,7 @@ pub fn page(report: &RunReport, trace: Option<&Trace<'_>>) -> String {
         (costs(report))
         (footer(report))
     };
-    shell(&title(report), &body, data.as_ref(), None).into_string()
+    shell(&title(report), &body, data.as_ref()).into_string()
 }
 
 /// What ran on which machine.

@@ -40,7 +40,7 @@ pub fn ring_page(report: &RunReport, runtime: &Runtime<'_>, timeline: &Timeline)
         (costs(report))
         (footer(report))
     };
-    shell(&title(report), &body, data.as_ref(), None).into_string()
+    shell(&title(report), &body, data.as_ref()).into_string()
 }
 
 /// Time, bytes and energy by stage.

@@ -435,12 +435,6 @@ pub fn is_sweep(folder: &Path) -> bool {
     folder.join(MANIFEST).is_file()
 }
 
-/// The bytes of all journals of a folder: a number that rises with every record.
-pub fn journal_state(folder: &Path) -> u64 {
-    let journals = journal_paths(folder).unwrap_or_default();
-    journals.iter().filter_map(|path| Some(fs::metadata(path).ok()?.len())).sum()
-}
-
 /// The journals of a folder, in the order of their names.
 pub(super) fn journal_paths(folder: &Path) -> Result<Vec<PathBuf>, JournalError> {
     let mut journals = Vec::new();

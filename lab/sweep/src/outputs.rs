@@ -262,7 +262,7 @@ impl<'r> Outputs<'r> {
             for (group, chart) in self.groups.iter().zip(&charts) {
                 sections.push((self.view(group, shown), chart.as_ref().map(|(svg, _)| svg.as_str())));
             }
-            let page = page(self.results, &sections, None).into_string();
+            let page = page(self.results, &sections).into_string();
             let page = printable(&page).into_owned();
             contents.push(("report.html".to_owned(), page.into_bytes()));
         }
@@ -274,23 +274,6 @@ impl<'r> Outputs<'r> {
             contents.push((format!("{name}.png"), png));
         }
         Ok(contents)
-    }
-
-    /// The page of a sweep that is still running, with the state by which its script sees a change.
-    ///
-    /// # Errors
-    /// Returns an error if a record is invalid, or a chart cannot be drawn.
-    pub fn live_page(&self, state: &str) -> Result<String, OutputError> {
-        let shown = self.shown()?;
-        let view = |group| self.view(group, &shown);
-        let charts: Vec<Option<String>> = self
-            .groups
-            .iter()
-            .map(|group| self.chart(group, &shown).map(|chart| plot::svg(&chart)).transpose())
-            .collect::<Result<_, _>>()?;
-        let sections: Vec<_> =
-            self.groups.iter().zip(&charts).map(|(group, svg)| (view(group), svg.as_deref())).collect();
-        Ok(page(self.results, &sections, Some(state)).into_string())
     }
 
     /// The fronts as text, each in ascending order of the first objective.

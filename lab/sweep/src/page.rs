@@ -25,9 +25,8 @@ use std::borrow::Cow;
 /// The most points of a workload that the interactive chart has: more make a page too large for a browser.
 const MAX_CHART_POINTS: usize = 5000;
 
-/// A page with a table and, if a point succeeded, a chart for each workload. `state` is the progress of a
-/// sweep that a server follows.
-pub(super) fn page(results: &Results, sections: &[(View<'_>, Option<&str>)], state: Option<&str>) -> Markup {
+/// A page with a table and, if a point succeeded, a chart for each workload.
+pub(super) fn page(results: &Results, sections: &[(View<'_>, Option<&str>)]) -> Markup {
     let manifest = &results.manifest;
     let reports =
         sections.iter().flat_map(|(view, _)| &view.records).filter_map(|record| record.report.as_ref());
@@ -76,7 +75,7 @@ pub(super) fn page(results: &Results, sections: &[(View<'_>, Option<&str>)], sta
         }
     };
     let data = sections.iter().any(|(_, svg)| svg.is_some()).then(|| data(manifest, sections));
-    shell(&manifest.title, &body, data.as_ref(), state)
+    shell(&manifest.title, &body, data.as_ref())
 }
 
 fn summary(results: &Results, common: &[String]) -> Markup {

@@ -79,7 +79,6 @@ pub const TARGETS: [Target; 29] = [
     Target { name: "table", property: properties::table, seeds: seeds::tables, cases: 200 },
     Target { name: "variants", property: properties::variants, seeds: seeds::variants, cases: 100 },
     Target { name: "ring_variants", property: properties::ring_variants, seeds: seeds::variants, cases: 20 },
-    Target { name: "http", property: properties::http, seeds: seeds::requests, cases: 500 },
     Target { name: "data", property: properties::data, seeds: seeds::data, cases: 5000 },
     Target { name: "trace", property: properties::trace, seeds: seeds::timing, cases: 200 },
 ];

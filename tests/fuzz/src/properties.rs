@@ -5,7 +5,6 @@ mod documents;
 mod files;
 mod folder;
 mod functional;
-mod http;
 mod ring_variants;
 mod variants;
 
@@ -15,7 +14,6 @@ pub use files::{data, machine_file, trace};
 pub(crate) use folder::SWEEP;
 pub use folder::{journal, record, sweep_manifest};
 pub use functional::functional;
-pub use http::http;
 pub use ring_variants::{judge_ring, ring_variants};
 pub(crate) use variants::PROGRAMS;
 pub use variants::{judge, variants};

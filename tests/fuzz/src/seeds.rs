@@ -192,17 +192,6 @@ pub(crate) fn variants(_: &Path) -> Vec<Vec<u8>> {
     (0..PROGRAMS.len()).map(seed).collect()
 }
 
-/// Requests of browsers, of other computers, and of others.
-pub(crate) fn requests(_: &Path) -> Vec<Vec<u8>> {
-    let requests = [
-        "GET / HTTP/1.1\r\nHost: localhost:8512\r\nAccept: text/html\r\n\r\n",
-        "HEAD /state HTTP/1.1\r\nUser-Agent: a browser\r\nhost:127.0.0.1\r\n\r\n",
-        "GET /state HTTP/1.1\r\nHost: 127.0.0.1.example.org:80\r\n\r\n",
-        "POST /../journal.jsonl HTTP/1.0\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\nx",
-    ];
-    requests.map(|request| request.as_bytes().to_vec()).into()
-}
-
 /// The same words in all forms.
 pub(crate) fn data(_: &Path) -> Vec<Vec<u8>> {
     let words = [0, 1, u128::from(u64::MAX), u128::from(u64::MAX) + 1, u128::MAX, 97];

@@ -557,7 +557,7 @@
     });
   };
 
-  // ---- Start; and follow a sweep that is still running, if a server says so.
+  // ---- Start.
   const memory = {};
   const start = () => {
     chart.redraw.length = 0;
@@ -578,21 +578,4 @@
     if (window.innerWidth !== width) { width = window.innerWidth; chart.redraw.forEach((draw) => draw()); }
   });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => chart.redraw.forEach((draw) => draw()));
-  const state = document.body.dataset.state;
-  if (state !== undefined) {
-    let known = state;
-    setInterval(async () => {
-      try {
-        const now = await (await fetch("/state")).text();
-        if (now === known) return;
-        known = now;
-        const page = new DOMParser().parseFromString(await (await fetch("/")).text(), "text/html");
-        document.querySelector("main").replaceWith(page.querySelector("main"));
-        document.querySelector("#data")?.remove();
-        const data = page.querySelector("#data");
-        if (data) document.body.append(data);
-        start();
-      } catch { /* The server has ended; the page stays as it is. */ }
-    }, 2000);
-  }
 })();

@@ -8,7 +8,6 @@ mod parameters;
 mod plan;
 mod points;
 mod presentation;
-mod server;
 mod slurm;
 mod sweep;
 mod tuning;
