@@ -45,11 +45,6 @@ fn folder(manifest: &[u8], journal: &[u8]) -> tempfile::TempDir {
     folder
 }
 
-/// The folder of the sweep.
-pub(super) fn finished() -> tempfile::TempDir {
-    folder(&SWEEP.manifest(), SWEEP.lines.concat().as_bytes())
-}
-
 /// Bytes are a journal with the results that were written, or are refused with the location of the first
 /// error. Missing points are still to be run.
 pub fn journal(data: &[u8]) {
