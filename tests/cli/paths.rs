@@ -48,7 +48,6 @@ fn messages_show_control_characters_of_paths_as_escapes() {
         &["explore", &absent],
         &["plot", text],
         &["plot", &csv],
-        &["serve", text],
         &["fit", &toml, "-o", "t.toml"],
     ];
     for arguments in commands {
