@@ -23,7 +23,7 @@ fn messages_show_control_characters_of_paths_as_escapes() {
     let [b512, fhetch, toml, json, npy, csv] = ["b512", "fhetch", "toml", "json", "npy", "csv"].map(file);
     let (input, expect) = (format!("x={npy}"), format!("y={csv}"));
     let (absent, output) = (format!("{text}/absent.toml"), format!("{text}/absent/o.o"));
-    let commands: [&[&str]; 26] = [
+    let commands: [&[&str]; 25] = [
         &["run", &b512],
         &["run", &toml],
         &["run", &absent],
