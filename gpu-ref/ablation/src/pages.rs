@@ -52,6 +52,7 @@ pub fn pages() -> Result<Vec<(PathBuf, String)>> {
         ("claimed", times::claimed()?),
         ("many sizes", times::many_sizes()?),
         ("steady", times::steady()?),
+        ("free roots", times::free_roots()?),
         ("floors", times::floors()?),
         ("spills", spills::spills()?),
         ("strategies", times::strategies()?),

@@ -278,37 +278,77 @@ fn family(line: &Beside) -> &str {
     line[9].split(' ').next().unwrap_or_default()
 }
 
-/// Call, kernels, work, log2 of N, word, modulus, moduli, time.
+/// A line of `h200-claims.csv`: call, kernels, work, log2 of N, word, modulus, moduli, time.
 type Claimed = [String; 8];
 
-/// The fastest times of [`Claimed`] in a call: before, with tickets and with claims, and the last over the first.
-pub(super) fn claimed() -> Result<String> {
-    let times: Vec<Claimed> = lines("h200-claims.csv")?;
+/// The fastest time of kernels in a call, for a work, log2 of N, a word and a modulus.
+fn fastest(times: &[Claimed], key: &[String], call: &str, kernels: &str) -> Option<f64> {
+    let of = times.iter().filter(|time| time[2..6] == *key && time[0] == call && time[1] == kernels);
+    of.filter_map(|time| time[7].parse().ok()).reduce(f64::min)
+}
+
+/// The keys of kernels, each once.
+fn keys<'t>(times: &'t [Claimed], kernels: &str) -> Vec<&'t [String]> {
     let mut keys: Vec<&[String]> = Vec::new();
-    for time in times.iter().filter(|time| time[1] == "before") {
+    for time in times.iter().filter(|time| time[1] == kernels) {
         if !keys.contains(&&time[2..6]) {
             keys.push(&time[2..6]);
         }
     }
-    let fastest = |key: &[String], call: &str, kernels: &str| {
-        let of = times.iter().filter(|time| time[2..6] == *key && time[0] == call && time[1] == kernels);
-        of.filter_map(|time| time[7].parse::<f64>().ok()).reduce(f64::min)
-    };
-    let shown = |us: Option<f64>| us.map_or(String::new(), |us| format!("{us:.4}"));
+    keys
+}
+
+fn key_cells(key: &[String]) -> [String; 4] {
+    [format!("2^{}", key[1]), key[0].clone(), key[2].clone(), key[3].clone()]
+}
+
+/// The fastest times of all calls: before, with tickets and with claims; the last over the first in each call; and
+/// the time in the whole benchmark, of another call.
+pub(super) fn claimed() -> Result<String> {
+    let (times, whole) = (lines::<Claimed>("h200-claims.csv")?, own("h200-many.csv", false)?);
+    let us = |us: Option<f64>| us.map_or(String::new(), |us| format!("{us:.4}"));
     let row = |key: &&[String]| {
-        let calls = ["2", "3", "4"]
-            .into_iter()
-            .filter_map(|call| Some((fastest(key, call, "before")?, fastest(key, call, "claims")?)));
+        let of = |call, kernels| fastest(&times, key, call, kernels);
+        let calls = ["2", "3", "4"].into_iter();
+        let calls = calls.filter_map(|call| Some((of(call, "before")?, of(call, "claims")?)));
         let (before, after): (Vec<f64>, Vec<f64>) = calls.unzip();
         let ratios: Vec<String> =
             before.iter().zip(&after).map(|(before, after)| format!("{:.3}", after / before)).collect();
-        let least = |all: &[f64]| shown(all.iter().copied().reduce(f64::min));
-        let cells = [least(&before), shown(fastest(key, "2", "tickets")), least(&after), ratios.join(" / ")];
-        [&[format!("2^{}", key[1]), key[0].clone(), key[2].clone(), key[3].clone()], &cells[..]].concat()
+        let least = |all: &[f64]| us(all.iter().copied().reduce(f64::min));
+        let code = ["best".to_owned(), key[2].clone(), key[3].clone()];
+        let whole = shown(find(&whole, &code, &key[0], &key[1], ("64", "512", "cold")));
+        let cells = [least(&before), us(of("2", "tickets")), least(&after), ratios.join(" / "), whole];
+        [&key_cells(key)[..], &cells].concat()
     };
     Ok(table(
-        &["N", "work", "word", "modulus", "before", "tickets", "claims", "claims / before"],
-        keys.iter().map(row),
+        &[
+            "N",
+            "work",
+            "word",
+            "modulus",
+            "before",
+            "tickets",
+            "claims",
+            "claims / before",
+            "whole benchmark",
+        ],
+        keys(&times, "before").iter().map(row),
+    ))
+}
+
+/// Chains whose roots cost nothing, and the most that pairs of blocks with common roots can save: a half of it.
+pub(super) fn free_roots() -> Result<String> {
+    let times: Vec<Claimed> = lines("h200-claims.csv")?;
+    let row = |key: &&[String]| {
+        let of = |kernels| fastest(&times, key, "2", kernels).unwrap_or(f64::NAN);
+        let (with, without) = (of("claims"), of("no roots"));
+        let cells =
+            [format!("{with:.4}"), format!("{without:.4}"), format!("{:.1}%", 50.0 * (1.0 - without / with))];
+        [&key_cells(key)[..], &cells].concat()
+    };
+    Ok(table(
+        &["N", "work", "word", "modulus", "chain", "without roots", "half of the difference"],
+        keys(&times, "no roots").iter().map(row),
     ))
 }
 
