@@ -94,8 +94,9 @@ quick='-Xcicc -O1 -Xptxas -O1'
 # A few registers can pay for another resident block; more are a mistake in a recipe. These kernels spill more
 # and are the fastest all the same: reports/gpu/h200-tune.csv and h100-chains.csv have them beside others without spills.
 limit=16
-# The heart of a chained product spills for what it passes to the rare function that does the work of other blocks, and a block alone of
-# 2^15 words for its ticket: reports/gpu/README.md has their times beside those without.
+# The heart of a chained product spills for what it passes to the rare function that does the work of other
+# blocks, and a block alone of 2^15 words for its ticket: reports/gpu/README.md has their times beside those
+# without.
 known='32-14-512 product 56
 32-15-512 forward_0 88
 64-14-512 product 40

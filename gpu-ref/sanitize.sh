@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the kernels of these crates on a GPU under memcheck, racecheck and synccheck of compute-sanitizer, on small sizes,
-# and prints a line for each tool and test: `tool,binary,test,seconds,result`. Fails if a result is not `clean`.
-# With a folder as argument, runs the test binaries in it (transforms, variants, schemes, multi) instead of
-# building them. SECONDS_EACH (300) limits each test, JOBS (8) run at once.
+# Runs the kernels of these crates on a GPU under memcheck, racecheck and synccheck of compute-sanitizer, on
+# small sizes, and prints a line for each tool and test: `tool,binary,test,seconds,result`. Fails if a result
+# is not `clean`. With a folder as argument, runs the test binaries in it (transforms, variants, schemes,
+# multi) instead of building them. SECONDS_EACH (300) limits each test, JOBS (8) run at once.
 #
 # racecheck cannot track launches by several threads beside graphs, so each test is a process of its own.
 set -euo pipefail

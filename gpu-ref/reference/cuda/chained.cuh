@@ -4,12 +4,14 @@
 // a unit `lag` units after the step before has begun on it, in the order of blocks. A block waits until the blocks whose results it reads
 // have finished. So only a few units are between two steps at a time, and these stay in the L2 cache.
 //
-// No order of blocks is promised. A block that waits for long does the tiles that it waits for and that nobody has begun, so whatever room it
-// has taken, the launch ends. Therefore each block claims its tile: it asks while its data are on their way, and stores nothing if another
-// block has been faster. Claims and the progress of units belong to the memory of the data (`Mark`): launches on other data share none of them.
+// No order of blocks is promised. A block that waits for long does the tiles that it waits for and that
+// nobody has begun, so whatever room it has taken, the launch ends. Therefore each block claims its tile: it
+// asks while its data are on their way, and stores nothing if another block has been faster. Claims and the
+// progress of units belong to the memory of the data (`Mark`): launches on other data share none of them.
 
-// The state of a unit. `finished` counts the tiles that others wait for in its lower half, and the blocks of all steps, that have begun the last step or done
-// the work of another, in its upper half. The last of ALL blocks makes it 0 for the next launch, with the claims of CLAIMED tiles.
+// The state of a unit. `finished` counts the tiles that others wait for in its lower half, and the blocks of
+// all steps, that have begun the last step or done the work of another, in its upper half. The last of ALL
+// blocks makes it 0 for the next launch, with the claims of CLAIMED tiles.
 template <u32 ALL, u32 CLAIMED>
 struct Progress {
     static constexpr u32 TILE = 1, BLOCK = 1 << 16;

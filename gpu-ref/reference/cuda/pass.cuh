@@ -342,7 +342,8 @@ struct Pass {
         }
     };
 
-    // `ready` returns when the block may read its data, `ready.loaded` is called when it has, and `ready.keeps` says whether it stores its results.
+    // `ready` returns when the block may read its data, `ready.loaded` is called when it has, and
+    // `ready.keeps` says whether it stores its results.
     template <class Ready>
     INLINE static void forward(const Word* in, Word* out, const Twiddle* tables, const FieldConstants* constants, u32 limbs,
                                Tile tile, Ready ready) {

@@ -213,7 +213,8 @@ pub fn transforms(recipe: &Recipe) -> String {
 
 /// The kernels that only a product needs, of a recipe whose products have no other. `product` is the heart: fused, it covers the last forward
 /// pass, the products and the first inverse pass; separate or resident, only the products.
-/// `inverse_product_0` is the last inverse pass, unless `product` contains it. Chained, `product` is all of a product.
+/// `inverse_product_0` is the last inverse pass, unless `product` contains it. Chained, `product` is all of a
+/// product.
 pub fn product(recipe: &Recipe) -> String {
     strategy(recipe) + &product_instances(recipe)
 }

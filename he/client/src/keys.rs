@@ -195,8 +195,9 @@ impl Client {
         (0..6).fold(g, |h, _| h.wrapping_mul(2_usize.wrapping_sub(g.wrapping_mul(h)))) % order
     }
 
-    /// Encrypts a polynomial with the secret key, with all moduli of ciphertexts, those of the highest level: c_0 = m + t e - c_1 s with a uniform c_1. The noise t e
-    /// is that of keys. With a public key it would be larger by about the root of n.
+    /// Encrypts a polynomial with the secret key, with all moduli of ciphertexts, those of the highest level:
+    /// c_0 = m + t e - c_1 s with a uniform c_1. The noise t e is that of keys. With a public key it would be
+    /// larger by about the root of n.
     ///
     /// # Panics
     /// Panics if the number of coefficients is not n.

@@ -20,8 +20,8 @@ pub(crate) type Extended = BTreeMap<Tower, Limb>;
 /// The moduli q of each level, the lowest first, in ascending order of their indices.
 pub(crate) type Levels = Arc<[Vec<Tower>]>;
 
-/// What a rescale from one level to another divides by: the moduli that only the one has, over those that only the
-/// other has.
+/// What a rescale from one level to another divides by: the moduli that only the one has, over those that
+/// only the other has.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Step {
     pub(crate) dropped: Vec<Tower>,

@@ -2,8 +2,8 @@
 
 /// How a set's ciphertexts are bootstrapped: the table `[bootstrap]` of its file.
 ///
-/// The levels are, from the lowest: those that are left after a bootstrap, then those of SlotToCoeff, of EvalMod, of
-/// CoeffToSlot, and of the normalisation. q_0 is the product of the moduli of the lowest one.
+/// The levels are, from the lowest: those that are left after a bootstrap, then those of SlotToCoeff, of
+/// EvalMod, of CoeffToSlot, and of the normalisation. q_0 is the product of the moduli of the lowest one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bootstrap {
     /// log2 of the scale of messages.

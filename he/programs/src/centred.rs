@@ -7,8 +7,9 @@ use ring_program::Limb;
 
 /// Coefficients modulo the product D of some moduli, as the integers from -(D - 1)/2 to (D - 1)/2.
 ///
-/// They are kept as x + (D - 1)/2, from 0 to D - 1, in mixed radix: v_1 + v_2 d_1 + v_3 d_1 d_2 + ... With one modulus,
-/// v_1 is all. A base conversion by residues, which is as long, would be wrong by a small multiple of D.
+/// They are kept as x + (D - 1)/2, from 0 to D - 1, in mixed radix: v_1 + v_2 d_1 + v_3 d_1 d_2 + ... With
+/// one modulus, v_1 is all. A base conversion by residues, which is as long, would be wrong by a small
+/// multiple of D.
 #[derive(Debug)]
 pub(crate) struct Centred {
     /// The moduli d_i, and the places v_i.
@@ -27,6 +28,7 @@ impl Centred {
         for (tower, residues) in residues {
             let mut rest = e.add_scalar(residues, modulo(&half, base.ring(tower).q()), tower);
             for &(below, place) in &places {
+                // The place of a larger modulus is reduced.
                 let place = e.multiply_scalar(place, 1, tower);
                 rest = e.subtract(rest, place, tower);
                 rest = e.multiply_scalar(rest, base.inverse(tower, base.ring(below).q()), tower);

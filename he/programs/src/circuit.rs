@@ -8,9 +8,9 @@
 //!   sums of products cost one key switch. [`Circuit::relinearise`] asks for it at once.
 //! * **Scales** are rational numbers. The summand of a higher level takes the other one's scale, which costs
 //!   nothing; summands of one level and of different scales are an error.
-//! * **Levels**: a level is a list of moduli. A rescale takes a ciphertext to the level below: it divides by the
-//!   moduli that this one lacks, and multiplies by those that only it has. The operand of a higher level drops
-//!   moduli, or is rescaled if a lower level has one that it lacks.
+//! * **Levels**: a level is a list of moduli. A rescale takes a ciphertext to the level below: it divides by
+//!   the moduli that this one lacks, and multiplies by those that only it has. The operand of a higher level
+//!   drops moduli, or is rescaled if a lower level has one that it lacks.
 //!
 //! ```
 //! use programs::{Circuit, ParameterSet};
@@ -230,7 +230,8 @@ impl Circuit {
         self.level().saturating_sub(depth).max(1)
     }
 
-    /// The scale of messages: the set's, or what a rescale at their level divides by in a set without a bootstrap.
+    /// The scale of messages: the set's, or what a rescale at their level divides by in a set without a
+    /// bootstrap.
     pub fn message_scale(&self) -> Scale {
         match self.set.bootstrap() {
             Some(bootstrap) => Scale::power_of_two(bootstrap.scale_bits),
@@ -277,16 +278,13 @@ impl Circuit {
         Scale::product(&base.product_of(&base.q()))
     }
 
-    /// What the next rescale of a ciphertext at a level divides by: the product of the moduli of the level over
-    /// that of the level below. At level 1, all moduli.
+    /// What the next rescale of a ciphertext at a level divides by: the product of the level's moduli over the
+    /// product of the moduli of the level below. At level 1, the product of its moduli.
     ///
     /// # Panics
     /// Panics if the circuit has no such level.
     pub fn divisor(&self, level: usize) -> Scale {
-        match level {
-            1 => self.modulus(1),
-            _ => self.divisor_to(level, level - 1),
-        }
+        if level == 1 { self.modulus(1) } else { self.divisor_to(level, level - 1) }
     }
 
     /// What a rescale from a level to a lower one divides by.

@@ -36,8 +36,8 @@ sets! {
 /// p = ["0xffffffffffc0001"]                                 # special moduli
 /// digits = 3                                                # of a key at the highest level
 /// terminal = []               # moduli that a level may have and the one above it lack
-/// levels = [1, 2, 3]          # first moduli of q of each level, the lowest first; by default one more for each
-/// plaintext_modulus = 65537                                 # of BGV; none in CKKS
+/// levels = [1, 2, 3]          # moduli of each level, from q_0 on; by default one more for each level
+/// plaintext_modulus = 65537   # of BGV; none in CKKS
 /// roots = []                  # 2n-th roots of unity of q, then p; by default the smallest ones
 /// hamming_weight = 192        # nonzero coefficients of the secret; by default it is uniformly ternary
 /// security = "none"           # for sets that are not secure, such as small ones for tests
@@ -168,7 +168,8 @@ impl ParameterSet {
         self.basis.moduli()[self.count()..].to_vec()
     }
 
-    /// The digit of a key that has the modulus with an index in [`rings`](Self::rings); `None` for a special one.
+    /// The digit of a key that has the modulus with an index in [`rings`](Self::rings); `None` for a special
+    /// one.
     pub fn digit_of(&self, index: usize) -> Option<usize> {
         (index < self.count()).then(|| index / self.digit_size())
     }
@@ -178,8 +179,8 @@ impl ParameterSet {
         self.count().div_ceil(self.digits)
     }
 
-    /// The special moduli of the switch to an ephemeral secret: the fewest whose product is at least about as large as
-    /// that of the moduli of level 1.
+    /// The special moduli of the switch to an ephemeral secret: the fewest whose product is about
+    /// the product of the moduli of level 1, or more.
     pub fn encapsulation_special(&self) -> usize {
         let (first, p) = (self.level_moduli(1), self.p());
         (1..p.len()).find(|&count| document::covers(&p[..count], &first)).unwrap_or(p.len())
@@ -212,12 +213,12 @@ impl ParameterSet {
         Some(Bootstrap { message_ratio_bits, ..settings })
     }
 
-    /// The set whose bootstrap leaves fewer levels: without the moduli of messages that the level `left` lacks.
-    /// Digits are no larger.
+    /// The set whose bootstrap leaves fewer levels: without the moduli of messages that the level `left`
+    /// lacks. Digits are no larger.
     ///
     /// # Errors
-    /// Returns an error if the set has no bootstrap, if it leaves fewer levels or `left` is 0, if another level is in
-    /// the way, or if P were below a digit.
+    /// Returns an error if the set has no bootstrap, if it leaves fewer levels or `left` is 0, if another
+    /// level is in the way, or if P were below a digit.
     pub fn leaving(&self, left: usize) -> Result<Self, Error> {
         let set = || self.name.clone();
         let bootstrap = self.bootstrap.as_ref().ok_or_else(|| Error::NoBootstrap { set: set() })?;

@@ -258,8 +258,8 @@ impl<'e> Switch<'e> {
         self.lowered.insert((sum, divisor), scaled);
     }
 
-    /// Converts a sum's remainder to some towers, times t; and over U in the towers of the sum. Each source is
-    /// read once for all of them.
+    /// Converts a sum's remainder to some towers, times t; and over U in the towers of the sum. Each source
+    /// is read once for all of them.
     pub(crate) fn convert_remainder(&mut self, sum: Sum, targets: &[Tower]) {
         for (index, source) in self.divisors().into_iter().enumerate() {
             for &target in targets {

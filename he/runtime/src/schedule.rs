@@ -84,7 +84,8 @@
 //!    free or evictable, the operand in the VDM with the farthest use after this launch (none is the nearest;
 //!    of equals, the larger number) is evicted, and streams.
 //! 2. If there are several runs, an operand in the VDM that nothing reads again, no output, leaves its space
-//!    to a result, its *heir*. An heir begins in the pages of one more slice, and leaves its operand's last pages.
+//!    to a result, its *heir*. An heir begins in the pages of one more slice, and leaves its operand's last
+//!    pages.
 //! 3. Each result and each streaming operand that is used again, the nearest use first (of equals, results,
 //!    then the smaller number), has its place in the VDM if there is room for it, for those before it and for
 //!    the slices that are left, in free pages and items with farther next uses. The first results become

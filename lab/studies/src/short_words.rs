@@ -1,4 +1,5 @@
-//! Bootstraps with words of 28 to 36 bits, compact key switches, and fewer levels after a bootstrap: `reports/he/short-words.md`.
+//! Bootstraps with words of 28 to 36 bits, compact key switches, and fewer levels after a bootstrap:
+//! `reports/he/short-words.md`.
 
 use crate::operations::{binding, changed_machine, machines};
 use crate::page::{Fault, Files, fill, lines, text};
@@ -24,7 +25,8 @@ const ACCELERATOR: [&str; 6] = [
 /// The sets with short words, and the bits of a word.
 const WORDS: [(&str, u32); 3] = [("sharp-36", 36), ("cheddar-31", 31), ("cinnamon-28", 28)];
 
-/// A published time of a bootstrap: the system, the set that is nearest, the kind, ms, the source, and what is doubtful.
+/// A published time of a bootstrap: the system, the set that is nearest, the kind, ms, the source, and what
+/// is doubtful.
 const PUBLISHED: [(&str, &str, &str, f64, &str, &str); 7] = [
     (
         "SHARP",

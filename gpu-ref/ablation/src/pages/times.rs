@@ -269,8 +269,8 @@ pub(super) fn floors() -> Result<String> {
     Ok(table(&["code", "word", "modulus", "two copies, µs", "of forward", "of inverse"], rows))
 }
 
-/// A line of `h100-beside.csv`: work, word, modulus, moduli, batch, mode, log2 of N, our time, the time of the fastest public
-/// code, and its name. The last two are empty if no public code has this work.
+/// A line of `h100-beside.csv`: work, word, modulus, moduli, batch, mode, log2 of N, our time, the time of
+/// the fastest public code, and its name. The last two are empty if no public code has this work.
 type Beside = [String; 10];
 
 /// The name of the public code, without its variant.
@@ -302,8 +302,8 @@ fn key_cells(key: &[String]) -> [String; 4] {
     [format!("2^{}", key[1]), key[0].clone(), key[2].clone(), key[3].clone()]
 }
 
-/// The fastest times of all calls: before, with tickets and with claims; the last over the first in each call; and
-/// the time in the whole benchmark, of another call.
+/// The fastest times of all calls: before, with tickets and with claims; the last over the first in each
+/// call; and the time in the whole benchmark, of another call.
 pub(super) fn claimed() -> Result<String> {
     let (times, whole) = (lines::<Claimed>("h200-claims.csv")?, own("h200-many.csv", false)?);
     let us = |us: Option<f64>| us.map_or(String::new(), |us| format!("{us:.4}"));
@@ -336,7 +336,8 @@ pub(super) fn claimed() -> Result<String> {
     ))
 }
 
-/// Chains whose roots cost nothing, and the most that pairs of blocks with common roots can save: a half of it.
+/// Chains whose roots cost nothing, and the most that pairs of blocks with common roots can save: a half of
+/// it.
 pub(super) fn free_roots() -> Result<String> {
     let times: Vec<Claimed> = lines("h200-claims.csv")?;
     let row = |key: &&[String]| {

@@ -99,8 +99,8 @@ fn cheddars_steps_bootstrap() {
     }
 }
 
-/// Words of 36, 31 and 28 bits: levels of several moduli, and with terminal ones. The book has the terms of the prediction, and both
-/// numbers.
+/// Words of 36, 31 and 28 bits: levels of several moduli, and with terminal ones. The book has the terms of
+/// the prediction, and both numbers.
 #[test]
 fn short_words_keep_the_predicted_bits() {
     let machine = Machine::rpu_128x128();

@@ -60,11 +60,11 @@ impl Circuit {
         Err(Error::Scales { program, operation, scales })
     }
 
-    /// The ciphertext with its scale at a lower level, or its own. It costs nothing, unless the level has moduli that
-    /// the ciphertext lacks: then it is a change of scale.
+    /// The ciphertext with its scale at a lower level, or its own. It costs nothing, unless the level has
+    /// moduli that the ciphertext lacks: then it is a change of scale.
     ///
     /// # Errors
-    /// Returns an error if the level is 0, or above that of the ciphertext.
+    /// Returns an error for level 0, and for a level above the ciphertext's.
     pub fn at(&mut self, a: &Ciphertext, level: usize) -> Result<Ciphertext, Error> {
         if (1..=a.level).contains(&level) {
             return Ok(self.lowered(a, level));
@@ -81,10 +81,11 @@ impl Circuit {
             let components = a.components.iter().map(|component| component.modulo(&towers)).collect();
             return Ciphertext { components, level, scale: a.scale.clone() };
         }
-        self.scaled_to(a, level, &a.scale).expect("the level is below that of the ciphertext")
+        self.scaled_to(a, level, &a.scale).expect("the level is below the ciphertext's")
     }
 
-    /// The level above another one from which a ciphertext is rescaled to it: the lowest one that it has for nothing.
+    /// The level above another one from which a ciphertext is rescaled to it: the lowest one that it has for
+    /// nothing.
     fn level_above(&self, a: &Ciphertext, level: usize) -> usize {
         let base = self.emitter.base().at(a.level);
         (level + 1..a.level).find(|&above| base.contains(above)).unwrap_or(a.level)
@@ -333,8 +334,8 @@ fn residue(x: &BigInt, q: u128) -> u128 {
     u128::try_from(residue).expect("a residue of 128 bits")
 }
 
-/// A polynomial of a level from the product D of the moduli that a lower level lacks, and the product U of those that
-/// only the lower level has, limb by limb:
+/// A polynomial of a level from the product D of the moduli that a lower level lacks, and the product U of
+/// those that only the lower level has, limb by limb:
 ///
 /// ```text
 /// r = [t^-1 U x] mod D, from -(D - 1)/2 to (D - 1)/2

@@ -63,8 +63,8 @@ impl Circuit {
         self.relinearise_and_rescale(&product)
     }
 
-    /// A product of two components, rescaled in the mod-down of its key switch; a ciphertext of two components is
-    /// rescaled.
+    /// A product of two components, rescaled in the mod-down of its key switch; a ciphertext of two
+    /// components is rescaled.
     ///
     /// # Errors
     /// Returns an error if the ciphertext has the lowest level.
@@ -232,9 +232,9 @@ impl Circuit {
         Ciphertext::new(results.pop().expect("a switch has a result for each key"), 1, a.scale.clone())
     }
 
-    /// The same integers modulo all moduli, for a ciphertext of level 1, whose moduli have the product q_0: its phase gains
-    /// multiples of q_0. `sparse` says that it is under the ephemeral secret; the result never is. A slot is read as a
-    /// multiple of q_0: the scale is q_0.
+    /// The same integers modulo all moduli, for a ciphertext of level 1, whose moduli have the product q_0:
+    /// its phase gains multiples of q_0. `sparse` says that it is under the ephemeral secret; the result
+    /// never is. A slot is read as a multiple of q_0: the scale is q_0.
     pub(crate) fn mod_raise(&mut self, a: &Ciphertext, sparse: bool) -> Ciphertext {
         let base = self.emitter.base().clone();
         let [c0, c1] = &a.components[..] else { unreachable!("it is relinearised") };

@@ -6,7 +6,8 @@ use ring::Ring;
 use ring::host::Ntt;
 use ring_program::{Inputs, RingProgram, execute};
 
-/// Levels of one, two and three moduli more; a level without a terminal modulus of the one below it; digits of two.
+/// Levels of one, two and three moduli more; a level without a terminal modulus of the one below it; digits
+/// of two.
 const SET: &str = "n = 64\nterminal = [{ bits = 25, count = 2 }]\nq = [{ bits = 30, count = 8 }]\n\
     levels = [[1, 0], [0, 2], [3, 0], [2, 2], [5, 0], [8, 2]]\np = [{ bits = 31, count = 2 }]\ndigits = 5\n\
     security = \"none\"\n";
@@ -49,8 +50,8 @@ fn centred(x: &BigInt, m: &BigInt) -> BigInt {
     if &x * 2 > *m { x - m } else { x }
 }
 
-/// (U x - t [t^-1 U x]_D)/D for the moduli D that the level below lacks, and the moduli U that only it has. With t = 1 this is the
-/// integer next to U x/D.
+/// (U x - t [t^-1 U x]_D)/D for the moduli D that the level below lacks, and the moduli U that only it has.
+/// With t = 1 this is the integer next to U x/D.
 #[test]
 fn rescales_round_exactly_at_every_level() {
     for t in [1_u64, 65537] {

@@ -39,7 +39,8 @@ const SLICE_SHARE: u32 = 4;
 /// for whole limbs.
 const SHORT_SLICES_VECTORS: u32 = 128;
 
-/// The most vectors of the slices of a launch on short limbs. With more, a launch has few runs, and waits for transfers.
+/// The most vectors of the slices of a launch on short limbs. With more, a launch has few runs, and waits for
+/// transfers: without this limit, `MONOTONY_CASES=400` of `tests/all/mappings.rs` fails.
 const SHORT_LIMB_SLICES_VECTORS: u32 = 256;
 
 /// The words of the long and of the short slices of an elementwise kernel.

@@ -37,11 +37,11 @@ impl Limits {
     /// The limits for polynomials of degree `n` on a machine.
     ///
     /// A short transform leaves the pipes idle, so several limbs share a launch, fewer in a smaller batch. A
-    /// larger window saves launches, and so do larger groups, but each of them waits for more transfers; limbs
-    /// of one vector need most of all a full launch. Of more operands than a quarter of the VDM holds, a kernel
-    /// has shorter slices, and more runs. The window does not depend on the VDM, so a larger VDM seldom costs
-    /// time. Long limbs gain nothing from stages, and keep the order of the program; a smaller batch divides
-    /// their operands.
+    /// larger window saves launches, and so do larger groups, but each of them waits for more transfers;
+    /// limbs of one vector need most of all a full launch. Of more operands than a quarter of the VDM holds,
+    /// a kernel has shorter slices, and more runs. The window does not depend on the VDM, so a larger VDM
+    /// seldom costs time. Long limbs gain nothing from stages, and keep the order of the program; a smaller
+    /// batch divides their operands.
     pub fn new(n: u64, machine: &Machine, batch: Batch) -> Self {
         let vectors = vectors(n, machine);
         let limbs = u64::from(machine.vdm_words()) / n;
@@ -60,7 +60,7 @@ impl Limits {
         let lines = (WINDOW_VECTORS / vectors) as usize;
         let window = if vectors == 1 { 2 * lines } else { lines };
         let operands = (limbs / 4).max(limbs.min(32)).clamp(3, Self::REGISTERS as u64) as usize;
-        // A few sums without a transform wait for fewer transfers.
+        // Few lines wait for fewer transfers: `AUTO_MULTNR` in `reports/he/recordings.md`.
         let divisor = if batch == Batch::Eighth { 4 } else { 1 };
         let rings = (BATCH_VECTORS / vectors).min(limbs / 8).clamp(1, 16) as usize;
         Self {
