@@ -20,14 +20,8 @@ pub(super) struct Pair {
     pub(super) registers: [ValueId; 2],
     /// The elements have been doubled this often.
     pub(super) doublings: u32,
-    /// The target of each element.
-    targets: [Vec<Target>; 2],
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Target {
-    register: usize,
-    lane: u32,
+    /// The target of each element: a lane of the first register, or, after these, of the second.
+    targets: [Vec<u32>; 2],
 }
 
 /// Moves every element of the pairs to its target, unless all of its pair are there. The pairs advance
@@ -56,17 +50,14 @@ impl Pair {
     /// Two registers whose lanes shall move to these lanes.
     pub(super) fn new(registers: [ValueId; 2], lanes: [&[u32]; 2]) -> Self {
         let targets = [0, 1].map(|register| {
-            let target = |&lane: &u32| Target { register, lane };
-            lanes[register].iter().map(target).collect()
+            let before = register as u32 * lanes[0].len() as u32;
+            lanes[register].iter().map(|&lane| before + lane).collect()
         });
         Self { registers, doublings: 0, targets }
     }
 
     fn is_sorted(&self) -> bool {
-        let is_sorted = |register: usize| {
-            (0..).zip(&self.targets[register]).all(|(lane, &target)| target == Target { register, lane })
-        };
-        is_sorted(0) && is_sorted(1)
+        self.targets.iter().flatten().copied().eq(0..2 * self.targets[0].len() as u32)
     }
 
     /// Turns the next lane bit into the bit that selects the register.
@@ -78,22 +69,24 @@ impl Pair {
         let tower = ring.tower();
         self.registers = ops.map(|op| ring.code.apply(op, self.registers, None, tower));
         let [a, b] = &self.targets;
-        let (lanes, half) = (a.len(), a.len() / 2);
-        let from = |high: usize, lane: usize| match visit {
-            Visit::Ascending => [a, b][lane / half][lane % half * 2 + high],
-            Visit::Descending => [a, b][lane % 2][high * half + lane / 2],
-        };
-        self.targets = [0, 1].map(|high| (0..lanes).map(|lane| from(high, lane)).collect());
+        let half = a.len() / 2;
+        self.targets = [0, 1].map(|high| match visit {
+            Visit::Ascending => a.iter().chain(b).skip(high).step_by(2).copied().collect(),
+            Visit::Descending => {
+                let halves = a[high * half..].iter().zip(&b[high * half..]).take(half);
+                halves.flat_map(|(&a, &b)| [a, b]).collect()
+            }
+        });
     }
 
     /// Exchanges lanes of the registers so that the register is this bit of the targets' lanes.
     fn exchange(&mut self, ring: &mut RingBuilder<'_>, bit: u32) {
-        let moves: Vec<bool> = self.targets[0].iter().map(|target| target.lane >> bit & 1 == 1).collect();
+        let moves: Vec<bool> = self.targets[0].iter().map(|target| target >> bit & 1 == 1).collect();
         let [a, b] = &mut self.targets;
         for ((a, b), _) in a.iter_mut().zip(b).zip(&moves).filter(|(_, moves)| **moves) {
             std::mem::swap(a, b);
         }
-        assert!(self.targets[1].iter().all(|target| target.lane >> bit & 1 == 1));
+        assert!(self.targets[1].iter().all(|target| target >> bit & 1 == 1));
         if moves.iter().all(|&moves| moves) {
             self.registers.swap(0, 1);
         } else if moves.contains(&true) {
