@@ -35,7 +35,7 @@ pub struct Lifted<'p> {
 #[derive(Debug)]
 struct Lifting {
     flow: Flow,
-    launches: Launches,
+    launches: Arc<Launches>,
     candidates: Candidates,
 }
 
@@ -75,9 +75,9 @@ impl<'p> Lifted<'p> {
                 (_, Batch::Half | Batch::Quarter | Batch::Eighth) => Some(full),
             };
             let other = other.map(|other| self.lifting(other, machine)).transpose()?;
-            let known = other.as_ref().map(|other| (&other.launches, &other.candidates));
+            let known = other.as_ref().map(|other| (&*other.launches, &other.candidates));
             let candidates = Candidates::beside(of, &self.plan, known).map_err(RunError::Kernel)?;
-            Ok(Arc::new(Lifting { flow, launches, candidates }))
+            Ok(Arc::new(Lifting { flow, launches: Arc::new(launches), candidates }))
         })
     }
 
@@ -218,11 +218,9 @@ impl<'p> Runtime<'p> {
                 return Ok(of(mapping, (None, 1), compiled, None));
             }
         };
-        let is_same = |one: Mapping, other: Mapping| {
-            let launches = [one, other].map(|mapping| lifted.lifting(mapping, machine).ok());
-            matches!(launches, [Some(one), Some(other)] if one.launches == other.launches)
-        };
-        let search = descend(merit, effort, is_same, |mapping, least| {
+        let launches =
+            |mapping| lifted.lifting(mapping, machine).ok().map(|lifting| Arc::clone(&lifting.launches));
+        let search = descend(merit, effort, launches, |mapping, least| {
             let Some(compiled) = lifted.compiled(mapping, machine)? else { return Ok(None) };
             let valued = compiled.value((program, machine), (keys, merit), least);
             Ok(valued.map(|(value, timeline)| (value, (compiled, timeline))))

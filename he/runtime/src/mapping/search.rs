@@ -41,49 +41,64 @@ impl Part {
 }
 
 /// Descends from [`Mapping::START`]. `evaluate` schedules a program with a mapping, and returns its value, if
-/// that can be less than the given one, and what else it computed. `is_same` says whether two mappings that
-/// differ in their batch have the same launches. None if the first mapping has no value.
+/// that can be less than the given one, and what else it computed. `launches` has those of a mapping: of
+/// batches that have the same, one is tried. None if the first mapping has no value.
 ///
 /// # Errors
 /// Returns the error of the first mapping. Others with an error are not taken.
-pub(crate) fn descend<T: Send, E: Send>(
+pub(crate) fn descend<T: Send, E: Send, L: PartialEq + Send>(
     merit: Merit,
     effort: Effort,
-    is_same: impl Fn(Mapping, Mapping) -> bool,
+    launches: impl Fn(Mapping) -> L + Sync,
     evaluate: impl Fn(Mapping, f64) -> Result<Option<(f64, T)>, E> + Sync,
 ) -> Result<Option<Search<T>>, E> {
-    let Some((mut value, found)) = evaluate(Mapping::START, f64::INFINITY)? else { return Ok(None) };
-    let mut best = Search { mapping: Mapping::START, found, tried: 1 };
-    let mut known = vec![Mapping::START];
+    let (mut value, mut mapping, mut found) = (f64::INFINITY, Mapping::START, None);
+    let (mut tried, mut known) = (0, Vec::new());
     loop {
-        let before = value;
+        let mut before = value;
         for part in PARTS {
-            let mut others = part.others(best.mapping, merit);
+            let mut others = part.others(mapping, merit);
             others.retain(|other| !known.contains(other));
             known.extend(&others);
-            if matches!(part, Part::Batch) {
-                let mut distinct = vec![best.mapping];
-                others.retain(|&other| {
-                    let is_new = !distinct.iter().any(|&one| is_same(one, other));
-                    distinct.push(other);
-                    is_new
-                });
+            if matches!(part, Part::Batch) && !others.is_empty() {
+                others = distinct(mapping, others, &launches);
             }
-            others.truncate(effort.schedules - best.tried);
-            best.tried += others.len();
+            others.truncate(effort.schedules - tried);
+            tried += others.len();
+            // The first mapping is among the others of the first part.
             let evaluated = others.into_par_iter().map(|other| (other, evaluate(other, value)));
-            for (mapping, result) in evaluated.collect::<Vec<_>>() {
-                if let Ok(Some((less, found))) = result
+            for (other, result) in evaluated.collect::<Vec<_>>() {
+                let valued = match result {
+                    Ok(valued) => valued,
+                    Err(error) if other == Mapping::START => return Err(error),
+                    Err(_) => None,
+                };
+                if other == Mapping::START {
+                    let Some((first, _)) = valued else { return Ok(None) };
+                    before = first;
+                }
+                if let Some((less, of)) = valued
                     && less < value
                 {
-                    value = less;
-                    (best.mapping, best.found) = (mapping, found);
+                    (value, mapping, found) = (less, other, Some(of));
                 }
             }
         }
         let is_slow = value >= before * (1.0 - effort.gain);
-        if best.tried >= effort.schedules || is_slow {
-            return Ok(Some(best));
+        if tried >= effort.schedules || is_slow {
+            return Ok(found.map(|found| Search { mapping, found, tried }));
         }
     }
+}
+
+/// Those of the others whose launches are not of a mapping before them.
+fn distinct<L: PartialEq + Send>(
+    mapping: Mapping,
+    others: Vec<Mapping>,
+    launches: impl Fn(Mapping) -> L + Sync,
+) -> Vec<Mapping> {
+    let all: Vec<Mapping> = [mapping].into_iter().chain(others).collect();
+    let launches: Vec<L> = all.par_iter().map(|&mapping| launches(mapping)).collect();
+    let is_new = |index: usize| !launches[..index].contains(&launches[index]);
+    (1..all.len()).filter(|&index| is_new(index)).map(|index| all[index]).collect()
 }

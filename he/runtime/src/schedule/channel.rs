@@ -3,6 +3,7 @@
 use crate::schedule::time::{Interval, Time};
 use sim::machine::Hbm;
 use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Unbounded};
 
 /// The bytes of a burst: a transfer has whole bursts, and is cut between them.
 pub(crate) const BURST_BYTES: u64 = 32;
@@ -26,7 +27,7 @@ pub(crate) struct Channel {
     latency: Time,
     /// The time of both turns of a write.
     turns: Time,
-    /// The ends of idle intervals before `free`, by their beginnings.
+    /// The beginnings of idle intervals before `free`, by their ends.
     idle: BTreeMap<Time, Time>,
     /// The channel is idle from here on.
     free: Time,
@@ -64,22 +65,23 @@ impl Channel {
         let bytes = bytes.next_multiple_of(burst_bytes);
         let mut left = Time::from_ns(bytes as f64 / self.gb_per_s) + turns;
         self.busy += left;
-        let mut first = None;
-        // The interval around `ready`, or the first one after it.
-        let around = self.idle.range(..=ready).next_back().filter(|&(_, &end)| end > ready);
-        let mut next = around.map_or(ready, |(&begin, _)| begin);
-        while let Some((&begin, &end)) = self.idle.range(next..).next() {
-            let from = begin.max(ready);
+        let (mut first, mut next) = (None, ready);
+        while let Some((&end, begin)) = self.idle.range_mut((Excluded(next), Unbounded)).next() {
+            let idle = *begin;
+            let from = idle.max(ready);
             let room = end - from;
             let part = if left <= room && room >= burst { left } else { room.whole(burst) };
             next = end;
             if part > Time::ZERO {
                 let to = from + part;
-                self.idle.remove(&begin);
-                self.keep(begin, from);
-                self.keep(to, end);
                 first = first.or(Some(from));
                 left = left - part;
+                if end > to && end - to >= burst {
+                    *begin = to;
+                } else {
+                    self.idle.remove(&end);
+                }
+                self.keep(idle, from);
                 if left == Time::ZERO {
                     next = to;
                     break;
@@ -100,10 +102,14 @@ impl Channel {
 
     /// Keeps an idle interval.
     fn keep(&mut self, begin: Time, end: Time) {
-        // No burst fits a shorter one, also at the end of time, where sums saturate.
-        if end > begin && end - begin >= self.burst.1 {
-            self.idle.insert(begin, end);
+        if self.fits(begin, end) {
+            self.idle.insert(end, begin);
         }
+    }
+
+    /// Whether a burst fits an interval. None fits that between two ends of time, where sums saturate.
+    fn fits(&self, begin: Time, end: Time) -> bool {
+        end > begin && end - begin >= self.burst.1
     }
 }
 
