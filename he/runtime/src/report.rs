@@ -118,7 +118,7 @@ impl Report {
     ) -> Self {
         let share = |part: f64| if timeline.total_ns > 0.0 { part / timeline.total_ns } else { 0.0 };
         let mut binds: BTreeMap<String, f64> = BTreeMap::new();
-        for (resource, span) in &timeline.binds {
+        for (resource, span) in timeline.binds.iter() {
             *binds.entry(resource.name().to_owned()).or_default() += share(span.end_ns - span.begin_ns);
         }
         let cost = |cost: &crate::schedule::Cost| Cost {
@@ -180,7 +180,7 @@ fn over_time(timeline: &Timeline) -> Vec<String> {
     for interval in 0..INTERVALS {
         let (begin, end) = (interval as f64 * length, (interval + 1) as f64 * length);
         let mut times: Vec<(Resource, f64)> = Vec::new();
-        while let Some(&&(resource, span)) = binds.peek() {
+        while let Some(&(resource, span)) = binds.peek() {
             if span.begin_ns >= end {
                 break;
             }

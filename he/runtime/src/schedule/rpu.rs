@@ -571,12 +571,8 @@ impl<'m> Rpu<'m> {
     }
 
     fn bind(&mut self, resource: Resource, begin: Time, end: Time) {
-        if end <= begin {
-            return;
-        }
-        match self.out.binds.last_mut() {
-            Some((last, span)) if *last == resource => span.end_ns = end.ns(),
-            _ => self.out.binds.push((resource, Interval { begin, end }.into())),
+        if end > begin {
+            self.out.binds.until(resource, end);
         }
     }
 

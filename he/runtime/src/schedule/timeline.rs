@@ -3,7 +3,7 @@
 use super::HbmUse;
 use crate::launches::facts::Resource;
 use crate::schedule::record::{Event, Places};
-use crate::schedule::time::Span;
+use crate::schedule::time::{Interval, Span, Time};
 use crate::schedule::traffic::{Kind, Traffic};
 use sim::{Events, Work};
 
@@ -61,6 +61,35 @@ pub struct Account {
     pub expanded_bytes: u64,
 }
 
+/// What limits the time: intervals that meet, from the beginning on. A long program has tens of millions, so
+/// none has its beginning.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Binds {
+    resources: Vec<Resource>,
+    ends: Vec<Time>,
+}
+
+impl Binds {
+    /// A resource limits the time from the last end to this one.
+    pub(crate) fn until(&mut self, resource: Resource, end: Time) {
+        if let (Some(last), Some(of)) = (self.ends.last_mut(), self.resources.last())
+            && *of == resource
+        {
+            *last = end;
+        } else {
+            self.resources.push(resource);
+            self.ends.push(end);
+        }
+    }
+
+    /// The resources with their intervals, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (Resource, Span)> + '_ {
+        let begins = [Time::ZERO].into_iter().chain(self.ends.iter().copied());
+        let intervals = begins.zip(&self.ends).map(|(begin, &end)| Interval { begin, end }.into());
+        self.resources.iter().copied().zip(intervals)
+    }
+}
+
 /// The timing of a program.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timeline {
@@ -74,8 +103,8 @@ pub struct Timeline {
     pub traffic: Traffic,
     /// The costs by name of the kernel, in the order of the first launches.
     pub costs: Vec<(&'static str, Cost)>,
-    /// The time that each resource limits, in order: intervals that meet.
-    pub binds: Vec<(Resource, Span)>,
+    /// The time that each resource limits.
+    pub binds: Binds,
     /// The largest number of words in the VDM.
     pub peak_vdm_words: u64,
     /// The bytes of keys that the generator expands from seeds; none if it expands none.
