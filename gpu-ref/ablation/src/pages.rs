@@ -49,7 +49,7 @@ pub fn pages() -> Result<Vec<(PathBuf, String)>> {
         ("singles", times::singles()?),
         ("sizes", times::sizes()?),
         ("ratios", times::ratios()?),
-        ("claimed", times::claimed()?),
+        ("changes", times::changes()?),
         ("many sizes", times::many_sizes()?),
         ("steady", times::steady()?),
         ("free roots", times::free_roots()?),

@@ -147,10 +147,9 @@ impl Recipe {
         transforms: usize,
     ) -> Result<Self, Error> {
         let in_passes = Self::in_passes(card, word_bits, log_n, largest, transforms)?;
-        let chained = |passes, blocks, shared_roots| -> Result<Self, Error> {
+        let chained = |passes, shared_roots| -> Result<Self, Error> {
             let own = in_passes.clone().without(Feature::Alternating).with_passes(passes)?;
-            let product = Product { separate: false, blocks };
-            own.with_shared_roots(shared_roots)?.with_product(product)?.with(Feature::Chained)
+            own.with_shared_roots(shared_roots)?.with(Feature::Chained)
         };
         let is_once = Feature::Once.suits(&in_passes) && best::fills_clusters(card, log_n, transforms);
         if !is_once && (word_bits == 32 || transforms < best::many(log_n)) {
@@ -159,13 +158,14 @@ impl Recipe {
         let own = if is_once {
             in_passes.clone().with(Feature::Once)?
         } else if let Some(passes) = best::chained(card, word_bits, in_passes.modulus_bits, log_n) {
-            chained(passes, best::CHAINED_PRODUCT_BLOCKS, in_passes.shared_roots)?
+            chained(passes, in_passes.shared_roots)?
         } else {
             return Ok(in_passes);
         };
         Ok(match best::chained_products(card, word_bits, in_passes.modulus_bits, log_n) {
             Some((passes, blocks)) => {
-                Self { of_products: Some(Box::new(chained(passes, blocks, 0)?)), ..own }
+                let products = chained(passes, 0)?.with_product(Product { separate: false, blocks })?;
+                Self { of_products: Some(Box::new(products)), ..own }
             }
             None => own,
         })

@@ -1,6 +1,7 @@
 //! Times of transforms and products, compared with public codes.
 
 use super::{folder, lines, table};
+use gpu_ref::Timing;
 use std::io::{Error, Result};
 
 /// Number of moduli, transforms per batch, and mode.
@@ -278,19 +279,25 @@ fn family(line: &Beside) -> &str {
     line[9].split(' ').next().unwrap_or_default()
 }
 
-/// A line of `h200-claims.csv`: call, kernels, work, log2 of N, word, modulus, moduli, time.
-type Claimed = [String; 8];
+/// A line of `h200-changes.csv`: kernels, run, work, log2 of N, word, modulus, batch, mode, time, extremes. All
+/// have 64 moduli.
+type Change = [String; 11];
 
-/// The fastest time of kernels in a call, for a work, log2 of N, a word and a modulus.
-fn fastest(times: &[Claimed], key: &[String], call: &str, kernels: &str) -> Option<f64> {
-    let of = times.iter().filter(|time| time[2..6] == *key && time[0] == call && time[1] == kernels);
-    of.filter_map(|time| time[7].parse().ok()).reduce(f64::min)
+/// The median over the runs.
+fn median(times: &[Change], kernels: &str, key: &[String], setting: [&str; 2]) -> Option<f64> {
+    let of = times.iter().filter(|time| time[0] == kernels && time[2..6] == *key && time[6..8] == setting);
+    let us: Option<Vec<f64>> = of.map(|time| time[8].parse().ok()).collect();
+    Some(Timing::of(us?)?.median)
 }
 
-/// The keys of kernels, each once.
-fn keys<'t>(times: &'t [Claimed], kernels: &str) -> Vec<&'t [String]> {
+fn key_cells(key: &[String]) -> [String; 4] {
+    [format!("2^{}", key[1]), key[0].clone(), key[2].clone(), key[3].clone()]
+}
+
+/// Work, log2 of N, word and modulus of lines, each once.
+fn keys<const FIELDS: usize>(times: &[[String; FIELDS]]) -> Vec<&[String]> {
     let mut keys: Vec<&[String]> = Vec::new();
-    for time in times.iter().filter(|time| time[1] == kernels) {
+    for time in times {
         if !keys.contains(&&time[2..6]) {
             keys.push(&time[2..6]);
         }
@@ -298,58 +305,41 @@ fn keys<'t>(times: &'t [Claimed], kernels: &str) -> Vec<&'t [String]> {
     keys
 }
 
-fn key_cells(key: &[String]) -> [String; 4] {
-    [format!("2^{}", key[1]), key[0].clone(), key[2].clone(), key[3].clone()]
+/// Times before chains shared no state, and now.
+pub(super) fn changes() -> Result<String> {
+    let times: Vec<Change> = lines("h200-changes.csv")?;
+    let row = |key: &&[String]| {
+        let cells = ["64", "512"].map(|batch| {
+            let of = |kernels| median(&times, kernels, key, [batch, "cold"]).unwrap_or(f64::NAN);
+            let (before, now) = (of("before"), of("now"));
+            [format!("{before:.4}"), format!("{now:.4}"), format!("{:.3}", now / before)]
+        });
+        [&key_cells(key)[..], &cells.concat()].concat()
+    };
+    let batches = ["64: before", "now", "now / before", "512: before", "now", "now / before"];
+    Ok(table(&[&["N", "work", "word", "modulus"][..], &batches].concat(), keys(&times).iter().map(row)))
 }
 
-/// The fastest times of all calls: before, with tickets and with claims; the last over the first in each
-/// call; and the time in the whole benchmark, of another call.
-pub(super) fn claimed() -> Result<String> {
-    let (times, whole) = (lines::<Claimed>("h200-claims.csv")?, own("h200-many.csv", false)?);
-    let us = |us: Option<f64>| us.map_or(String::new(), |us| format!("{us:.4}"));
-    let row = |key: &&[String]| {
-        let of = |call, kernels| fastest(&times, key, call, kernels);
-        let calls = ["2", "3", "4"].into_iter();
-        let calls = calls.filter_map(|call| Some((of(call, "before")?, of(call, "claims")?)));
-        let (before, after): (Vec<f64>, Vec<f64>) = calls.unzip();
-        let ratios: Vec<String> =
-            before.iter().zip(&after).map(|(before, after)| format!("{:.3}", after / before)).collect();
-        let least = |all: &[f64]| us(all.iter().copied().reduce(f64::min));
-        let code = ["best".to_owned(), key[2].clone(), key[3].clone()];
-        let whole = shown(find(&whole, &code, &key[0], &key[1], ("64", "512", "cold")));
-        let cells = [least(&before), us(of("2", "tickets")), least(&after), ratios.join(" / "), whole];
-        [&key_cells(key)[..], &cells].concat()
-    };
-    Ok(table(
-        &[
-            "N",
-            "work",
-            "word",
-            "modulus",
-            "before",
-            "tickets",
-            "claims",
-            "claims / before",
-            "whole benchmark",
-        ],
-        keys(&times, "before").iter().map(row),
-    ))
-}
+/// A line of `h200-roots.csv`: kernels, run, work, log2 of N, word, modulus, time.
+type Roots = [String; 7];
 
 /// Chains whose roots cost nothing, and the most that pairs of blocks with common roots can save: a half of
 /// it.
 pub(super) fn free_roots() -> Result<String> {
-    let times: Vec<Claimed> = lines("h200-claims.csv")?;
+    let times: Vec<Roots> = lines("h200-roots.csv")?;
     let row = |key: &&[String]| {
-        let of = |kernels| fastest(&times, key, "2", kernels).unwrap_or(f64::NAN);
-        let (with, without) = (of("claims"), of("no roots"));
+        let of = |kernels| {
+            let of = times.iter().filter(|time| time[0] == kernels && time[2..6] == **key);
+            of.filter_map(|time| time[6].parse().ok()).reduce(f64::min).unwrap_or(f64::NAN)
+        };
+        let (with, without) = (of("chain"), of("no roots"));
         let cells =
             [format!("{with:.4}"), format!("{without:.4}"), format!("{:.1}%", 50.0 * (1.0 - without / with))];
         [&key_cells(key)[..], &cells].concat()
     };
     Ok(table(
         &["N", "work", "word", "modulus", "chain", "without roots", "half of the difference"],
-        keys(&times, "no roots").iter().map(row),
+        keys(&times).iter().map(row),
     ))
 }
 
@@ -378,25 +368,15 @@ pub(super) fn many_sizes() -> Result<String> {
 
 /// A steady state beside bursts, 64 moduli in batches of 512 at 2^16.
 pub(super) fn steady() -> Result<String> {
-    let times = own("h200-many.csv", false)?;
-    let row = |code: &Code| {
-        let cells = ["forward", "inverse", "product"].map(|work| {
-            ["cold", "steady"].map(|mode| shown(find(&times, code, work, "16", ("64", "512", mode))))
-        });
-        [&code[..], &cells.concat()].concat()
+    let times: Vec<Change> = lines("h200-changes.csv")?;
+    let row = |key: &&[String]| {
+        let of = |mode| median(&times, "now", key, ["512", mode]);
+        let (bursts, steady) = (of("cold")?, of("steady")?);
+        let cells = [format!("{bursts:.4}"), format!("{steady:.4}"), format!("{:.3}", steady / bursts)];
+        Some([&key_cells(key)[..], &cells].concat())
     };
-    let head = [
-        "code",
-        "word",
-        "modulus",
-        "forward, bursts",
-        "steady",
-        "inverse, bursts",
-        "steady",
-        "product, bursts",
-        "steady",
-    ];
-    Ok(table(&head, codes(&times).into_iter().map(row)))
+    let head = ["N", "work", "word", "modulus", "bursts", "steady", "steady / bursts"];
+    Ok(table(&head, keys(&times).iter().filter_map(row)))
 }
 
 #[cfg(test)]

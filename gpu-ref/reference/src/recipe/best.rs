@@ -65,14 +65,14 @@ pub(super) fn chained(card: Card, word_bits: u32, modulus_bits: u32, log_n: u32)
     match (word_bits, modulus_bits, log_n) {
         (64, 50 | 60 | 61, 14) => Some(pair(log_n, 6, (4, 5, 5), (4, 3, 5))),
         (64, 50, 15) => Some(pair(log_n, 7, (4, 5, 3), (4, 4, 3))),
-        (64, 60 | 61, 15) => Some(pair(log_n, 6, (4, 5, 8), (4, 2, 8))),
-        (64, 50, 16) => Some(pair(log_n, 8, (4, 4, 4), (3, 3, 4))),
-        (64, 60 | 61, 16) => Some(pair(log_n, 8, (4, 3, 5), (4, 3, 5))),
+        (64, 60 | 61, 15) => Some(pair(log_n, 6, (4, 5, 8), (3, 1, 8))),
+        (64, 50, 16) => Some(pair(log_n, 7, (4, 4, 5), (4, 2, 5))),
+        (64, 60 | 61, 16) => Some(pair(log_n, 7, (4, 4, 8), (3, 1, 8))),
         _ => None,
     }
 }
 
-/// Passes of chained products where transforms have others, and the minimum number of resident blocks. The
+/// Passes of chained products, which differ from those of transforms, and the minimum number of resident blocks. The
 /// heart waits for instructions if it has 16 points a thread of 64 bits.
 pub(super) fn chained_products(
     card: Card,
@@ -88,13 +88,11 @@ pub(super) fn chained_products(
         (64, 50 | 60 | 61, 14) => Some((pair(log_n, 7, (4, 5, 3), (2, 3, 3)), 3)),
         (64, 50, 15) => Some((pair(log_n, 7, (4, 5, 3), (3, 3, 3)), 3)),
         (64, 60 | 61, 15) => Some((pair(log_n, 6, (4, 6, 3), (3, 2, 3)), 3)),
+        (64, 50, 16) => Some((pair(log_n, 8, (4, 4, 4), (3, 3, 4)), 3)),
         (64, 60 | 61, 16) => Some((pair(log_n, 8, (4, 4, 3), (3, 3, 3)), 3)),
         _ => None,
     }
 }
-
-/// The minimum number of resident blocks of products with the passes of [`chained`].
-pub(super) const CHAINED_PRODUCT_BLOCKS: u32 = 3;
 
 /// Bytes between two steps of a chain, by the order of its blocks. With fewer, blocks wait; much more does not
 /// stay in the L2 cache.
