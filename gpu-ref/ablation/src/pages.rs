@@ -50,6 +50,7 @@ pub fn pages() -> Result<Vec<(PathBuf, String)>> {
         ("sizes", times::sizes()?),
         ("ratios", times::ratios()?),
         ("changes", times::changes()?),
+        ("taken", times::taken()?),
         ("many sizes", times::many_sizes()?),
         ("steady", times::steady()?),
         ("free roots", times::free_roots()?),

@@ -320,6 +320,33 @@ pub(super) fn changes() -> Result<String> {
     Ok(table(&[&["N", "work", "word", "modulus"][..], &batches].concat(), keys(&times).iter().map(row)))
 }
 
+/// A line of `h200-taken.csv`: kernels, run, multiprocessors taken, time.
+type Taken = [String; 4];
+
+/// The multiprocessors of an H200.
+const MULTIPROCESSORS: f64 = 132.0;
+
+/// Times while another kernel holds multiprocessors, over those on the whole card; and what all others need if
+/// they share the work.
+pub(super) fn taken() -> Result<String> {
+    let times: Vec<Taken> = lines("h200-taken.csv")?;
+    let us = |kernels: &str, taken: &str| {
+        let of = times.iter().filter(|time| time[0] == kernels && time[2] == taken);
+        Timing::of(of.filter_map(|time| time[3].parse().ok()).collect()).map_or(f64::NAN, |of| of.median)
+    };
+    let kernels = ["32 bits, once", "32 bits, passes", "64/60, chain"];
+    let row = |taken: &str| {
+        let held: f64 = taken.parse().expect("a number");
+        let ratios = kernels.map(|kernels| format!("{:.2}", us(kernels, taken) / us(kernels, "0")));
+        [&[taken.to_owned(), format!("{:.2}", MULTIPROCESSORS / (MULTIPROCESSORS - held))][..], &ratios]
+            .concat()
+    };
+    Ok(table(
+        &[&["taken", "in proportion"][..], &kernels].concat(),
+        ["1", "2", "4", "8", "16", "33", "66"].map(row),
+    ))
+}
+
 /// A line of `h200-roots.csv`: kernels, run, work, log2 of N, word, modulus, time.
 type Roots = [String; 7];
 
