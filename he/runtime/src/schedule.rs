@@ -125,6 +125,7 @@
 mod channel;
 pub mod consecutive;
 mod home;
+mod link;
 mod place;
 pub mod record;
 mod rpu;

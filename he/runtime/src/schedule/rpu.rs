@@ -1,14 +1,15 @@
 //! The RPU with its memories, and the launches that it runs one after the other.
 
-use super::timeline::{Account, Run, Timeline, Transfer};
+use super::link::Link;
+use super::timeline::{Run, Timeline};
 use super::uses::Uses;
 use super::{BURST_BYTES, INSTRUCTION_BYTES, LAUNCH_WORD_BYTES, TooLarge};
 use crate::launches::facts::{Facts, Resource, accesses_per_cycle};
 use crate::schedule::channel::{Channel, Direction, least};
-use crate::schedule::place::{Full, Item, ItemId, Memory, NextUse, Save, Saved, Space};
-use crate::schedule::record::{Action, Event, Extent};
+use crate::schedule::place::{Full, Item, ItemId, Memory, NextUse, Saved, Space};
+use crate::schedule::record::{Action, Extent};
 use crate::schedule::time::{Interval, Span, Time};
-use crate::schedule::traffic::{Kind, Traffic};
+use crate::schedule::traffic::Kind;
 use rustc_hash::FxHashMap;
 use sim::Clock;
 use sim::Machine;
@@ -46,65 +47,6 @@ struct Fetched {
     ready: Time,
     /// The end of its last launch.
     idle: Time,
-}
-
-/// The channel with what crosses it.
-#[derive(Debug)]
-struct Link {
-    channel: Channel,
-    traffic: Traffic,
-    /// The bytes of transfers that were planned since the last run, without gathers and programs.
-    moved: u64,
-    /// The end of the last transfer.
-    end: Time,
-    /// The launch of that transfer.
-    last: u32,
-    /// An account of each launch so far.
-    accounts: Option<Vec<Account>>,
-    transfers: Option<Vec<Transfer>>,
-    /// What takes place, if it is recorded.
-    events: Option<Vec<Event>>,
-}
-
-impl Link {
-    /// Records an action.
-    fn record(&mut self, span: Interval, action: impl FnOnce() -> Action) {
-        if let Some(events) = &mut self.events {
-            events.push(Event { span: span.into(), action: action() });
-        }
-    }
-
-    /// A transfer of a launch.
-    fn transfer(
-        &mut self,
-        launch: u32,
-        (kind, bytes): (Kind, u64),
-        ready: Time,
-        direction: Direction,
-    ) -> Interval {
-        let interval = self.channel.transfer(bytes, ready, direction);
-        if let Some(accounts) = &mut self.accounts {
-            accounts[launch as usize].traffic[kind] += bytes;
-        }
-        if interval.end > self.end {
-            self.last = launch;
-        }
-        self.traffic[kind] += bytes;
-        self.moved += if matches!(kind, Kind::Permutations | Kind::Programs) { 0 } else { bytes };
-        self.end = self.end.max(interval.end);
-        if bytes > 0
-            && let Some(transfers) = &mut self.transfers
-        {
-            transfers.push(Transfer { kind, bytes, span: interval.into() });
-        }
-        interval
-    }
-
-    fn save(&mut self, save: &Save) -> Interval {
-        let interval = self.transfer(save.launch, (save.kind, save.bytes), save.ready, Direction::Write);
-        self.record(interval, || Action::Store(save.extents.clone()));
-        interval
-    }
 }
 
 /// What a timeline records.
@@ -158,25 +100,15 @@ impl<'m> Rpu<'m> {
         machine: &'m Machine,
         vdm: (u64, u64),
         (items, uses): (Vec<Item>, Uses),
-        Records { record, accounts, events }: Records,
+        records: Records,
     ) -> Self {
-        let link = Link {
-            channel: Channel::new(&machine.hbm),
-            traffic: Traffic::default(),
-            moved: 0,
-            end: Time::ZERO,
-            last: 0,
-            accounts: accounts.then(Vec::new),
-            transfers: record.then(Vec::new),
-            events: events.then(Vec::new),
-        };
         let ghz = Clock::of(machine).ghz();
         Self {
             machine,
             ghz,
-            memory: Memory::new(vdm, machine.instruction_set(), items, events),
+            memory: Memory::new(vdm, machine.instruction_set(), items, records.events),
             uses,
-            link,
+            link: Link::new(machine, records),
             generator: Channel::at(machine.generator_gb_per_s(ghz)),
             expanded: 0,
             programs: FxHashMap::default(),
@@ -190,7 +122,7 @@ impl<'m> Rpu<'m> {
             set: Time::ZERO,
             compute: Time::ZERO,
             out: Timeline::default(),
-            record,
+            record: records.record,
         }
     }
 
@@ -201,9 +133,7 @@ impl<'m> Rpu<'m> {
     pub(crate) fn launch(&mut self, index: u32, task: &Task<'_>) -> Result<Span, TooLarge> {
         self.memory.launch = index;
         let (computed, compute) = (self.computed, self.compute);
-        if let Some(accounts) = &mut self.link.accounts {
-            accounts.resize(index as usize + 1, Account::default());
-        }
+        self.link.open(index);
         let interval = match task.kernel {
             Some((kernel, program, bytes)) => {
                 let interval = match kernel.slices {
