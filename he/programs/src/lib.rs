@@ -41,6 +41,7 @@ mod definition;
 mod emitter;
 mod error;
 mod failure;
+mod foreign;
 pub mod heir;
 pub mod logistic;
 mod matrix;
