@@ -6,7 +6,9 @@ use crate::machine::PyMachine;
 use diagnostic::Diagnostic;
 use diagnostic::input::{self, Content};
 use lab_run::{RingData, RingFile, RingRun, idle_outputs, ring_page, table};
-use programs::{Generated, Options, ParameterSet, SETS, all_programs, find_program, generate_defined, heir, orion};
+use programs::{
+    Generated, Options, ParameterSet, SETS, all_programs, find_program, generate_defined, heir, orion,
+};
 use pyo3::prelude::*;
 use ring_program::data::Words;
 use ring_program::{Group, Inputs, Manifest, RingProgram};
