@@ -38,25 +38,22 @@ fn transform(
     node: &Node<'_>,
     operands: &[Vec<Ciphertext>],
 ) -> Result<Vec<Ciphertext>, Diagnostic> {
-    let Config { output_rotations, num_input_cts: columns, num_output_cts: rows, .. } = e.config(node)?;
-    let inputs = &operands[0];
+    let config: Config = e.config(node)?;
+    let (inputs, rows, columns) = (&operands[0], config.num_output_cts, config.num_input_cts);
     if inputs.len() != columns || rows == 0 {
         let message = format!("a matrix of {rows} x {columns} blocks, and {} ciphertexts", inputs.len());
         return Err(e.wrong(node, message));
     }
     let slots = e.program.slots();
-    if output_rotations > slots.ilog2() {
-        let message = format!("config.output_rotations is {output_rotations}, and there are {slots} slots");
+    if config.output_rotations > slots.ilog2() {
+        let rotations = config.output_rotations;
+        let message = format!("config.output_rotations is {rotations}, and there are {slots} slots");
         return Err(e.wrong(node, message));
-    }
-    let known: BTreeSet<&str> = node.blob_refs.iter().flatten().map(|(name, _)| &**name).collect();
-    if known.len() > rows.saturating_mul(columns + 1) {
-        return Err(e.wrong(node, format!("{} blobs for {rows} x {columns} blocks", known.len())));
     }
     // The level at which the matrix is encoded.
     let mut lowered = Vec::new();
     for input in inputs {
-        if input.level() < node.level + 1 {
+        if input.level() <= node.level {
             let message =
                 format!("its operand has the level {}, and its own is {}", input.level() - 1, node.level);
             return Err(e.wrong(node, message));
@@ -64,25 +61,12 @@ fn transform(
         let input = e.circuit.at(input, node.level + 1);
         lowered.push(e.checked(node, input)?);
     }
-    let (mut results, mut read) = (Vec::new(), 0);
+    let (mut results, mut read) = (Vec::new(), BTreeSet::new());
     for row in 0..rows {
         let mut sum: Option<Ciphertext> = None;
         for (column, input) in lowered.iter().enumerate() {
-            let name = format!("diag_{row}_{column}");
-            let Some(blob) = e.blob(node, &name)? else {
-                return Err(e.wrong(node, format!("blob_refs lacks `{name}`")));
-            };
-            read += 1;
-            let diagonals = diagonals(blob, slots);
-            let diagonals =
-                diagonals.map_err(|reason| e.wrong(node, format!("blob_refs.{name}: {reason}")))?;
-            let block = if rows == 1 && columns == 1 {
-                node.name.clone()
-            } else {
-                format!("{}_{row}_{column}", node.name)
-            };
-            let product = e.circuit.linear_transform(&block, input, &diagonals, Hoisting::Double);
-            let product = e.checked(node, product)?;
+            let product = block(e, node, input, (row, column, rows.saturating_mul(columns)))?;
+            read.insert(format!("diag_{row}_{column}"));
             sum = Some(match sum {
                 None => product,
                 Some(sum) => {
@@ -91,22 +75,9 @@ fn transform(
                 }
             });
         }
-        let mut result = sum.expect("a matrix has a column");
-        let name = format!("bias_{row}");
-        if let Some(blob) = e.blob(node, &name)? {
-            read += 1;
-            let bias = slots_of(&mut Rest { bytes: blob, at: 0 }, slots).filter(|_| blob.len() == 8 * slots);
-            let bias = bias.ok_or_else(|| {
-                let message =
-                    format!("blob_refs.{name}: {} bytes, expected {slots} finite numbers", blob.len());
-                e.wrong(node, message)
-            })?;
-            let name = numbered(&format!("{}.bias", node.name), row, rows);
-            let bias = e.circuit.summand(&name, &result, Some(bias));
-            let sum = e.circuit.add_plaintext(&result, &bias);
-            result = e.checked(node, sum)?;
-        }
-        for step in 1..=output_rotations {
+        let mut result = biased(e, node, sum.expect("a matrix has a column"), (row, rows))?;
+        read.insert(format!("bias_{row}"));
+        for step in 1..=config.output_rotations {
             let rotated = e.circuit.rotate(&result, (slots >> step) as i64);
             let rotated = e.checked(node, rotated)?;
             let sum = e.circuit.add(&result, &rotated);
@@ -114,22 +85,52 @@ fn transform(
         }
         results.push(result);
     }
-    if read < known.len() {
-        let is_read = |name: &&&str| {
-            let numbers =
-                |prefix: &str| name.strip_prefix(prefix).map(|rest| rest.split('_').map(str::parse::<usize>));
-            let within = |number: Option<Result<usize, _>>, count| {
-                number.is_some_and(|number| number.is_ok_and(|x| x < count))
-            };
-            let diag = numbers("diag_").is_some_and(|mut n| {
-                within(n.next(), rows) && within(n.next(), columns) && n.next().is_none()
-            });
-            diag || numbers("bias_").is_some_and(|mut n| within(n.next(), rows) && n.next().is_none())
-        };
-        let other = known.iter().find(|name| !is_read(name)).copied().unwrap_or_default();
-        return Err(e.wrong(node, format!("blob_refs: unknown blob `{}`", diagnostic::one_line(other))));
+    match node.blob_refs.iter().flatten().find(|(name, _)| !read.contains(*name)) {
+        None => Ok(results),
+        Some((name, _)) => {
+            let name = diagnostic::one_line(name);
+            Err(e.wrong(node, format!("blob_refs: unknown blob `{name}`")))
+        }
     }
-    Ok(results)
+}
+
+/// The product with one of several blocks.
+fn block(
+    e: &mut Evaluation<'_, '_>,
+    node: &Node<'_>,
+    input: &Ciphertext,
+    (row, column, count): (usize, usize, usize),
+) -> Result<Ciphertext, Diagnostic> {
+    let name = format!("diag_{row}_{column}");
+    let Some(blob) = e.blob(node, &name)? else {
+        return Err(e.wrong(node, format!("blob_refs lacks `{name}`")));
+    };
+    let diagonals = diagonals(blob, e.program.slots());
+    let diagonals = diagonals.map_err(|reason| e.wrong(node, format!("blob_refs.{name}: {reason}")))?;
+    let name = if count == 1 { node.name.clone() } else { format!("{}_{row}_{column}", node.name) };
+    let product = e.circuit.linear_transform(&name, input, &diagonals, Hoisting::Double);
+    e.checked(node, product)
+}
+
+/// The sum with the bias of a row, if it has one. The bias has the scale of the row.
+fn biased(
+    e: &mut Evaluation<'_, '_>,
+    node: &Node<'_>,
+    sum: Ciphertext,
+    (row, rows): (usize, usize),
+) -> Result<Ciphertext, Diagnostic> {
+    let name = format!("bias_{row}");
+    let Some(blob) = e.blob(node, &name)? else { return Ok(sum) };
+    let slots = e.program.slots();
+    let bias = slots_of(&mut Rest { bytes: blob, at: 0 }, slots).filter(|_| blob.len() == 8 * slots);
+    let bias = bias.ok_or_else(|| {
+        let message = format!("blob_refs.{name}: {} bytes, expected {slots} finite numbers", blob.len());
+        e.wrong(node, message)
+    })?;
+    let name = numbered(&format!("{}.bias", node.name), row, rows);
+    let bias = e.circuit.summand(&name, &sum, Some(bias));
+    let sum = e.circuit.add_plaintext(&sum, &bias);
+    e.checked(node, sum)
 }
 
 /// The diagonals of a block: their number, their indices, and their slots.

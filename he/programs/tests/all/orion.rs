@@ -232,6 +232,12 @@ fn matrices_that_do_not_fit_are_refused_by_name() {
     wrong("\"diag_0_0\":0,\"bias_0\":1", &[diagonal(0, 1.0), vec![0; 8]], "blob_refs.bias_0: 8 bytes");
     wrong("\"diag_0_0\":0,\"bias\":0", &[diagonal(0, 1.0)], "unknown blob `bias`");
     wrong("\"diag_0_0\":0", &[diagonal(0, 1.0), vec![0; 8]], "no layer has the blob 1");
+    let high = header("\"diag_0_0\":0", 1, config).replace("\"level\":3", &format!("\"level\":{}", u64::MAX));
+    let message = error(&container(&high, &[diagonal(0, 1.0)]));
+    assert!(
+        message.contains("its operand has the level 3, and its own is 18446744073709551615"),
+        "{message}"
+    );
     let many = config.replace("\"output_rotations\":0", "\"output_rotations\":8");
     let message = error(&container(&header("\"diag_0_0\":0", 1, &many), &[diagonal(0, 1.0)]));
     assert!(message.contains("config.output_rotations is 8, and there are 128 slots"), "{message}");
