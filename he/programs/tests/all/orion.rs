@@ -116,6 +116,18 @@ fn layers_become_operations_and_stages() {
     assert_eq!(import.generated.program.outputs()[0].limbs.len(), 1);
 }
 
+/// The differences from powers of two are those of `moduli_chain` and `aux_moduli_chain` of orion-v2-lattigo
+/// 6.2.4.
+#[test]
+fn moduli_are_those_that_lattigo_takes() {
+    let params =
+        PARAMS.replace("\"logn\":8", "\"logn\":10").replace("[50,", "[60,").replace("[51]", "[61,61,61]");
+    let set = import(&container(&network(&params, &LAYERS, &EDGES), &[])).unwrap().generated.set;
+    let near = |bits: u32, difference: i128| ((1_i128 << bits) + difference) as u128;
+    assert_eq!(set.q(), [near(60, -16_383), near(40, -34_815), near(40, -36_863), near(40, 51_201)]);
+    assert_eq!(set.p(), [near(61, -10_239), near(61, -71_679), near(61, -77_823)]);
+}
+
 /// Its own bootstrap: Lattigo's moduli and the file's special ones.
 #[test]
 fn a_network_with_a_bootstrap() {
