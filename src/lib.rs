@@ -109,7 +109,7 @@ subcommands! {
     Disasm => disassemble,
     /// Generate a program for a machine
     Gen => generate,
-    /// Import a program of HEIR as a ring program
+    /// Import a program of HEIR, or a network of Orion, as a ring program
     Import => import,
     /// Run a program: execute it, simulate its timing, check its result
     Run => run,

@@ -386,6 +386,13 @@ def run(
     return Run(_rpu.run(program._program, _machine(machine), words, seed, check, execute, timing, stream, lenient))
 
 
+def _warn_of_scales(worst_sum: float) -> None:
+    """Warns of sums whose summands differ in scale, at the line that imports them."""
+    if worst_sum > 0:
+        bits = -math.log2(worst_sum)
+        warnings.warn(f"scales of summands differ: one may be wrong by 2^-{bits:.1f} of its size", stacklevel=3)
+
+
 class RingProgram:
     """A program of homomorphic encryption: one operation on one residue polynomial, a limb, per line. `ring_program`
     generates one."""
@@ -421,9 +428,15 @@ class RingProgram:
             plaintexts = "plaintext is an input" if len(given) == 1 else "plaintexts are inputs"
             message = f"{len(given)} {plaintexts}, since the file does not have their numbers, such as `{given[0]}`"
             warnings.warn(message, stacklevel=2)
-        if worst_sum > 0:
-            bits = -math.log2(worst_sum)
-            warnings.warn(f"scales of summands differ: one may be wrong by 2^-{bits:.1f} of its size", stacklevel=2)
+        _warn_of_scales(worst_sum)
+        return cls(program)
+
+    @classmethod
+    def import_orion(cls, path: str | os.PathLike[str]) -> RingProgram:
+        """Reads a network of Orion: what its compiler writes in version 2, for the standard ring. Its input is `input`, its
+        output `output`. Warns of summands whose scales differ."""
+        program, worst_sum = _rpu.RingProgram.import_orion(Path(path))
+        _warn_of_scales(worst_sum)
         return cls(program)
 
     @property

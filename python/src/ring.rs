@@ -6,7 +6,9 @@ use crate::machine::PyMachine;
 use diagnostic::Diagnostic;
 use diagnostic::input::{self, Content};
 use lab_run::{RingData, RingFile, RingRun, idle_outputs, ring_page, table};
-use programs::{Generated, Options, ParameterSet, SETS, all_programs, find_program, generate_defined, heir};
+use programs::{
+    Generated, Options, ParameterSet, SETS, all_programs, find_program, generate_defined, heir, orion,
+};
 use pyo3::prelude::*;
 use ring_program::data::Words;
 use ring_program::{Group, Inputs, Manifest, RingProgram};
@@ -92,6 +94,20 @@ impl PyRingProgram {
             let import = program.import(n, &arguments).map_err(raise)?;
             let (title, set) = (program.title(&import), import.generated.set.clone());
             Ok((Self::of_circuit(title, import.generated, set), import.given, import.worst_sum))
+        })?
+    }
+
+    /// Reads a network of Orion. Beside it, the largest relative difference of the scales of summands.
+    #[staticmethod]
+    fn import_orion(py: Python<'_>, path: PathBuf) -> PyResult<(Self, f64)> {
+        interrupt::wait(py, move || {
+            let name = diagnostic::path(&path);
+            let bytes = input::read(&path, Content::Program)
+                .map_err(|error| wrong(format_args!("cannot read `{name}`: {error}")))?;
+            let program = orion::Program::read(&name, &bytes).map_err(raise)?;
+            let import = program.import().map_err(raise)?;
+            let (title, set) = (program.title(&import), import.generated.set.clone());
+            Ok((Self::of_circuit(title, import.generated, set), import.worst_sum))
         })?
     }
 

@@ -88,6 +88,14 @@ class RingPrograms(unittest.TestCase):
         with self.assertWarnsRegex(UserWarning, "1 plaintext is an input"):
             rpu.RingProgram.import_heir(samples / "differences.mlir", n=2048)
 
+    def test_networks_of_orion_are_read(self):
+        samples = Path(__file__).parents[2] / "he/programs/tests/orion"
+        program = rpu.RingProgram.import_orion(samples / "perceptron.orion")
+        self.assertEqual((program.n, program.title), (512, "perceptron of Orion, n = 512, 4 moduli q, 1 special moduli"))
+        self.assertEqual([stage["name"] for stage in program.run(execute=False).stages][:2], ["fc1", "act1"])
+        with self.assertRaisesRegex(rpu.RpuError, "this is no network of Orion"):
+            rpu.RingProgram.import_orion(samples / "perceptron.txt")
+
     def test_a_product_is_generated_saved_read_and_checked(self):
         product = rpu.ring_program("hmult", "ark", n=1024, level=4, dataflow="ocs")
         self.assertEqual((product.n, len(product.inputs["ct1.0"]), product.outputs["prod.0"]), (1024, 4, 3))
@@ -505,7 +513,8 @@ class Sweeps(unittest.TestCase):
 class Documents(unittest.TestCase):
     def test_the_examples_run(self):
         root = Path(__file__).parents[2]
-        for path in ["README.md", "python/README.md", "docs/book/src/python.md", "docs/book/src/circuits.md"]:
+        chapters = [f"docs/book/src/{name}.md" for name in ("python", "circuits", "bring-your-program")]
+        for path in ["README.md", "python/README.md", *chapters]:
             blocks = re.findall("^```python\n(.*?)^```", (root / path).read_text(encoding="utf-8"), re.M | re.S)
             self.assertTrue(blocks, path)
             names = {}

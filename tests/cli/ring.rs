@@ -326,3 +326,34 @@ fn a_wrong_input_leaves_no_output_file() {
     assert_eq!(output.status.code(), Some(2));
     assert!(!folder.join("c.bin").exists());
 }
+
+/// The committed network: as a program with a stage for each layer, and options that it does not have.
+#[test]
+fn a_network_of_orion_becomes_a_ring_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::copy(repository("he/programs/tests/orion/perceptron.orion"), folder.join("net.orion")).unwrap();
+    let import = |more: &[&str]| rpu(folder, &[&["import", "net.orion", "-o", "p.fhetch"], more].concat());
+    for (more, expected) in [
+        (&["--n", "1024"][..], "error: `--n` is not 512, the degree of `net.orion`"),
+        (
+            &["--argument", "w=w.json"],
+            "error: `--argument` for `w`: networks of Orion have no clear argument",
+        ),
+    ] {
+        let output = import(more);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.starts_with(expected), "{errors}");
+        assert!(!folder.join("p.fhetch").exists());
+    }
+    let output = import(&["--n", "512", "--plaintexts", "plaintexts"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = fs::read_to_string(folder.join("p.fhetch")).unwrap();
+    let counts = "# operations of Orion 2.1.8: 1 flatten, 2 linear_transform, 1 quad\n";
+    assert!(text.contains(counts), "{text:.400}");
+    assert!(folder.join("plaintexts/fc1.bias.npy").exists());
+    let report = json(folder, &["--check"]);
+    let stages = report["stages"].as_array().unwrap().iter().map(|stage| stage["name"].as_str().unwrap());
+    assert_eq!(stages.collect::<Vec<_>>(), ["fc1", "act1", "fc2"]);
+}

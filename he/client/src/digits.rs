@@ -10,7 +10,8 @@ use std::fmt::Write;
 const PIXELS: usize = 64;
 /// The copies of an image in a ciphertext: the channels of the network.
 const COPIES: usize = 4;
-const CLASSES: usize = 10;
+/// The digits.
+pub const CLASSES: usize = 10;
 
 /// An image of 8 x 8 pixels.
 #[derive(Clone, PartialEq, Debug)]

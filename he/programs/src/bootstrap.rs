@@ -66,6 +66,11 @@ impl Bootstrap {
         self.slot_to_coeff + self.eval_mod + self.coeff_to_slot + self.normalisation
     }
 
+    /// The fewest slots of a message, so that each matrix has a stage.
+    pub(crate) fn least_slots(&self) -> usize {
+        1 << self.coeff_to_slot.max(self.slot_to_coeff_matrices)
+    }
+
     /// The levels of a cosine by a polynomial and double angles, and of the arcsine.
     pub(crate) fn least_eval_mod(&self) -> usize {
         let levels = |degree: usize| degree.checked_ilog2().map_or(0, |log| log as usize + 1);

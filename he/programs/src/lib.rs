@@ -8,7 +8,7 @@
 //! * A [`Generator`] is a program with options. [`all_programs`] has those of this crate: key switches,
 //!   products, bootstraps, and applications. A crate of a user's own adds its generators with
 //!   [`add_programs`], for commands, sweeps and explorations.
-//! * [`heir`] reads programs that HEIR has compiled.
+//! * [`heir`] reads programs that HEIR has compiled, [`orion`] networks that Orion has.
 //! * [`DATAFLOWS`] are the orders of a key switch. They differ in the limbs that are alive at a time, never
 //!   in the results.
 //!
@@ -41,12 +41,14 @@ mod definition;
 mod emitter;
 mod error;
 mod failure;
+mod foreign;
 pub mod heir;
 pub mod logistic;
 mod matrix;
 mod network;
 mod noise;
 pub mod option;
+pub mod orion;
 mod polynomial;
 mod program;
 mod scale;

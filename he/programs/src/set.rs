@@ -4,6 +4,7 @@ mod contents;
 mod document;
 mod variation;
 
+pub(crate) use document::{alternating_primes, falling_primes};
 pub use variation::Variation;
 
 use crate::base::{Base, Levels, Tower};

@@ -18,6 +18,8 @@
 //!   blanks after them are not.
 //! * Numbers are decimal or hexadecimal. Leading zeros are errors: some readers would read octal.
 //! * The indices of the table of moduli must be right. Moduli are distinct primes that are 1 mod 2n.
+//! * `m=` is an index, or one of the moduli if it is beyond the table. `sr_automorph_eval`, which only moves
+//!   words, needs none.
 //! * A program ends with one `halt` or two, so a truncated text is an error.
 //! * `sr_addps` of 0 with a real modulus is an addition, not a copy.
 //!

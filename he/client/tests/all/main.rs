@@ -5,3 +5,4 @@ mod bootstrap;
 mod ciphertexts;
 mod circuits;
 mod heir;
+mod orion;

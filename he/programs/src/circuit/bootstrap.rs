@@ -85,7 +85,7 @@ impl Bootstrapping {
         settings.message_ratio_bits = options.message_ratio.unwrap_or(settings.message_ratio_bits);
         let most = c.set.degree().len() / 2;
         let slots = options.slots.unwrap_or(most);
-        let least = 1 << settings.coeff_to_slot.max(settings.slot_to_coeff_matrices);
+        let least = settings.least_slots();
         if !slots.is_power_of_two() || slots < least || slots > most {
             return Err(Error::PackedSlots { slots, least, most });
         }

@@ -7,6 +7,7 @@ use super::value::{Encoded, Matrix, Tensor, Value};
 use crate::Error;
 use crate::circuit::{Ciphertext, Circuit, Plaintext};
 use crate::definition::Definition;
+use crate::foreign::{MOST_ENCRYPTED, SCALE_BITS, overfull, summand};
 use crate::matrix::Slots;
 use crate::scale::Scale;
 use diagnostic::Diagnostic;
@@ -16,19 +17,6 @@ use std::rc::Rc;
 
 /// The most operations of an evaluation, so that it ends; assumed.
 const MOST_STEPS: u64 = 1 << 29;
-
-/// The most operations on ciphertexts, of which each has many lines; assumed.
-const MOST_ENCRYPTED: usize = 1 << 18;
-
-/// The largest relative difference of the scales of summands: an error of this size is noted, a larger one
-/// refused. Assumed.
-const WORST_SUM: f64 = 1.0 / 65_536.0;
-
-/// Scales with a smaller relative difference are equal: what is left of rounding to [`SCALE_BITS`].
-const EQUAL: f64 = 1e-30;
-
-/// The bits of a scale that are kept: squares of squares of exact ones grow without bound.
-const SCALE_BITS: u32 = 256;
 
 /// What an operation does.
 pub(super) type Handler =
@@ -417,8 +405,7 @@ impl<'p, 't> Evaluation<'p, 't> {
         a: &Ciphertext,
         b: Ciphertext,
     ) -> Result<Ciphertext, Diagnostic> {
-        let difference = (a.scale().over(b.scale()).to_f64() - 1.0).abs();
-        if a.level() != b.level() || difference.is_nan() || difference > WORST_SUM {
+        let Some((summand, difference)) = summand(a, b.clone()) else {
             let message = format!(
                 "`{}` of ciphertexts of {} and {} moduli with the scales {} and {}",
                 operation.name,
@@ -430,12 +417,9 @@ impl<'p, 't> Evaluation<'p, 't> {
             return Err(self
                 .error(operation, message)
                 .with_help("the summands must have one level and one scale"));
-        }
-        // Less is the rounding of scales.
-        if difference > EQUAL {
-            self.worst_sum = self.worst_sum.max(difference);
-        }
-        Ok(b.with_scale(a.scale().clone()))
+        };
+        self.worst_sum = self.worst_sum.max(difference);
+        Ok(summand)
     }
 
     /// A result, which must have the moduli, the scale and the components of its type.
@@ -456,9 +440,7 @@ impl<'p, 't> Evaluation<'p, 't> {
         if result.level() != is.level {
             return of("so many moduli:", &result.level(), &is.level);
         }
-        let room: f64 =
-            self.program.scheme.q[..is.level].iter().map(|&modulus| (modulus as f64).log2()).sum();
-        if scale.log2() >= room {
+        if let Some(room) = overfull(&result, &self.program.scheme.q) {
             let name = operation.name;
             let message =
                 format!("the result of `{name}` has the scale {scale}, above its moduli, 2^{room:.6}");

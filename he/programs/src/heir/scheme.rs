@@ -2,13 +2,9 @@
 
 use super::text::Operation;
 use super::types::Types;
-use crate::set::SETS;
+use crate::foreign::{BOOTSTRAP_SET, Messages, Parameters, log2};
 use crate::{Error, ParameterSet};
 use diagnostic::{Code, Diagnostic};
-use std::fmt::Write as _;
-
-/// The set whose moduli, keys and settings bootstraps have: a file has none.
-pub(super) const BOOTSTRAP_SET: &str = "lattigo-n16qp1546";
 
 /// The parameters of CKKS.
 #[derive(Clone, Debug)]
@@ -66,60 +62,29 @@ impl<'t> Scheme<'t> {
         let wrong =
             |message: String| types.source.error(self.text, message).with_code(Code::Contradiction.name());
         let own = 1_u64 << self.log_n;
-        let (mut q, mut p, mut rest) = (self.q.clone(), self.p.clone(), String::new());
+        let mut parameters = Parameters {
+            name: format!("heir-{name}"),
+            origin: format!("ckks.schemeParam of {}", types.source.file),
+            n: own,
+            q: self.q.clone(),
+            p: self.p.clone(),
+            hamming_weight: None,
+            bootstrap: None,
+        };
         if bootstraps {
             let of = ParameterSet::built_in(BOOTSTRAP_SET, Some(n.unwrap_or(own)));
             let of = of.expect("a built-in set").map_err(|errors| wrong(errors.to_string()))?;
             let bootstrap = of.bootstrap().expect("a set with a bootstrap");
             let left = of.levels() - bootstrap.depth();
-            q.extend(&of.q()[left..]);
-            p = of.p();
-            // The settings of the set, with the file's scale and as much room as q_0 has above it.
-            let text = SETS.iter().find(|(name, _)| *name == BOOTSTRAP_SET).expect("a built-in set").1;
-            let table = text.split_once("[bootstrap]").expect("a table").1;
-            let table = table.split("[sources]").next().unwrap_or(table);
-            let lines = table
-                .lines()
-                .filter(|line| !line.starts_with("scale_bits") && !line.starts_with("message_ratio"));
-            let ratio = (log2(self.q[0]).floor() as u32).saturating_sub(self.scale_bits);
-            let _ = writeln!(rest, "hamming_weight = {}", of.hamming_weight().unwrap_or(192));
-            let _ =
-                writeln!(rest, "[bootstrap]\nscale_bits = {}\nmessage_ratio_bits = {ratio}", self.scale_bits);
-            lines.for_each(|line| rest += &format!("{line}\n"));
+            parameters.q.extend(&of.q()[left..]);
+            parameters.p = of.p();
+            parameters.hamming_weight = Some(of.hamming_weight().unwrap_or(192));
+            // As much room as q_0 has above the scale.
+            let ratio_bits = (log2(self.q[0]).floor() as u32).saturating_sub(self.scale_bits);
+            parameters.bootstrap = Some(Messages { scale_bits: self.scale_bits, ratio_bits });
         }
-        let digits = digits(&q, &p);
-        let list = |moduli: &[u128]| {
-            moduli.iter().map(|modulus| format!("\"{modulus}\"")).collect::<Vec<_>>().join(", ")
-        };
-        let head = format!("n = {own}\nq = [{}]\np = [{}]\ndigits = {digits}\n", list(&q), list(&p));
-        let source = diagnostic::one_line(types.source.file).replace(['"', '\\'], "'");
-        let sources = format!("[sources]\nn = \"ckks.schemeParam of {source}\"\nq = \"as n\"\n");
-        let name = format!("heir-{name}");
-        let parse = |security: &str| {
-            ParameterSet::parse(&name, &name, &format!("{head}{security}{rest}{sources}"), n)
-        };
-        let secure = parse("");
-        let set = secure.or_else(|_| parse("security = \"none\"\n"));
-        set.map_err(|errors| {
-            let reason = errors.iter().next().map_or_else(String::new, |error| error.message.clone());
-            wrong(format!("no parameter set has these values: {reason}"))
-        })
+        parameters.set(n).map_err(wrong)
     }
-}
-
-/// The fewest digits of which none is above P.
-fn digits(q: &[u128], p: &[u128]) -> usize {
-    let size = |moduli: &[u128]| moduli.iter().map(|&modulus| log2(modulus)).sum::<f64>();
-    let fits = |digits: &usize| {
-        let each = q.len().div_ceil(*digits);
-        // Each digit has a modulus.
-        q.len().div_ceil(each) == *digits && q.chunks(each).all(|digit| size(digit) <= size(p) + 0.01)
-    };
-    (1..=q.len()).find(fits).unwrap_or(q.len())
-}
-
-fn log2(modulus: u128) -> f64 {
-    (modulus as f64).log2()
 }
 
 /// The error of a set for this file.

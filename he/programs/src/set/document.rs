@@ -551,7 +551,7 @@ pub(super) fn covers(p: &[u128], digit: &[u128]) -> bool {
 /// The primes that are 1 mod 2n from 2^(bits - 1) to 2^(bits + 1), in the order of Lattigo's
 /// `NextAlternatingPrime`: the candidates above 2^bits and those below are tried in turn, and after each
 /// prime those above come first.
-fn alternating_primes(bits: u32, degree: Degree) -> impl Iterator<Item = u128> {
+pub(crate) fn alternating_primes(bits: u32, degree: Degree) -> impl Iterator<Item = u128> + use<> {
     let (centre, order) = (1_u128 << bits, 2 * u128::from(degree.get()));
     let steps = centre / 2 / order;
     let mut above = (0..steps).map(move |step| centre + step * order + 1);
@@ -571,6 +571,13 @@ fn alternating_primes(bits: u32, degree: Degree) -> impl Iterator<Item = u128> {
             }
         }
     })
+}
+
+/// The primes that are 1 mod 2n from 2^bits down to 2^(bits - 1), in the order of Lattigo's
+/// `NextDownstreamPrime`.
+pub(crate) fn falling_primes(bits: u32, degree: Degree) -> impl Iterator<Item = u128> + use<> {
+    let (top, order) = (1_u128 << bits, 2 * u128::from(degree.get()));
+    (1..=top / 2 / order).map(move |step| top + 1 - step * order).filter(|&q| is_prime(q))
 }
 
 /// The most moduli that a set may ask for: their search and their roots take time, and no scheme has as many.

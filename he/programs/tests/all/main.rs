@@ -6,5 +6,6 @@ mod circuits;
 mod golden;
 mod heir;
 mod levels;
+mod orion;
 mod regions;
 mod resnet20;

@@ -85,7 +85,7 @@ parsed!(Galois, "%d, %a, m=i, mask=n-1, logn=l, k=k", 2, [Modulus, Mask, LogDegr
         operands.redundant(Name::LogDegree, "log2(n)", degree.log2().into())?;
         operands.small(Name::Exponent)?
     },
-    m: operands.optional_modulus(builder)?
+    m: operands.modulus_of_moves(builder)?
 });
 
 parsed!(GaloisCoefficients, "%d, %a, k=k, m=i", 2, [Exponent, Modulus], |operands, builder| {

@@ -169,7 +169,7 @@ impl<'t> Operands<'t> {
             && number(self.bytes(Part::Named(Name::Modulus))) == Ok(0)
     }
 
-    /// The modulus; `None` for the sentinel.
+    /// The modulus; `None` for the sentinel. A number beyond the table is a modulus itself.
     pub(super) fn optional_modulus(&self, builder: &Builder) -> Result<Option<ModulusIndex>, Fault> {
         let index = self.required(Name::Modulus)?;
         if index == 0 {
@@ -177,11 +177,19 @@ impl<'t> Operands<'t> {
         }
         let moduli = builder.program().moduli();
         let known = u64::try_from(index).ok().and_then(|index| moduli.index(index));
-        known.map(Some).ok_or_else(|| {
+        known.or_else(|| moduli.find(index)).map(Some).ok_or_else(|| {
             let message = format!("the modulus index {index} is beyond the table");
             let help = format!("the last modulus is m[{}]", moduli.len());
             Fault::new(Part::Named(Name::Modulus), message).help(help)
         })
+    }
+
+    /// The modulus of an operation that only moves words: without a word, it is the sentinel.
+    pub(super) fn modulus_of_moves(&self, builder: &Builder) -> Result<Option<ModulusIndex>, Fault> {
+        match self.named[Name::Modulus as usize] {
+            None => Ok(None),
+            Some(_) => self.optional_modulus(builder),
+        }
     }
 
     /// The modulus, not the sentinel.
