@@ -133,10 +133,8 @@ const LEAST_PANEL: f64 = 240.0;
 const LEAST_BESIDE: f64 = 480.0;
 /// The height of a panel over its width, if no legend stands beside the plot.
 const ASPECT: f64 = 0.75;
-/// Pixels of an SVG for a point of the layout, since its coordinates are whole.
-const SVG_PIXELS: u32 = 8;
-/// Pixels of a PDF for a point of the layout.
-const PDF_PIXELS: u32 = 32;
+/// Pixels of an SVG and of a PDF for a point of the layout, since coordinates are whole. Both show one picture.
+const PIXELS: u32 = 32;
 /// The least resolution of a PNG, in pixels per inch.
 const DENSITY: f64 = 600.0;
 const PER_INCH: f64 = 72.0;
@@ -167,7 +165,7 @@ impl Print {
         let medium = |scale: u32| Medium { scale, sink: 0.0 };
         let (content, unnamed) = match format {
             Format::Svg => {
-                let (text, unnamed) = figure.vector(size, medium(SVG_PIXELS), look)?;
+                let (text, unnamed) = figure.vector(size, medium(PIXELS), look)?;
                 (self.in_millimetres(&text, size).into_bytes(), unnamed)
             }
             Format::Png => {
@@ -178,8 +176,8 @@ impl Print {
                 figure.raster(size, medium, look, Some(per_metre))?
             }
             Format::Pdf => {
-                let mut sheet = Sheet::new((size.0 * PDF_PIXELS, size.1 * PDF_PIXELS))?;
-                let unnamed = figure.draw(&sheet.pen().into_drawing_area(), medium(PDF_PIXELS), look)?;
+                let mut sheet = Sheet::new((size.0 * PIXELS, size.1 * PIXELS))?;
+                let unnamed = figure.draw(&sheet.pen().into_drawing_area(), medium(PIXELS), look)?;
                 (sheet.file(self.width_pt)?, unnamed)
             }
         };
@@ -188,7 +186,7 @@ impl Print {
 
     /// An SVG document whose width and height are millimetres, in fonts that viewers have.
     fn in_millimetres(&self, text: &str, size: (u32, u32)) -> String {
-        let pixels = |points: u32| points * SVG_PIXELS;
+        let pixels = |points: u32| points * PIXELS;
         let mm = |points: u32| self.width_pt / PER_INCH * MM * f64::from(points) / f64::from(size.0);
         let in_pixels = format!("width=\"{}\" height=\"{}\"", pixels(size.0), pixels(size.1));
         let in_mm = format!("width=\"{:.3}mm\" height=\"{:.3}mm\"", mm(size.0), mm(size.1));
