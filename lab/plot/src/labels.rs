@@ -174,9 +174,9 @@ impl Page {
         Some(Placement { rect, covers, leader })
     }
 
-    /// Places many labels at once: what one of them needs moves another. In each round the labels choose one after the
-    /// other, first those that have had the worst places so far: squeaky wheel optimisation. At the end each one moves to
-    /// the best place beside all others.
+    /// Places many labels at once: what one of them needs moves another. In each round the labels choose one
+    /// after the other, first those that have had the worst places so far: squeaky wheel optimisation. At the
+    /// end each one moves to the best place beside all others.
     pub(super) fn arrange(&self, wishes: &[Wish]) -> Vec<Option<Placement>> {
         let mut order: Vec<usize> = (0..wishes.len()).collect();
         order.sort_by_key(|&i| !wishes[i].needed);
@@ -225,14 +225,16 @@ impl Page {
         self.leaders.extend(placement.leader.map(|end| [point, end]));
     }
 
-    /// The best place of a label beside those placed before it, with what it costs in gaps of distance, and reserves it.
+    /// The best place of a label beside those placed before it, with what it costs in gaps of distance, and
+    /// reserves it.
     fn cheapest(&mut self, wish: &Wish) -> Option<(f64, Placement)> {
         let Wish { point, size, gap, farthest, .. } = *wish;
         let distances = DISTANCES.into_iter().take_while(|far| *far <= farthest);
         let turns = distances.flat_map(|far| (0..DIRECTIONS).map(move |turn| (far, turn)));
         let places = turns.map(|(far, turn)| {
             let angle = std::f64::consts::TAU * f64::from(turn) / f64::from(DIRECTIONS);
-            // The nearest point of the label lies in this direction: its corner on diagonals, else a point of an edge.
+            // The nearest point of the label lies in this direction: its corner on diagonals, else a point of
+            // an edge.
             let (right, down) = (angle.cos(), -angle.sin());
             let shift = |along: f64| ((2.0 * along).clamp(-1.0, 1.0) - 1.0) / 2.0;
             let rect = Rect {

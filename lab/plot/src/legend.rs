@@ -161,7 +161,8 @@ fn symbol<DB: DrawingBackend>(
 
 /// The places that a legend in a plot tries in each direction, less one.
 const PLACES: u32 = 24;
-/// The size of letters of a legend in columns, the distance of its rows, and the start of its texts, in points.
+/// The size of letters of a legend in columns, the distance of its rows, and the start of its texts, in
+/// points.
 const LETTERS: f64 = 10.5;
 const ROW: f64 = 13.5;
 const INSIDE_TEXT: f64 = 22.0;
@@ -308,7 +309,8 @@ pub(super) fn inside<DB: DrawingBackend>(
     block.draw((place.x, place.y), &columns)
 }
 
-/// A place of a legend: what it covers, alone and with the room around it, its distance from a corner, and itself.
+/// A place of a legend: what it covers, alone and with the room around it, its distance from a corner, and
+/// itself.
 type Candidate = ([f64; 2], f64, Rect);
 
 fn better(a: &Candidate, b: &Candidate) -> Ordering {

@@ -1,5 +1,5 @@
-//! Charts as SVG, PNG and PDF: designs of two costs with their Pareto front, bars, lines, maps of cells, parallel
-//! coordinates, tornado charts.
+//! Charts as SVG, PNG and PDF: designs of two costs with their Pareto front, bars, lines, maps of cells,
+//! parallel coordinates, tornado charts.
 //!
 //! A [`Figure`] holds one or more [`Panel`]s. [`Figure::svg`] and [`Figure::png`] draw it with one
 //! routine, so they differ only in the medium. Series differ in shape or hatching as well as in
@@ -211,7 +211,8 @@ impl Figure {
         Ok((self.panel.0 * columns as u32, height * rows as u32))
     }
 
-    /// Each panel as a figure of its own, at most `width` points wide: a page arranges them to fit its screen.
+    /// Each panel as a figure of its own, at most `width` points wide: a page arranges them to fit its
+    /// screen.
     pub fn apart(&self, width: u32) -> impl Iterator<Item = Self> {
         let panel = (self.panel.0.min(width), self.panel.1);
         self.panels.iter().map(move |one| Self { columns: 1, panel, panels: vec![one.clone()] })
@@ -253,7 +254,8 @@ impl Figure {
         Ok(dark::with_dark(&printable(&text)))
     }
 
-    /// The text of an SVG document of a size in points, and the number of designs without room for their name.
+    /// The text of an SVG document of a size in points, and the number of designs without room for their
+    /// name.
     fn vector(&self, size: (u32, u32), medium: Medium, look: Look) -> Result<(String, usize), PlotError> {
         let mut text = String::new();
         let size = (size.0 * medium.scale, size.1 * medium.scale);
@@ -281,8 +283,8 @@ impl Figure {
         Ok(self.raster(self.size(look)?, medium, look, None)?.0)
     }
 
-    /// A PNG file of a size in points, perhaps with its pixels per metre, and the number of designs without room for
-    /// their name.
+    /// A PNG file of a size in points, perhaps with its pixels per metre, and the number of designs without
+    /// room for their name.
     fn raster(
         &self,
         size: (u32, u32),
@@ -360,8 +362,8 @@ pub fn png(chart: &Chart) -> Result<Vec<u8>, PlotError> {
     Figure::from(chart.clone()).png()
 }
 
-/// Reduces an RGB image to `width` pixels a row, each the mean of a square of [`OVERSAMPLING`]^2 pixels. It stays in its place:
-/// a pixel of the result is never behind the first one of its square.
+/// Reduces an RGB image to `width` pixels a row, each the mean of a square of [`OVERSAMPLING`]^2 pixels. It
+/// stays in its place: a pixel of the result is never behind the first one of its square.
 fn average(pixels: &mut Vec<u8>, width: usize) {
     const FACTOR: usize = OVERSAMPLING as usize;
     let row = width * FACTOR * 3;

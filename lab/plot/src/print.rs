@@ -133,7 +133,8 @@ const LEAST_PANEL: f64 = 240.0;
 const LEAST_BESIDE: f64 = 480.0;
 /// The height of a panel over its width, if no legend stands beside the plot.
 const ASPECT: f64 = 0.75;
-/// Pixels of an SVG and of a PDF for a point of the layout, since coordinates are whole. Both show one picture.
+/// Pixels of an SVG and of a PDF for a point of the layout, since coordinates are whole. Both show one
+/// picture.
 const PIXELS: u32 = 32;
 /// The least resolution of a PNG, in pixels per inch.
 const DENSITY: f64 = 600.0;

@@ -25,7 +25,8 @@ struct Design<'a> {
     pixel: Pixel,
 }
 
-/// Draws `chart` on `area`, a part of the page. Returns the number of designs on a front for whose name there was no room.
+/// Draws `chart` on `area`, a part of the page. Returns the number of designs on a front for whose name there
+/// was no room.
 pub(super) fn draw<DB: DrawingBackend>(
     canvas: &Canvas<'_, DB>,
     area: &DrawingArea<DB, Shift>,
@@ -134,8 +135,8 @@ pub(super) fn draw<DB: DrawingBackend>(
         canvas.dashes(*from, *to, MUTED.to_rgba(), 1.6)?;
     }
 
-    // From the back to the front: rings, series, front, references, other designs, designs of the front. A star is larger
-    // than the marker of a design before it.
+    // From the back to the front: rings, series, front, references, other designs, designs of the front. A
+    // star is larger than the marker of a design before it.
     for design in distinct().filter(|design| design.point.marked) {
         canvas.ring(design.pixel, radius + 3.2, MUTED)?;
     }
