@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use lab_sweep::compose::{ComposeError, Form, Fronts, Request};
 use lab_sweep::outputs::Outputs;
 use lab_sweep::{Results, check_presentation};
-use plot::{Legend, Print};
+use plot::{Format, Legend, Print};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -65,7 +65,7 @@ pub(crate) struct Args {
     /// is on a front
     #[arg(long, value_name = "FILE.csv")]
     points: Option<PathBuf>,
-    /// File to write: .svg, .png or .html; by default chart.svg in the first folder, or beside the first table
+    /// File to write: .svg, .png, .pdf or .html; by default chart.svg in the first folder, or beside the first table
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -87,10 +87,15 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         false => folders[0].join("chart.svg"),
     });
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    if !["svg", "png", "html"].contains(&extension) {
-        let message = format!("invalid file name `{}` of a chart", diagnostic::path(&path));
-        return Err(Failure::wrong(message, "it must end in `.svg`, `.png` or `.html`"));
-    }
+    let format = match extension {
+        "svg" | "html" => Format::Svg,
+        "png" => Format::Png,
+        "pdf" => Format::Pdf,
+        _ => {
+            let message = format!("invalid file name `{}` of a chart", diagnostic::path(&path));
+            return Err(Failure::wrong(message, "it must end in `.svg`, `.png`, `.pdf` or `.html`"));
+        }
+    };
     let request = Request {
         prefix: "--",
         form: args.form,
@@ -113,20 +118,28 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let table = args.points.as_ref().map(|path| (path, lab_sweep::compose::points(&figure)));
     let figure = if args.no_title { figure.without_titles() } else { figure };
     let legend = args.legend.unwrap_or_default();
-    let print = args.width.map(|width_pt| Print { width_pt, font_pt: args.font_size });
-    let svg = || match print {
-        Some(print) => print.svg(&figure, legend),
-        None => figure.svg_with(legend),
+    // A page has a width on paper.
+    let width = args.width.or((format == Format::Pdf).then_some(TWO_COLUMNS));
+    let drawn = match (width, format) {
+        (Some(width_pt), _) => {
+            Print { width_pt, font_pt: args.font_size }.draw(&figure, legend, format).map(|printed| {
+                if printed.unnamed > 0 {
+                    note!(
+                        "note: no room for the names of {} designs on the front; --points writes a table of all",
+                        printed.unnamed
+                    );
+                }
+                printed.content
+            })
+        }
+        (None, Format::Png) => figure.png_with(legend),
+        (None, Format::Svg | Format::Pdf) => figure.svg_with(legend).map(String::into_bytes),
     };
-    let content = match extension {
-        "png" => match print {
-            Some(print) => print.png(&figure, legend),
-            None => figure.png_with(legend),
-        },
-        "html" => svg().map(|svg| page(&svg).into_bytes()),
-        _ => svg().map(String::into_bytes),
-    };
-    files::write(&path, &content.map_err(|error| Failure::from(ComposeError::Plot(error)))?)?;
+    let mut content = drawn.map_err(|error| Failure::from(ComposeError::Plot(error)))?;
+    if extension == "html" {
+        content = page(&String::from_utf8_lossy(&content)).into_bytes();
+    }
+    files::write(&path, &content)?;
     note!("wrote {}", diagnostic::path(&path));
     if let Some((path, table)) = table {
         files::write(path, table.as_bytes())?;
@@ -137,6 +150,9 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 
 /// Points of 1/72 inch in each unit of a width.
 const UNITS: [(&str, f64); 4] = [("cm", 72.0 / 2.54), ("mm", 72.0 / 25.4), ("in", 72.0), ("pt", 1.0)];
+
+/// The width of a PDF by default, in points: 17 cm.
+const TWO_COLUMNS: f64 = 17.0 * 72.0 / 2.54;
 
 /// A width on paper, in points. A page of the largest usual format has 1.2 m.
 fn width(text: &str) -> Result<f64, String> {

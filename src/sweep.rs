@@ -240,13 +240,17 @@ pub(crate) fn write_results(folders: &[&Path], out: &Path) -> Result<(), Failure
 
 fn status(results: &Results) -> String {
     let points = counted(results.points(), "point", "points");
-    let mut text = format!("{}: {points}\n", results.manifest.name);
+    // A search chooses its designs one after the other: those to come have no number yet.
+    let text = match results.manifest.explored {
+        true => format!("{}: an exploration, {points} so far\n", results.manifest.name),
+        false => format!("{}: {points}\n", results.manifest.name),
+    };
     let failed = results.failed();
-    let mut line = |name: &str, count| text += &format!("  {name:<8} {count}\n");
-    line("ok", results.recorded().count() - failed);
-    line("failed", failed);
-    line("missing", results.missing());
-    text
+    let counts = [("ok", results.recorded().count() - failed), ("failed", failed)];
+    let missing = ("missing", results.missing());
+    let missing = Some(missing).filter(|_| !results.manifest.explored);
+    let lines = counts.into_iter().chain(missing).map(|(name, count)| format!("  {name:<8} {count}\n"));
+    text + &lines.collect::<String>()
 }
 
 impl From<JournalError> for Failure {

@@ -26,7 +26,10 @@ pub enum Error {
     #[error(transparent)]
     Ring(#[from] ring::Error),
     /// A modulus that does not fit a word.
-    #[error("the modulus {modulus:#x} does not fit a word of {word_bits} bits")]
+    #[error(
+        "the modulus {modulus:#x} does not fit a word of {word_bits} bits; set `isa.word_bits` to {} or more",
+        128 - modulus.leading_zeros()
+    )]
     WordBits {
         /// The modulus.
         modulus: u128,

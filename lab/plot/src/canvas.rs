@@ -18,6 +18,8 @@ pub(super) const EDGE: f64 = 0.6;
 /// The opacity of references, which lie on designs.
 pub(super) const STAR: f64 = 0.7;
 const FONT: &str = "sans-serif";
+/// The size of letters over the size of a font, in plotters' vector graphics.
+pub(super) const FONT_SHARE: f64 = 1.0 / 1.24;
 
 /// Colours from dark to light, so that they differ in grey print; shapes repeat the distinction.
 pub(super) const MARKERS: [(RGBColor, Shape); MAX_SERIES] = [
@@ -195,6 +197,24 @@ impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
         let at = (at.0, at.1 + self.medium.sink * font.get_size());
         let style = font.color(&color).pos(Pos::new(end, VPos::Center));
         self.area.draw(&Text::new(text.to_owned(), round(at), style)).map_err(backend)
+    }
+
+    /// Draws the title of a panel, smaller if it is longer than the panel. Returns the height that it takes.
+    pub(super) fn title(&self, title: &str, region: Rect) -> Result<f64, PlotError> {
+        if title.is_empty() {
+            return Ok(0.0);
+        }
+        let margin = self.pixels(12.0);
+        let font = self.bold(self.fitting(title, 15.0, region.width - 2.0 * margin)?);
+        self.text(title, (region.x + margin, region.y + self.pixels(21.0)), HPos::Left, font, INK)?;
+        Ok(self.pixels(23.0))
+    }
+
+    /// The size in points, at most `size`, at which a bold text is at most `width` pixels wide. Below
+    /// eight points it is wider.
+    pub(super) fn fitting(&self, text: &str, size: f64, width: f64) -> Result<f64, PlotError> {
+        let (full, _) = self.size(text, &self.bold(size))?;
+        Ok((size * (width / full).min(1.0)).max(8.0))
     }
 
     /// Draws a text that reads upwards, centred at `at`.

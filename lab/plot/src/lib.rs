@@ -1,5 +1,5 @@
-//! Charts as SVG and PNG: designs of two costs with their Pareto front, bars, lines, maps of cells, parallel
-//! coordinates, tornado charts.
+//! Charts as SVG, PNG and PDF: designs of two costs with their Pareto front, bars, lines, maps of cells,
+//! parallel coordinates, tornado charts.
 //!
 //! A [`Figure`] holds one or more [`Panel`]s. [`Figure::svg`] and [`Figure::png`] draw it with one
 //! routine, so they differ only in the medium. Series differ in shape or hatching as well as in
@@ -12,9 +12,11 @@ mod dark;
 mod frame;
 mod heat;
 mod labels;
+mod legend;
 mod lines;
 mod parallel;
 pub mod pareto;
+mod pdf;
 mod print;
 mod scatter;
 mod tornado;
@@ -23,7 +25,7 @@ pub use bars::{Bar, Bars, Stacking};
 pub use heat::Heat;
 pub use lines::{Line, Lines};
 pub use parallel::{Parallel, ParallelAxis, ParallelLine};
-pub use print::{Legend, Print};
+pub use print::{Format, Legend, Print, Printed};
 pub use tornado::{Tornado, TornadoBar};
 
 use canvas::{Canvas, Medium, backend};
@@ -31,6 +33,7 @@ use diagnostic::printable;
 use labels::Rect;
 use plotters::coord::Shift;
 use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend, WHITE};
+use print::{Look, Place};
 use thiserror::Error;
 
 /// A scatter chart of designs.
@@ -186,7 +189,7 @@ impl From<Chart> for Figure {
 
 impl Figure {
     /// Width and height, in points. Panels are higher than wanted if a legend needs it.
-    fn size(&self, legend: Legend) -> Result<(u32, u32), PlotError> {
+    fn size(&self, look: Look) -> Result<(u32, u32), PlotError> {
         let columns = self.columns.clamp(1, self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns).max(1);
         let mut text = String::new();
@@ -194,15 +197,22 @@ impl Figure {
         let canvas = Canvas::new(&area, SVG);
         let mut height = self.panel.1;
         for panel in &self.panels {
-            if let (Panel::Scatter(chart), Legend::Outside) = (panel, legend) {
-                let needed = scatter::height(&canvas, chart, self.panel.0.into())?;
-                height = height.max(needed.ceil() as u32);
-            }
+            let Panel::Scatter(chart) = panel else { continue };
+            let needed = match look.place {
+                Place::Beside => legend::height(&canvas, chart, self.panel.0.into())?,
+                Place::Below => {
+                    f64::from(self.panel.1)
+                        + legend::height_below(&canvas, chart, canvas.pixels(self.panel.0.into()))?
+                }
+                Place::Inside | Place::Nowhere => continue,
+            };
+            height = height.max(needed.ceil() as u32);
         }
         Ok((self.panel.0 * columns as u32, height * rows as u32))
     }
 
-    /// Each panel as a figure of its own, at most `width` points wide: a page arranges them to fit its screen.
+    /// Each panel as a figure of its own, at most `width` points wide: a page arranges them to fit its
+    /// screen.
     pub fn apart(&self, width: u32) -> impl Iterator<Item = Self> {
         let panel = (self.panel.0.min(width), self.panel.1);
         self.panels.iter().map(move |one| Self { columns: 1, panel, panels: vec![one.clone()] })
@@ -239,17 +249,20 @@ impl Figure {
     /// Returns an error if a panel has nothing to draw.
     pub fn svg_with(&self, legend: Legend) -> Result<String, PlotError> {
         // XML forbids most control characters, even escaped.
-        Ok(dark::with_dark(&printable(&self.vector(self.size(legend)?, SVG, legend)?)))
+        let look = Look::screen(legend);
+        let (text, _) = self.vector(self.size(look)?, SVG, look)?;
+        Ok(dark::with_dark(&printable(&text)))
     }
 
-    /// The text of an SVG document of a size in points.
-    fn vector(&self, size: (u32, u32), medium: Medium, legend: Legend) -> Result<String, PlotError> {
+    /// The text of an SVG document of a size in points, and the number of designs without room for their
+    /// name.
+    fn vector(&self, size: (u32, u32), medium: Medium, look: Look) -> Result<(String, usize), PlotError> {
         let mut text = String::new();
         let size = (size.0 * medium.scale, size.1 * medium.scale);
         let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        self.draw(&area, medium, legend)?;
+        let unnamed = self.draw(&area, medium, look)?;
         drop(area);
-        Ok(text)
+        Ok((text, unnamed))
     }
 
     /// Draws the figure as a PNG file.
@@ -266,22 +279,24 @@ impl Figure {
     /// Returns an error if a panel has nothing to draw.
     pub fn png_with(&self, legend: Legend) -> Result<Vec<u8>, PlotError> {
         let medium = Medium { scale: PIXELS * OVERSAMPLING, sink: BITMAP_SINK };
-        self.raster(self.size(legend)?, medium, legend, None)
+        let look = Look::screen(legend);
+        Ok(self.raster(self.size(look)?, medium, look, None)?.0)
     }
 
-    /// A PNG file of a size in points, perhaps with its pixels per metre.
+    /// A PNG file of a size in points, perhaps with its pixels per metre, and the number of designs without
+    /// room for their name.
     fn raster(
         &self,
         size: (u32, u32),
         medium: Medium,
-        legend: Legend,
+        look: Look,
         per_metre: Option<u32>,
-    ) -> Result<Vec<u8>, PlotError> {
+    ) -> Result<(Vec<u8>, usize), PlotError> {
         let large = (size.0 * medium.scale, size.1 * medium.scale);
         let (width, height) = (large.0 / OVERSAMPLING, large.1 / OVERSAMPLING);
         let mut pixels = vec![0; large.0 as usize * large.1 as usize * 3];
         let area = BitMapBackend::with_buffer(&mut pixels, large).into_drawing_area();
-        self.draw(&area, medium, legend)?;
+        let unnamed = self.draw(&area, medium, look)?;
         drop(area);
 
         let mut file = Vec::new();
@@ -295,15 +310,16 @@ impl Figure {
         average(&mut pixels, width as usize);
         writer.write_image_data(&pixels).map_err(backend)?;
         writer.finish().map_err(backend)?;
-        Ok(file)
+        Ok((file, unnamed))
     }
 
     fn draw<DB: DrawingBackend>(
         &self,
         page: &DrawingArea<DB, Shift>,
         medium: Medium,
-        legend: Legend,
-    ) -> Result<(), PlotError> {
+        look: Look,
+    ) -> Result<usize, PlotError> {
+        let mut unnamed = 0;
         page.fill(&WHITE).map_err(backend)?;
         let canvas = Canvas::new(page, medium);
         let columns = self.columns.clamp(1, self.panels.len().max(1));
@@ -317,7 +333,7 @@ impl Figure {
                 height: (y.end - y.start).into(),
             };
             match panel {
-                Panel::Scatter(chart) => scatter::draw(&canvas, area, chart, legend)?,
+                Panel::Scatter(chart) => unnamed += scatter::draw(&canvas, area, chart, look)?,
                 Panel::Bars(bars) => bars::draw(&canvas, region, bars)?,
                 Panel::Lines(lines) => lines::draw(&canvas, region, lines)?,
                 Panel::Heat(heat) => heat::draw(&canvas, region, heat)?,
@@ -325,7 +341,8 @@ impl Figure {
                 Panel::Tornado(tornado) => tornado::draw(&canvas, region, tornado)?,
             }
         }
-        page.present().map_err(backend)
+        page.present().map_err(backend)?;
+        Ok(unnamed)
     }
 }
 
@@ -345,8 +362,8 @@ pub fn png(chart: &Chart) -> Result<Vec<u8>, PlotError> {
     Figure::from(chart.clone()).png()
 }
 
-/// Reduces an RGB image to `width` pixels a row, each the mean of a square of [`OVERSAMPLING`]^2 pixels. It stays in its place:
-/// a pixel of the result is never behind the first one of its square.
+/// Reduces an RGB image to `width` pixels a row, each the mean of a square of [`OVERSAMPLING`]^2 pixels. It
+/// stays in its place: a pixel of the result is never behind the first one of its square.
 fn average(pixels: &mut Vec<u8>, width: usize) {
     const FACTOR: usize = OVERSAMPLING as usize;
     let row = width * FACTOR * 3;

@@ -132,14 +132,7 @@ pub(super) fn draw<DB: DrawingBackend>(
         )
         .collect();
 
-    canvas.text(
-        &chart.title,
-        (region.x + p(12.0), region.y + p(21.0)),
-        HPos::Left,
-        canvas.bold(15.0),
-        INK,
-    )?;
-    let mut top = region.y + p(44.0);
+    let mut top = region.y + canvas.title(&chart.title, region)? + p(21.0);
     if chart.lines.iter().any(|line| line.highlighted) {
         let x = region.x + p(12.0);
         let (first, last) = (x, x + p(48.0));
@@ -154,7 +147,11 @@ pub(super) fn draw<DB: DrawingBackend>(
         let order = chart.axes.iter().find(|axis| axis.categories.is_empty());
         let order = order.map_or(String::new(), |axis| format!(", in the order of {}", axis.label));
         let label = format!("{}{order}", chart.highlight_label);
-        canvas.text(&label, (last + p(7.0), top), HPos::Left, canvas.font(12.5), INK)?;
+        let (font, start) = (canvas.font(12.5), last + p(7.0));
+        for (row, text) in canvas.lines(&label, &font, region.x + region.width - start)?.iter().enumerate() {
+            top += if row > 0 { p(15.0) } else { 0.0 };
+            canvas.text(text, (start, top), HPos::Left, font.clone(), INK)?;
+        }
         top += p(16.0);
     }
     // A column of labels, then the axes, one below the other.

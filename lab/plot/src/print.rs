@@ -1,8 +1,10 @@
 //! Figures of a given width, for papers.
 
-use super::canvas::Medium;
+use super::canvas::{FONT_SHARE, Medium};
+use super::pdf::Sheet;
 use super::{BITMAP_SINK, Figure, OVERSAMPLING, PlotError};
 use diagnostic::printable;
+use plotters::prelude::IntoDrawingArea;
 
 /// How a figure is printed.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -16,7 +18,7 @@ pub struct Print {
 /// The place of the legend of a scatter chart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Legend {
-    /// To the right of the plot.
+    /// Beside the plot, or below it where it is narrow.
     #[default]
     Outside,
     /// In the plot, where it hides no design.
@@ -39,14 +41,101 @@ impl Legend {
     }
 }
 
-/// The size of labels at axes, in points of the layout.
-const LABEL: f64 = 12.5;
+/// A format of figures on paper.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// A vector graphic whose width and height are millimetres.
+    Svg,
+    /// A picture with its resolution.
+    Png,
+    /// A page with the fonts that it needs.
+    Pdf,
+}
+
+/// A figure on paper.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Printed {
+    /// The file.
+    pub content: Vec<u8>,
+    /// Designs on a front for whose name there was no room.
+    pub unnamed: usize,
+}
+
+/// Where the legend of a scatter chart stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Beside,
+    Below,
+    Inside,
+    Nowhere,
+}
+
+/// The sizes of scatter charts, in points of the layout.
+pub(super) struct Sizes {
+    /// Free space around the plot.
+    pub(super) margin: f64,
+    /// The room for the labels of each axis.
+    pub(super) x_labels: f64,
+    pub(super) y_labels: f64,
+    /// The radius of a marker, and that of one among very many.
+    pub(super) radius: f64,
+    pub(super) crowd: f64,
+    /// How much larger a star is than a marker: its notches are outside of the marker.
+    pub(super) star: f64,
+    /// Whether names are placed together, and not one after the other.
+    pub(super) arranged: bool,
+}
+
+/// What differs between scatter charts on a screen and on paper.
+#[derive(Clone, Copy)]
+pub(super) struct Look {
+    pub(super) place: Place,
+    pub(super) sizes: &'static Sizes,
+}
+
+impl Look {
+    /// On a screen.
+    pub(super) fn screen(legend: Legend) -> Self {
+        Self { place: legend.place(Place::Beside), sizes: &SCREEN }
+    }
+}
+
+impl Legend {
+    /// The place, if outside of the plot is `outside`.
+    fn place(self, outside: Place) -> Place {
+        match self {
+            Self::Outside => outside,
+            Self::Inside => Place::Inside,
+            Self::None => Place::Nowhere,
+        }
+    }
+}
+
+const SCREEN: Sizes = Sizes {
+    margin: 12.0,
+    x_labels: 48.0,
+    y_labels: 58.0,
+    radius: 4.2,
+    crowd: 2.8,
+    star: 4.8,
+    arranged: false,
+};
+const PAPER: Sizes =
+    Sizes { margin: 5.0, x_labels: 36.0, y_labels: 48.0, radius: 2.8, crowd: 1.9, star: 3.2, arranged: true };
+
+/// The size of labels at axes, in points of the layout. Backends write a share of a font's size.
+const LABEL: f64 = 12.5 * FONT_SHARE;
+/// Fonts that viewers have. They are narrower than the embedded one, by which places are found.
+const FONTS: &str = "Arial, Helvetica, 'Liberation Sans', sans-serif";
 /// The least width of a panel, in points of the layout: others stand below it.
-const LEAST_PANEL: f64 = 280.0;
+const LEAST_PANEL: f64 = 240.0;
+/// The least width of a panel with its legend beside it.
+const LEAST_BESIDE: f64 = 480.0;
 /// The height of a panel over its width, if no legend stands beside the plot.
 const ASPECT: f64 = 0.75;
-/// Pixels of an SVG for a point of the layout, since its coordinates are whole.
-const SVG_PIXELS: u32 = 8;
+/// Pixels of an SVG and of a PDF for a point of the layout, since coordinates are whole. Both show one
+/// picture.
+const PIXELS: u32 = 32;
 /// The least resolution of a PNG, in pixels per inch.
 const DENSITY: f64 = 600.0;
 const PER_INCH: f64 = 72.0;
@@ -54,43 +143,56 @@ const MM: f64 = 25.4;
 
 impl Print {
     /// The figure in the layout of a print: one point of it is `font_pt / LABEL` on paper.
-    fn layout(&self, figure: &Figure, legend: Legend) -> Figure {
+    fn layout(&self, figure: &Figure, legend: Legend) -> (Figure, Look) {
         let width = self.width_pt * LABEL / self.font_pt;
         let columns = figure.columns.min((width / LEAST_PANEL) as usize).max(1);
         let panel = width / columns as f64;
-        let aspect = match legend {
-            Legend::Outside => f64::from(figure.panel.1) / f64::from(figure.panel.0),
-            Legend::Inside | Legend::None => ASPECT,
+        let place = legend.place(if panel < LEAST_BESIDE { Place::Below } else { Place::Beside });
+        let aspect = match place {
+            Place::Beside => f64::from(figure.panel.1) / f64::from(figure.panel.0),
+            Place::Below | Place::Inside | Place::Nowhere => ASPECT,
         };
         let panel = (panel.round() as u32, (aspect * panel).round() as u32);
-        Figure { columns, panel, panels: figure.panels.clone() }
+        (Figure { columns, panel, panels: figure.panels.clone() }, Look { place, sizes: &PAPER })
     }
 
-    /// Draws a figure as an SVG document, whose width and height are millimetres.
+    /// Draws a figure as a file.
     ///
     /// # Errors
     /// Returns an error if a panel has nothing to draw.
-    pub fn svg(&self, figure: &Figure, legend: Legend) -> Result<String, PlotError> {
-        let figure = self.layout(figure, legend);
-        let size = figure.size(legend)?;
-        let text = figure.vector(size, Medium { scale: SVG_PIXELS, sink: 0.0 }, legend)?;
-        let pixels = |points: u32| points * SVG_PIXELS;
+    pub fn draw(&self, figure: &Figure, legend: Legend, format: Format) -> Result<Printed, PlotError> {
+        let (figure, look) = self.layout(figure, legend);
+        let size = figure.size(look)?;
+        let medium = |scale: u32| Medium { scale, sink: 0.0 };
+        let (content, unnamed) = match format {
+            Format::Svg => {
+                let (text, unnamed) = figure.vector(size, medium(PIXELS), look)?;
+                (self.in_millimetres(&text, size).into_bytes(), unnamed)
+            }
+            Format::Png => {
+                let points_per_inch = PER_INCH * LABEL / self.font_pt;
+                let scale = (DENSITY / points_per_inch).ceil() as u32;
+                let per_metre = (f64::from(scale) * points_per_inch / MM * 1e3).round() as u32;
+                let medium = Medium { scale: scale * OVERSAMPLING, sink: BITMAP_SINK };
+                figure.raster(size, medium, look, Some(per_metre))?
+            }
+            Format::Pdf => {
+                let mut sheet = Sheet::new((size.0 * PIXELS, size.1 * PIXELS))?;
+                let unnamed = figure.draw(&sheet.pen().into_drawing_area(), medium(PIXELS), look)?;
+                (sheet.file(self.width_pt)?, unnamed)
+            }
+        };
+        Ok(Printed { content, unnamed })
+    }
+
+    /// An SVG document whose width and height are millimetres, in fonts that viewers have.
+    fn in_millimetres(&self, text: &str, size: (u32, u32)) -> String {
+        let pixels = |points: u32| points * PIXELS;
         let mm = |points: u32| self.width_pt / PER_INCH * MM * f64::from(points) / f64::from(size.0);
         let in_pixels = format!("width=\"{}\" height=\"{}\"", pixels(size.0), pixels(size.1));
         let in_mm = format!("width=\"{:.3}mm\" height=\"{:.3}mm\"", mm(size.0), mm(size.1));
-        Ok(printable(&text.replacen(&in_pixels, &in_mm, 1)).into_owned())
-    }
-
-    /// Draws a figure as a PNG file, with its resolution.
-    ///
-    /// # Errors
-    /// Returns an error if a panel has nothing to draw.
-    pub fn png(&self, figure: &Figure, legend: Legend) -> Result<Vec<u8>, PlotError> {
-        let figure = self.layout(figure, legend);
-        let points_per_inch = PER_INCH * LABEL / self.font_pt;
-        let scale = (DENSITY / points_per_inch).ceil() as u32;
-        let per_metre = (f64::from(scale) * points_per_inch / MM * 1e3).round() as u32;
-        let medium = Medium { scale: scale * OVERSAMPLING, sink: BITMAP_SINK };
-        figure.raster(figure.size(legend)?, medium, legend, Some(per_metre))
+        let text = text.replacen(&in_pixels, &in_mm, 1);
+        let text = text.replace(" font-family=\"sans-serif\"", &format!(" font-family=\"{FONTS}\""));
+        printable(&text).into_owned()
     }
 }

@@ -54,19 +54,13 @@ pub(super) fn draw<DB: DrawingBackend>(
         labels = labels.max(width(&bar.label)?);
         ends = ends.max(width(&bar.low.1)?).max(width(&bar.high.1)?);
     }
-    canvas.text(
-        &chart.title,
-        (region.x + p(12.0), region.y + p(21.0)),
-        HPos::Left,
-        canvas.bold(15.0),
-        INK,
-    )?;
+    let head = canvas.title(&chart.title, region)? + p(17.0);
     let notes = Notes::new(canvas, region, &chart.notes)?;
     let plot = Rect {
         x: region.x + p(24.0) + labels + ends,
-        y: region.y + p(40.0),
+        y: region.y + head,
         width: region.width - p(44.0) - labels - 2.0 * ends,
-        height: notes.top() - region.y - p(92.0),
+        height: notes.top() - region.y - head - p(52.0),
     };
     let across = |ratio: f64| plot.x + plot.width * (0.5 + 0.5 * position(ratio) / reach);
     let bottom = plot.y + plot.height;

@@ -1,6 +1,7 @@
 //! Figures of a given width.
 
-use plot::{Chart, Figure, Legend, Point, Print, Reference, Series};
+use plot::{Chart, Figure, Format, Legend, Point, Print, Reference, Series};
+use std::io::Read;
 
 const COLUMN: Print = Print { width_pt: 240.0, font_pt: 8.0 };
 
@@ -23,6 +24,12 @@ fn figure() -> Figure {
     chart.into()
 }
 
+fn svg(print: Print, figure: &Figure, legend: Legend) -> String {
+    let printed = print.draw(figure, legend, Format::Svg).unwrap();
+    assert_eq!(printed.unnamed, 0);
+    String::from_utf8(printed.content).unwrap()
+}
+
 /// The numbers of an attribute of all elements.
 fn numbers(svg: &str, name: &str) -> Vec<f64> {
     let start = format!(" {name}=\"");
@@ -32,15 +39,14 @@ fn numbers(svg: &str, name: &str) -> Vec<f64> {
 #[test]
 fn a_figure_has_the_width_and_the_size_of_letters_that_were_asked_for() {
     for (print, mm) in [(COLUMN, "84.667mm"), (Print { width_pt: 504.0, font_pt: 9.0 }, "177.800mm")] {
-        let svg = print.svg(&figure(), Legend::Inside).unwrap();
+        let svg = svg(print, &figure(), Legend::Inside);
         assert!(svg.starts_with(&format!("<svg width=\"{mm}\" height=\"")), "{}", &svg[..80]);
         let view = svg.split("viewBox=\"0 0 ").nth(1).unwrap().split(' ').next().unwrap();
         let points_per_pixel = print.width_pt / view.parse::<f64>().unwrap();
-        // The sizes of labels at axes, which are the most frequent ones. Backends write 0.807 of a font's
-        // size.
+        // The sizes of labels at axes, which are the most frequent ones.
         let sizes = numbers(&svg, "font-size");
         let label = sizes.iter().filter(|size| svg.matches(&format!("font-size=\"{size}\"")).count() > 5);
-        let label = label.map(|size| size * points_per_pixel / 0.806_451).fold(0.0, f64::max);
+        let label = label.map(|size| size * points_per_pixel).fold(0.0, f64::max);
         assert!((label / print.font_pt - 1.0).abs() < 0.02, "{label}");
     }
 }
@@ -49,22 +55,88 @@ fn a_figure_has_the_width_and_the_size_of_letters_that_were_asked_for() {
 fn a_legend_stands_beside_the_plot_in_it_or_nowhere() {
     let names = |svg: &str| (0..6).filter(|i| svg.contains(&format!("series {i}"))).count();
     for (legend, shown) in [(Legend::Outside, 6), (Legend::Inside, 6), (Legend::None, 0)] {
-        let svg = COLUMN.svg(&figure(), legend).unwrap();
+        let svg = svg(COLUMN, &figure(), legend);
         assert_eq!((names(&svg), svg.contains("heading")), (shown, shown > 0), "{legend:?}");
         // Labels of a legend in the plot are the caption's.
         assert_eq!(svg.contains("labels: names"), legend == Legend::Outside, "{legend:?}");
         assert!(svg.contains("A title") && svg.contains("y (mm²)"));
     }
-    let svg = COLUMN.svg(&figure().without_titles(), Legend::None).unwrap();
+    let svg = svg(COLUMN, &figure().without_titles(), Legend::None);
     assert!(!svg.contains("A title"));
 }
 
 #[test]
 fn a_picture_says_its_resolution() {
-    let png = COLUMN.png(&figure(), Legend::None).unwrap();
+    let png = COLUMN.draw(&figure(), Legend::None, Format::Png).unwrap().content;
     let at = png.windows(4).position(|window| window == b"pHYs").expect("the chunk of the resolution");
     let per_metre = u32::from_be_bytes(png[at + 4..at + 8].try_into().unwrap());
     let width = u32::from_be_bytes(png[16..20].try_into().unwrap());
     let inches = f64::from(width) / f64::from(per_metre) / 0.0254;
     assert!((inches - 240.0 / 72.0).abs() < 0.02 && f64::from(per_metre) * 0.0254 >= 600.0, "{inches}");
+}
+
+/// The streams of a PDF that are compressed, in their order.
+fn streams(pdf: &[u8]) -> Vec<String> {
+    let find = |from: usize, text: &[u8]| {
+        pdf[from..].windows(text.len()).position(|window| window == text).map(|at| from + at + text.len())
+    };
+    let mut streams = Vec::new();
+    let mut from = 0;
+    while let Some(at) = find(from, b"/FlateDecode").and_then(|at| find(at, b"stream\n")) {
+        let mut content = Vec::new();
+        flate2::read::ZlibDecoder::new(&pdf[at..]).read_to_end(&mut content).unwrap();
+        streams.push(String::from_utf8_lossy(&content).into_owned());
+        from = at;
+    }
+    streams
+}
+
+#[test]
+fn a_page_has_the_letters_and_the_marks_of_the_vector_graphic() {
+    let pdf = COLUMN.draw(&figure(), Legend::Outside, Format::Pdf).unwrap().content;
+    assert_eq!(pdf, COLUMN.draw(&figure(), Legend::Outside, Format::Pdf).unwrap().content);
+    let text = String::from_utf8_lossy(&pdf);
+    assert!(text.starts_with("%PDF-1.") && text.contains("/MediaBox [0 0 240 "), "{}", &text[..200]);
+    // Two faces, embedded, with the characters of their glyphs.
+    for part in ["RPUFIG+DejaVuSans\n", "RPUFIG+DejaVuSans-Bold\n", "/FontFile2", "/ToUnicode"] {
+        assert!(text.contains(part), "{part}");
+    }
+    let streams = streams(&pdf);
+    // The page, and two fonts.
+    assert_eq!(streams.len(), 3);
+    let count = |operator: &str| streams[0].lines().filter(|line| line.ends_with(operator)).count();
+    let svg = svg(COLUMN, &figure(), Legend::Outside);
+    let tags = |name: &str| svg.matches(&format!("<{name} ")).count();
+    assert_eq!(count(" Tj"), tags("text"));
+    assert_eq!(count(" re"), tags("rect"));
+    let areas = streams[0].lines().filter(|line| *line == "f").count();
+    assert_eq!(areas, svg.matches("stroke=\"none\"").count() + tags("polygon"));
+}
+
+#[test]
+fn all_designs_of_a_crowded_front_have_names_or_are_counted() {
+    let crowded = |designs: u32| {
+        let Figure { panels, .. } = figure();
+        let [plot::Panel::Scatter(mut chart)] = <[_; 1]>::try_from(panels).unwrap() else { unreachable!() };
+        let place = |i: u32| f64::from(i + 10).log10();
+        let point = |i: u32| Point {
+            x: place(i),
+            y: -place(i),
+            name: format!("({i}, {i})"),
+            front: Some(0),
+            ..Point::default()
+        };
+        chart.references.clear();
+        chart.series =
+            vec![Series { label: "all".into(), points: (0..designs).map(point).collect(), joined: false }];
+        Figure::from(chart)
+    };
+    for designs in [20, 50, 100] {
+        let figure = crowded(designs);
+        let printed = COLUMN.draw(&figure, Legend::None, Format::Svg).unwrap();
+        let svg = String::from_utf8(printed.content).unwrap();
+        let named = (0..designs).filter(|i| svg.contains(&format!("\n({i}, {i})\n"))).count();
+        assert_eq!(named + printed.unnamed, designs as usize);
+        assert!(designs > 20 || printed.unnamed == 0, "{} of {designs}", printed.unnamed);
+    }
 }
