@@ -16,7 +16,7 @@ pub use folder::{journal, record, sweep_manifest};
 pub use functional::functional;
 pub use ring_variants::{judge_ring, ring_variants};
 pub(crate) use variants::PROGRAMS;
-pub use variants::{judge, variants};
+pub use variants::{RESCHEDULED, Verdict, judge, variants};
 
 use b512_asm::{Diagnostics, Instr, Program, assemble, intrinsics, object};
 use codegen::{Recipe, Request, compile};
