@@ -160,7 +160,8 @@ def lattigo_parameters():
 
 
 def write_keys(folder):
-    """Lattigo's keys in files. At n = 2^16 the bootstrapping keys have 4.9 GB: only this process has them in its memory."""
+    """Lattigo's keys in files. At n = 2^16 the 51 bootstrapping keys have 7.9 GB, of which the library has three copies at once: only
+    this process has them in its memory, and 24 GB are too few for it."""
     parameters = lattigo_parameters()
     generator = rlwe.KeyGenerator(parameters)
     secret = generator.gen_secret_key()
