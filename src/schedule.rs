@@ -25,6 +25,12 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let rescheduled =
         rescheduled.map_err(|error| Failure::wrong(format_args!("{}: {error}", file.name()), None))?;
     let Rescheduled { program, before, after, bound } = rescheduled;
+    // The data on which a program is admitted follow from its hash, and are others here.
+    admit(&program, &machine).map_err(|error| {
+        let message =
+            format!("{}: it faults on some data that it takes, in another order: {error}", file.name());
+        Failure::wrong(message, "`rpu run --check` tries more data")
+    })?;
     if after < before {
         let gain = 100.0 * (1.0 - after.0 as f64 / before.0 as f64);
         note!(

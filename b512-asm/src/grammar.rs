@@ -126,7 +126,8 @@ pub(crate) fn parse_comments<'a>(source: &'a str, diagnostics: &mut Diagnostics)
     let mut parse = Parse::default();
     for comment in directives(source) {
         let (line, mut after) = code_of_line(comment);
-        match directive(line, comment, &mut after, source, diagnostics) {
+        let kind = directive(line, comment, &mut after, source, diagnostics);
+        match kind.and_then(|kind| of_comment(kind, line)) {
             Ok(kind) => parse.statements.push(Statement { text: line, kind }),
             Err(fault) => {
                 parse.lost.push(line);
@@ -135,6 +136,15 @@ pub(crate) fn parse_comments<'a>(source: &'a str, diagnostics: &mut Diagnostics)
         }
     }
     parse
+}
+
+/// Refuses a directive of instructions: a comment has none.
+fn of_comment<'a>(kind: Kind<'a>, line: &'a str) -> Result<Kind<'a>, Fault<'a>> {
+    if !matches!(kind, Kind::Repeat { .. } | Kind::End) {
+        return Ok(kind);
+    }
+    let fault = Fault::new(Code::Syntax, line, "a repetition has no calls of C");
+    Err(fault.help("write the calls of each round: a C compiler ignores comments"))
 }
 
 /// Splits off the first line. Returns its text without the comment, and the rest of the source.
@@ -233,7 +243,11 @@ fn directive<'a>(
             let (_, (at, space)) = result.map_err(fault)?;
             let open = brace.unwrap_or_default();
             let block = &open[..open.len() - block_end.len()];
-            Ok(Kind::Words { at, space, block, words: words? })
+            let words = words?;
+            let (behind, next) = code_of_line(block_end);
+            *after = next;
+            whole(behind.trim_start_matches(is_blank), |input| Ok((input, ())))?;
+            Ok(Kind::Words { at, space, block, words })
         }
         other => {
             let directives = DIRECTIVES.into_iter().chain(Role::ALL.into_iter().map(Role::name));

@@ -135,6 +135,11 @@ pub(crate) fn number(input: &str) -> Parsed<'_, u128> {
 pub(crate) fn number_value(token: &str) -> Result<u128, Fault<'_>> {
     let plain: String;
     let digits = if token.as_bytes().contains(&b'_') {
+        let digits = token.strip_prefix("0x").or_else(|| token.strip_prefix("0X")).unwrap_or(token);
+        if digits.split('_').any(str::is_empty) {
+            let fault = Fault::new(Code::Number, token, format!("`{token}` is not a number"));
+            return Err(fault.help("`_` stands between digits"));
+        }
         plain = token.replace('_', "");
         &plain
     } else {
@@ -259,7 +264,8 @@ mod tests {
         assert_eq!(value(&u128::MAX.to_string()), Some(u128::MAX));
         assert_eq!(value(&format!("0x000{}", &max[2..])), Some(u128::MAX));
         assert_eq!(value("0x10000000000000000"), Some(1 << 64));
-        for bad in ["0x", "", "_", "0xg", "12a", "0x1ffffffffffffffffffffffffffffffff"] {
+        for bad in ["0x", "", "_", "1_", "1__0", "0x_1", "0xg", "12a", "0x1ffffffffffffffffffffffffffffffff"]
+        {
             assert_eq!(value(bad), None, "{bad}");
         }
         assert_eq!(value("340282366920938463463374607431768211456"), None);

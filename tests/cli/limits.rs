@@ -15,7 +15,7 @@ const SYMBOLS: &str = ".input x, 512\n.output y, 512\n.modulus m0, 0x3001\n";
 const C: &str = "//.input a, 512, at 0x0\n//.output c, 512, at 0x400\n//.modulus m0, 0x3001\nvoid f() {\n enter(OP_DEFAULT);\n";
 const SWEEP: &str = "kernel = \"add\"\nn = 512\n";
 const EXPLORE: &str = "kernel = \"add\"\nn = 512\n[grid]\nhple.count = [64]\n[explore]\n";
-const SET: &str = "n = 1024\np = [{ bits = 60 }]\ndigits = 1\nsecurity = \"none\"\n";
+const SET: &str = "n = 1024\np = [{ bits = 60, count = 1 }]\ndigits = 1\nsecurity = \"none\"\n";
 
 /// Ring programs. `$` stands for [`TABLE`].
 const RING_PROGRAMS: &[(&str, &str, &str)] = &[
@@ -175,16 +175,16 @@ const OTHERS: &[Row] = &[
         "(",
         "\"]\n",
     ),
-    ("gen program keyswitch --set @s.toml -o o.fhetch", SET, "q = [{ bits = 50 }]\n", ""),
+    ("gen program keyswitch --set @s.toml -o o.fhetch", SET, "q = [{ bits = 50, count = 1 }]\n", ""),
     (
         "gen program keyswitch --set @s.toml -o o.fhetch",
-        "n = 1024\np = [{ bits = 60 }]\ndigits = 1\nsecurity = \"none\"\nq = [",
-        "{ bits = 50 },",
+        "n = 1024\np = [{ bits = 60, count = 1 }]\ndigits = 1\nsecurity = \"none\"\nq = [",
+        "{ bits = 50, count = 1 },",
         "]\n",
     ),
     (
         "gen program keyswitch --set @s.toml -o o.fhetch",
-        "n = 1024\np = [{ bits = 60 }]\ndigits = 1\nsecurity = \"none\"\nq = [",
+        "n = 1024\np = [{ bits = 60, count = 1 }]\ndigits = 1\nsecurity = \"none\"\nq = [",
         "\"0x3001\",",
         "]\n",
     ),
@@ -296,7 +296,8 @@ fn hostile_files_of_every_kind_are_answered_in_time() {
 /// Short command lines that ask for a lot are refused at once.
 #[test]
 fn short_commands_that_ask_for_a_lot_are_refused() {
-    let set = ["n = 1024\nq = [{ bits = 50, count = 1025 }]\np = [{ bits = 60 }]\ndigits = 1\n", "", ""];
+    let set =
+        ["n = 1024\nq = [{ bits = 50, count = 1025 }]\np = [{ bits = 60, count = 1 }]\ndigits = 1\n", "", ""];
     for command in [
         "gen program logistic-regression --set lattigo-n16qp1546 --n 512 --iterations 1000000000 -o o.fhetch",
         "gen program logistic-regression --set lattigo-n16qp1546 --n 512 --blocks 4097 -o o.fhetch",

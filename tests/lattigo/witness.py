@@ -7,9 +7,11 @@ set is the built-in `lattigo-n16qp1546`, at n = 2^LOG_N, by default 2^11; its ow
 `check.sh` installs what the imports need. The chapter "Keys of other libraries" of the book describes names and forms.
 """
 
+import ctypes
 import itertools
 import json
 import math
+import mmap
 import random
 import re
 import struct
@@ -19,7 +21,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from lattigo import ckks, rlwe
+from lattigo import ckks, ffi, rlwe
 from sympy import isprime, primefactors
 
 LOG_N = int(sys.argv[3]) if len(sys.argv) > 3 else 11
@@ -153,15 +155,46 @@ def added(left, right, moduli):
     return [[(x + y) % np.uint64(q) for x, y, q in zip(*limbs, moduli)] for limbs in zip(left, right)]
 
 
-def main(rpu, example):
-    parameters = ckks.Parameters(LOG_N, RESIDUAL, [61], SCALE_BITS, "standard", h=WEIGHT)
+def lattigo_parameters():
+    return ckks.Parameters(LOG_N, RESIDUAL, [61], SCALE_BITS, "standard", h=WEIGHT)
+
+
+def write_keys(folder):
+    """Lattigo's keys in files. At n = 2^16 the 51 bootstrapping keys have 7.9 GB, of which the library has three copies at once: only
+    this process has them in its memory, and 24 GB are too few for it."""
+    parameters = lattigo_parameters()
     generator = rlwe.KeyGenerator(parameters)
     secret = generator.gen_secret_key()
-    encryptor = rlwe.Encryptor(parameters, generator.gen_public_key(secret))
-    decryptor, encoder = rlwe.Decryptor(parameters, secret), ckks.Encoder(parameters)
+    (folder / "secret").write_bytes(secret.marshal_binary())
+    (folder / "public").write_bytes(generator.gen_public_key(secret).marshal_binary())
     bootstrap = rlwe.BootstrapParams(parameters, logn=LOG_N, logp=SPECIAL, h=WEIGHT, log_slots=LOG_N - 1)
     _, keys = bootstrap.gen_eval_keys(secret)
-    keys = Reader(keys.marshal_binary()).bootstrapping_keys()
+    # As `keys.marshal_binary`, which copies the bytes twice more.
+    length, error = ctypes.c_ulong(), ctypes.c_char_p()
+    handle = ctypes.c_size_t(keys._handle.raw)
+    data = ffi._lib_call().BootstrapEvalKeysMarshal(handle, ctypes.byref(length), ctypes.byref(error))
+    assert data and not error.value, error.value
+    block = 1 << 30
+    with open(folder / "keys", "wb") as file:
+        for begin in range(0, length.value, block):
+            size = min(block, length.value - begin)
+            file.write((ctypes.c_char * size).from_address(data + begin))
+
+
+def main(rpu, example):
+    with tempfile.TemporaryDirectory() as name:
+        witness(rpu, example, Path(name))
+
+
+def witness(rpu, example, folder):
+    arguments = [__file__, rpu, example, str(LOG_N), str(folder)]
+    subprocess.run([sys.executable, "-W", "error", *arguments], check=True)
+    parameters = lattigo_parameters()
+    secret = rlwe.SecretKey.unmarshal_binary((folder / "secret").read_bytes())
+    encryptor = rlwe.Encryptor(parameters, rlwe.PublicKey.unmarshal_binary((folder / "public").read_bytes()))
+    decryptor, encoder = rlwe.Decryptor(parameters, secret), ckks.Encoder(parameters)
+    with open(folder / "keys", "rb") as file:
+        keys = Reader(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)).bootstrapping_keys()
 
     def encrypt(slots, level):
         return encryptor.encrypt_new(encoder.encode(slots, level, 1 << SCALE_BITS))
@@ -173,40 +206,38 @@ def main(rpu, example):
     real, imaginary = ([random.uniform(-1, 1) for _ in range(N // 2)] for _ in range(2))
     (_, left), (_, right) = (ciphertext_parts(encrypt(slots, 0)) for slots in (real, imaginary))
 
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        inputs = folder / "inputs"
-        run = lambda *command: subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
-        generate = ("gen", "program", "bootstrap", "--set", SET, "--n", str(N), "-o", "boot.fhetch")
-        run(rpu, *generate, "--plaintexts", "inputs")
-        residual = parameters.moduli_chain()
-        primes = {bits: (q for q in alternating(bits) if q not in residual) for bits in set(CIRCUIT + SPECIAL)}
-        q, p = residual + [next(primes[bits]) for bits in CIRCUIT], [next(primes[bits]) for bits in SPECIAL]
-        moduli = q + p
-        assert sorted(moduli) == sorted(moduli_of((folder / "boot.fhetch").read_text())), "the set has other moduli"
-        roots = {modulus: root(modulus) for modulus in moduli}
-        orders = {modulus: order(modulus) for modulus in moduli}
-        ours = lambda limbs, moduli: np.array([limb[orders[modulus]] for limb, modulus in zip(limbs, moduli)])
-        theirs = lambda limbs, moduli: [limb[np.argsort(orders[modulus])] for limb, modulus in zip(limbs, moduli)]
-        message = added(left, times_i(right, q, roots), q)
-        for component in range(2):
-            np.save(inputs / f"ct.{component}.npy", ours(message[component], q))
-        for key, digits in keys.items():
-            of_key = (q[:1] + p[:1]) if key == "switch.dense-sparse" else q + p
-            inverses = [pow(1 << 64, -1, modulus) for modulus in of_key]
-            for digit, pair in enumerate(digits):
-                for part, limbs in zip("ba", pair, strict=True):
-                    limbs = [times(*limb) for limb in zip(limbs, inverses, of_key, strict=True)]
-                    np.save(inputs / f"{key}.{part}.{digit}.npy", ours(limbs, of_key))
-        named = json.loads((folder / "boot.manifest.json").read_text())["inputs"]
-        rotations = lambda names: {name.split(".")[1] for name in names if name.startswith("galois.")}
-        assert rotations(named) == rotations(keys), "Lattigo's bootstrap has other rotations"
+    inputs = folder / "inputs"
+    run = lambda *command: subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+    generate = ("gen", "program", "bootstrap", "--set", SET, "--n", str(N), "-o", "boot.fhetch")
+    run(rpu, *generate, "--plaintexts", "inputs")
+    residual = parameters.moduli_chain()
+    primes = {bits: (q for q in alternating(bits) if q not in residual) for bits in set(CIRCUIT + SPECIAL)}
+    q, p = residual + [next(primes[bits]) for bits in CIRCUIT], [next(primes[bits]) for bits in SPECIAL]
+    moduli = q + p
+    assert sorted(moduli) == sorted(moduli_of((folder / "boot.fhetch").read_text())), "the set has other moduli"
+    roots = {modulus: root(modulus) for modulus in moduli}
+    orders = {modulus: order(modulus) for modulus in moduli}
+    ours = lambda limbs, moduli: np.array([limb[orders[modulus]] for limb, modulus in zip(limbs, moduli)])
+    theirs = lambda limbs, moduli: [limb[np.argsort(orders[modulus])] for limb, modulus in zip(limbs, moduli)]
+    message = added(left, times_i(right, q, roots), q)
+    for component in range(2):
+        np.save(inputs / f"ct.{component}.npy", ours(message[component], q))
+    for key, digits in keys.items():
+        of_key = (q[:1] + p[:1]) if key == "switch.dense-sparse" else q + p
+        inverses = [pow(1 << 64, -1, modulus) for modulus in of_key]
+        for digit, pair in enumerate(digits):
+            for part, limbs in zip("ba", pair, strict=True):
+                limbs = [times(*limb) for limb in zip(limbs, inverses, of_key, strict=True)]
+                np.save(inputs / f"{key}.{part}.{digit}.npy", ours(limbs, of_key))
+    named = json.loads((folder / "boot.manifest.json").read_text())["inputs"]
+    rotations = lambda names: {name.split(".")[1] for name in names if name.startswith("galois.")}
+    assert rotations(named) == rotations(keys), "Lattigo's bootstrap has other rotations"
 
-        outputs = [f"boot.{component}" for component in range(2)]
-        arguments = [text for name in outputs for text in ("--output", f"{name}={name}.npy")]
-        run(rpu, "run", "boot.fhetch", "--inputs", "inputs", *arguments)
-        result = [theirs(np.load(folder / f"{name}.npy"), q) for name in outputs]
-        own = run(example, str(N))
+    outputs = [f"boot.{component}" for component in range(2)]
+    arguments = [text for name in outputs for text in ("--output", f"{name}={name}.npy")]
+    run(rpu, "run", "boot.fhetch", "--inputs", "inputs", *arguments)
+    result = [theirs(np.load(folder / f"{name}.npy"), q) for name in outputs]
+    own = run(example, str(N))
 
     metadata, _ = ciphertext_parts(encrypt(real, len(residual) - 1))
     found_real = decrypt(ciphertext_of(metadata, result))
@@ -224,4 +255,7 @@ def main(rpu, example):
 
 
 if __name__ == "__main__":
-    main(*(str(Path(path).resolve(strict=True)) for path in sys.argv[1:3]))
+    if len(sys.argv) > 4:
+        write_keys(Path(sys.argv[4]))
+    else:
+        main(*(str(Path(path).resolve(strict=True)) for path in sys.argv[1:3]))

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The text with escapes such as `\u{1b}` for characters that a terminal obeys or XML forbids: control
-/// characters except line ends and tabs, and characters that reverse the direction of text.
+/// The text with escapes such as `\u{1b}` for characters that a terminal obeys, XML forbids or nobody sees: control
+/// characters except line ends and tabs, characters that reverse the direction of text, and those without a shape, but
+/// for the joiners that some scripts need.
 ///
 /// Names and titles come from untrusted files and must not control the terminal that shows them.
 pub fn printable(text: &str) -> Cow<'_, str> {
@@ -29,18 +30,25 @@ fn is_plain(text: &str) -> bool {
     text.bytes().fold(true, |plain, byte| plain & is_plain(byte))
 }
 
+/// What ends a line or moves within it, of the characters that [`printable`] lets through.
+const ENDS: [char; 4] = ['\n', '\t', '\u{2028}', '\u{2029}'];
+
 /// As [`printable`], but line ends and tabs are escaped too: names of files are part of a line.
 pub fn one_line(text: &str) -> Cow<'_, str> {
-    match printable(text) {
-        safe if safe.contains(['\n', '\t']) => Cow::Owned(safe.replace('\n', "\\n").replace('\t', "\\t")),
-        safe => safe,
+    let safe = printable(text);
+    if !safe.contains(ENDS) {
+        return safe;
     }
+    let escaped = ENDS
+        .iter()
+        .fold(safe.into_owned(), |text, end| text.replace(*end, &end.escape_default().to_string()));
+    Cow::Owned(escaped)
 }
 
-/// Whether a text is a name: one line of printable text. Names come from files, and reports have a line for
+/// Whether a text is a name: one line of printable text, not of blanks alone. Names come from files, and reports have a line for
 /// each.
 pub fn is_line(text: &str) -> bool {
-    !text.contains(|c: char| is_harmful(c) || matches!(c, '\n' | '\t' | '\u{2028}' | '\u{2029}'))
+    !text.trim().is_empty() && !text.contains(|c: char| is_harmful(c) || ENDS.contains(&c))
 }
 
 /// A path as messages show it, in one line. What is not UTF-8 in it shows as U+FFFD.
@@ -52,12 +60,22 @@ fn is_harmful(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
         // Marks, embeddings, overrides and isolates of direction; characters that XML forbids.
-        '\u{200e}'
+        '\u{61c}'
+        | '\u{200e}'
         | '\u{200f}'
         | '\u{202a}'..='\u{202e}'
         | '\u{2066}'..='\u{2069}'
         | '\u{fffe}'
         | '\u{ffff}' => true,
+        // Characters without a shape: two names that differ in them look alike.
+        '\u{ad}'
+        | '\u{180e}'
+        | '\u{200b}'
+        | '\u{2060}'..='\u{2064}'
+        | '\u{206a}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}' => true,
         character => character.is_control(),
     }
 }
@@ -74,9 +92,10 @@ mod tests {
         );
         // Visible characters beside one make it no better.
         assert_eq!(["ab\u{1b}", "\u{1b}a"].map(printable), ["ab\\u{1b}", "\\u{1b}a"]);
-        assert_eq!(one_line("a\n\u{1b}b\tc"), "a\\n\\u{1b}b\\tc");
+        assert_eq!(one_line("a\n\u{1b}b\tc\u{2028}"), "a\\n\\u{1b}b\\tc\\u{2028}");
+        assert_eq!(printable("a\u{ad}\u{200b}\u{feff}\u{61c}b"), "a\\u{ad}\\u{200b}\\u{feff}\\u{61c}b");
         assert_eq!(path("a\n\u{1b}/b\t"), "a\\n\\u{1b}/b\\t");
-        for text in ["", "a b\n\tc", "Größe ≤ 25 mm², 多項式"] {
+        for text in ["", "a b\n\tc", "Größe ≤ 25 mm², 多項式", "می\u{200c}خواهم"] {
             assert!(matches!(printable(text), Cow::Borrowed(same) if same == text));
         }
     }

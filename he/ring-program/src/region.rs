@@ -121,7 +121,7 @@ impl Regions {
             }
             let before = index.checked_sub(1).map(|before| &list[before]);
             let around = open.last().map(|open| &list[open.index()]);
-            let fault = if name.is_empty() || !diagnostic::is_line(name) {
+            let fault = if !diagnostic::is_line(name) {
                 Some(("has no name of one line".to_owned(), "name the stage or the operation"))
             } else if start >= end {
                 Some(("is empty".to_owned(), "a region ends behind its last line, and has one line at least"))

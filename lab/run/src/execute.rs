@@ -144,12 +144,14 @@ type Words = BTreeMap<String, Vec<u128>>;
 /// Returns an error if the program does not fit the machine or has defects, an input does not fit the
 /// program, an instruction faults, or a result differs from the golden model.
 pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Outcome, RunError> {
-    let admitted = admit(program, machine);
+    let facts = ProgramFacts::of(program);
+    // As `admit`, with the hash that the report has.
+    let admitted = check_defects(program, machine)
+        .and_then(|()| check_faults(program, machine, || facts.blake3.clone()));
     let is_sound = admitted.is_ok();
     if !options.lenient || matches!(admitted, Err(RunError::Fit(_))) {
         admitted?;
     }
-    let facts = ProgramFacts::of(program);
     let mut report = RunReport::new(&facts, machine);
     let mut outputs = BTreeMap::new();
     let begin = Instant::now();
@@ -214,7 +216,7 @@ pub fn inputs_of(
 /// Returns an error if the program does not fit the machine, has defects, or faults on data that it takes.
 pub fn admit(program: &Program, machine: &Machine) -> Result<(), RunError> {
     check_defects(program, machine)?;
-    check_faults(program, machine)
+    check_faults(program, machine, || program_blake3(program))
 }
 
 /// The part of [`admit`] that executes nothing.
@@ -229,9 +231,13 @@ pub fn check_defects(program: &Program, machine: &Machine) -> Result<(), RunErro
 
 /// Refuses a program that faults on data that it takes, as a check does: on random data if the program has
 /// claims, which say what it takes, or else on zeros, which are below every modulus.
-fn check_faults(program: &Program, machine: &Machine) -> Result<(), RunError> {
+fn check_faults(
+    program: &Program,
+    machine: &Machine,
+    blake3: impl FnOnce() -> String,
+) -> Result<(), RunError> {
     if !program.claims.is_empty() {
-        let seeds = random_seeds(&program_blake3(program), 0, 1);
+        let seeds = random_seeds(&blake3(), 0, 1);
         return seeds.iter().try_for_each(|&seed| Execution::random(program, machine, seed).map(drop));
     }
     let loads_input = |index: usize| {

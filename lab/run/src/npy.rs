@@ -49,8 +49,8 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> {
     let (header, data) = split(bytes)
         .ok_or_else(|| wrong("invalid .npy file: no header of version 1.0, 2.0 or 3.0".to_owned()))?;
     let header = match header_of(header) {
-        Ok((_, header)) => header,
-        Err(_) => {
+        Ok(("", header)) => header,
+        Ok(_) | Err(_) => {
             return Err(wrong(format!(
                 "invalid header of a .npy file: `{}`",
                 header.trim_end().replace('`', "'")
@@ -294,6 +294,10 @@ mod tests {
             (header("<f8", "(1,)"), "x.npy: elements of type `<f8` are no coefficients"),
             (header("<i8", "(1,)"), "x.npy: coefficient 0 is negative"),
             (header("<u8", "(01,)"), "x.npy: invalid header of a .npy file"),
+            (
+                file("{'descr': '<u8', 'fortran_order': False, 'shape': (1,)} 2\n", &[0; 8]),
+                "x.npy: invalid header of a .npy file",
+            ),
             (header("<u8", "()"), "x.npy: an array of shape [] has no coefficients"),
             (
                 file("{'descr': '<u8', 'fortran_order': True, 'shape': (1, 1)}", &[0; 8]),

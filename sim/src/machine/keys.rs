@@ -570,6 +570,12 @@ pub(super) const RULES: &[Rule] = &[
         help: super::Machine::clock_help,
     },
     Rule {
+        keys: &["clock.ghz"],
+        holds: |machine| machine.clock.ghz == 0.0 || machine.clock.ghz >= Kind::LEAST,
+        message: "`clock.ghz` is below 1e-9",
+        help: |_| "0 takes what the slowest part reaches".into(),
+    },
+    Rule {
         keys: &["hbm.gb_per_s", "hbm.stacks", "hbm.stack_gb_per_s"],
         holds: |machine| machine.hbm.stacks == 0 || machine.hbm.stacks >= machine.hbm.stacks_of_bandwidth(),
         message: "`hbm.gb_per_s` is more than `hbm.stacks` have",

@@ -416,7 +416,7 @@ impl Kind {
             value.as_integer().filter(|i| range.contains(i))
         };
         match self {
-            Self::Text => value.as_str().is_some_and(|text| !text.is_empty() && diagnostic::is_line(text)),
+            Self::Text => value.as_str().is_some_and(diagnostic::is_line),
             Self::Bool => value.is_bool(),
             Self::Int(min, max) => within(min, max).is_some(),
             Self::PowerOfTwo(min, max) => within(min, max).is_some_and(|i| i & (i - 1) == 0),

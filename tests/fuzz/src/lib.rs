@@ -37,7 +37,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 28] = [
+pub const TARGETS: [Target; 30] = [
     Target { name: "timing", property: properties::timing, seeds: seeds::timing, cases: 500 },
     Target { name: "assembler", property: properties::assembler, seeds: seeds::sources, cases: 5000 },
     Target { name: "calls", property: properties::calls, seeds: seeds::calls, cases: 3000 },
@@ -80,6 +80,8 @@ pub const TARGETS: [Target; 28] = [
     Target { name: "variants", property: properties::variants, seeds: seeds::variants, cases: 100 },
     Target { name: "ring_variants", property: properties::ring_variants, seeds: seeds::variants, cases: 20 },
     Target { name: "data", property: properties::data, seeds: seeds::data, cases: 5000 },
+    Target { name: "mapping", property: properties::mapping, seeds: seeds::mappings, cases: 2000 },
+    Target { name: "heir", property: properties::heir, seeds: seeds::heir, cases: 200 },
     Target { name: "trace", property: properties::trace, seeds: seeds::timing, cases: 200 },
 ];
 

@@ -9,14 +9,14 @@ mod ring_variants;
 mod variants;
 
 pub use checkers::checkers;
-pub use documents::{claims, plan, table, technology};
+pub use documents::{claims, heir, mapping, plan, table, technology};
 pub use files::{data, machine_file, trace};
 pub(crate) use folder::SWEEP;
 pub use folder::{journal, record, sweep_manifest};
 pub use functional::functional;
 pub use ring_variants::{judge_ring, ring_variants};
 pub(crate) use variants::PROGRAMS;
-pub use variants::{judge, variants};
+pub use variants::{RESCHEDULED, Verdict, judge, variants};
 
 use b512_asm::{Diagnostics, Instr, Program, assemble, intrinsics, object};
 use codegen::{Recipe, Request, compile};
@@ -155,6 +155,10 @@ const RUST: [&str; 15] = [
 
 fn check_place(error: &Diagnostic) {
     check_words(error, &error.text);
+    check_span(error);
+}
+
+fn check_span(error: &Diagnostic) {
     if let Some(span) = &error.span {
         assert!(error.text.get(span.clone()).is_some(), "{error}: {span:?}");
     }

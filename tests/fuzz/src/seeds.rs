@@ -186,6 +186,18 @@ pub(crate) fn tables(_: &Path) -> Vec<Vec<u8>> {
     vec![[b"\0", text.as_bytes()].concat(), gzip.finish().expect("memory takes all bytes")]
 }
 
+/// A mapping, and the document of a run, which is refused.
+pub(crate) fn mappings(repository: &Path) -> Vec<Vec<u8>> {
+    let start = serde_json::to_vec(&runtime::Mapping::START).expect("plain data becomes JSON");
+    let run = documents(repository).swap_remove(0);
+    vec![start.clone(), start, run]
+}
+
+/// Short programs without bootstraps, which take long.
+pub(crate) fn heir(repository: &Path) -> Vec<Vec<u8>> {
+    files(repository, "he/programs/tests/heir", &["dot_product.mlir", "differences.mlir"])
+}
+
 /// One change of each kind in each program.
 pub(crate) fn variants(_: &Path) -> Vec<Vec<u8>> {
     let seed = |program: usize| [&[program as u8][..], &[7 * program as u8; 8]].concat();

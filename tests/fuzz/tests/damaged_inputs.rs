@@ -1,6 +1,6 @@
 //! The properties hold of damaged inputs.
 
-use fuzz::properties::{judge, judge_ring};
+use fuzz::properties::{RESCHEDULED, Verdict, judge, judge_ring};
 use fuzz::{Damage, TARGETS, repository};
 use rayon::prelude::*;
 
@@ -26,30 +26,45 @@ macro_rules! hold_of_damaged_inputs {
 hold_of_damaged_inputs! {
     timing assembler calls writers conditions words object machine sweep recipe parameter_set document ring_program manifest
     functional checkers machine_file journal record sweep_manifest technology claims plan table variants ring_variants
-    data trace
+    data mapping heir trace
 }
 
-/// The numbers of variants that are tried, of those that are programs, and of those that are accepted. `variable` sets
-/// another number than `count`.
-fn verdicts(variable: &str, count: usize, judge: fn(&[u8]) -> Option<bool>) -> [usize; 3] {
-    let count = std::env::var(variable).map_or(count, |text| text.parse().expect("a number"));
+/// A number that an environment variable may set.
+fn number(variable: &str, default: usize) -> usize {
+    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
+}
+
+/// What `judge` says of each of so many variants that is a program.
+fn verdicts<T: Send>(count: usize, judge: impl Fn(&[u8]) -> Option<T> + Sync) -> Vec<T> {
     let variant = |number: usize| [&[number as u8][..], &number.to_le_bytes()].concat();
-    let verdicts: Vec<bool> =
-        (0..count).into_par_iter().filter_map(|number| judge(&variant(number))).collect();
-    let accepted = verdicts.iter().filter(|accepted| **accepted).count();
-    let (refused, all) = (verdicts.len() - accepted, verdicts.len());
-    println!("{refused} of {all} variants are refused, {accepted} compute what they say; {count} were tried");
-    [count, all, accepted]
+    (0..count).into_par_iter().filter_map(|number| judge(&variant(number))).collect()
 }
 
 #[test]
 fn a_check_refuses_wrong_variants_of_programs() {
-    let [count, all, accepted] = verdicts("RPU_VARIANTS", 1000, judge);
-    assert!(all > count / 3 && accepted > count / 20 && accepted < count / 2, "{accepted} of {all}");
+    let tried = number("RPU_VARIANTS", 1000);
+    let share = number("RPU_RESCHEDULED", RESCHEDULED as usize) as u32;
+    let verdicts = verdicts(tried, |variant| judge(variant, share));
+    let count = |is: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| is(verdict)).count();
+    let (all, accepted) = (verdicts.len(), count(|verdict| verdict.accepted));
+    let (proven, rescheduled) = (count(|verdict| verdict.proven), count(|verdict| verdict.rescheduled));
+    println!(
+        "{all} of {tried} variants are programs: {} are refused, {accepted} compute what they say, {proven} are proven; \
+         {rescheduled} were scheduled again",
+        all - accepted
+    );
+    assert!(all > tried / 3 && accepted > tried / 20 && accepted < tried / 2, "{accepted} of {all}");
+    assert!(proven > accepted / 2 && rescheduled > all / share as usize / 20, "{proven}, {rescheduled}");
 }
 
 #[test]
 fn a_check_accepts_variants_of_ring_programs_that_compute_their_text() {
-    let [count, all, accepted] = verdicts("RPU_RING_VARIANTS", 100, judge_ring);
-    assert!(all > count / 3 && accepted > count / 20 && accepted < all, "{accepted} of {all}");
+    let tried = number("RPU_RING_VARIANTS", 100);
+    let verdicts = verdicts(tried, judge_ring);
+    let (all, accepted) = (verdicts.len(), verdicts.iter().filter(|accepted| **accepted).count());
+    println!(
+        "{all} of {tried} variants are programs: {} are refused, {accepted} compute what they say",
+        all - accepted
+    );
+    assert!(all > tried / 3 && accepted > tried / 20 && accepted < all, "{accepted} of {all}");
 }

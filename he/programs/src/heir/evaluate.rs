@@ -1,7 +1,7 @@
 //! The evaluation of a file's functions: what is clear is computed, what is encrypted goes to a circuit.
 
 use super::Program;
-use super::text::{Block, Operation, Source};
+use super::text::{Block, ENDS, Operation, Source};
 use super::types::{CiphertextType, Type, Types};
 use super::value::{Encoded, Matrix, Tensor, Value};
 use crate::Error;
@@ -50,9 +50,6 @@ impl Row {
         Self { name, run, is_pure: false, is_counted: true }
     }
 }
-
-/// The names of operations that end a block.
-const ENDS: [&str; 2] = ["func.return", "scf.yield"];
 
 /// The state of an evaluation.
 pub(super) struct Evaluation<'p, 't> {

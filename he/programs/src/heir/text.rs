@@ -8,6 +8,7 @@
 //! Values have numbers in place of names. Types and attributes stay text until somebody asks for them.
 
 use super::RELEASE;
+use super::types::shown;
 use diagnostic::{Code, Diagnostic};
 use nom::branch::alt;
 use nom::bytes::complete::{escaped, is_not, tag, take_while1};
@@ -17,6 +18,9 @@ use nom::multi::many0_count;
 use nom::sequence::{delimited, pair, preceded};
 use nom::{IResult, Offset, Parser};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The names of operations that end a block.
+pub(super) const ENDS: [&str; 2] = ["func.return", "scf.yield"];
 
 /// The deepest nesting of regions.
 const DEEPEST: usize = 64;
@@ -184,7 +188,7 @@ pub(super) fn parts(text: &str) -> Option<Vec<&str>> {
     Some(parts)
 }
 
-/// The keys of a list such as `a = 1, b`, with their values.
+/// The keys of a list such as `a = 1, b`, with their values; `None` if a key occurs twice.
 pub(super) fn assignments(text: &str) -> Option<Vec<(&str, &str)>> {
     let assignment = |part: &'_ str| {
         let equals = balanced(part, b"=").filter(|&length| length < part.len());
@@ -197,7 +201,9 @@ pub(super) fn assignments(text: &str) -> Option<Vec<(&str, &str)>> {
         }
         (_, None) => (part.trim_matches('"'), &part[part.len()..]),
     };
-    parts(text).map(|parts| parts.into_iter().map(split).collect())
+    let found: Vec<(&str, &str)> = parts(text)?.into_iter().map(split).collect();
+    let mut keys = BTreeSet::new();
+    found.iter().all(|(key, _)| keys.insert(*key)).then_some(found)
 }
 
 /// Reads a file, with what is known of an operation with a name.
@@ -205,8 +211,15 @@ pub(super) fn read<'t>(
     source: Source<'t>,
     find: fn(&str) -> Option<Known>,
 ) -> Result<Generic<'t>, Diagnostic> {
-    let mut reader = Reader { source, find, rest: source.text, scopes: vec![BTreeMap::new()], values: 0 };
-    let aliases = reader.aliases()?;
+    let mut reader = Reader {
+        source,
+        find,
+        rest: source.text,
+        aliases: BTreeMap::new(),
+        scopes: vec![BTreeMap::new()],
+        types: Vec::new(),
+    };
+    reader.read_aliases()?;
     let mut module = reader.operation(0)?;
     if module.name != "builtin.module" {
         let message = format!("expected `builtin.module`, found `{}`", module.name);
@@ -222,16 +235,18 @@ pub(super) fn read<'t>(
             operation.regions.iter_mut().for_each(|body| mark_last(body, &mut BTreeSet::new()));
         }
     }
-    Ok(Generic { aliases, module, values: reader.values as usize })
+    Ok(Generic { aliases: reader.aliases, module, values: reader.types.len() })
 }
 
 struct Reader<'t> {
     source: Source<'t>,
     find: fn(&str) -> Option<Known>,
     rest: &'t str,
+    aliases: BTreeMap<&'t str, &'t str>,
     /// The names of values, of the regions around.
     scopes: Vec<BTreeMap<&'t str, Vec<ValueId>>>,
-    values: ValueId,
+    /// The type of each value.
+    types: Vec<&'t str>,
 }
 
 impl<'t> Reader<'t> {
@@ -275,16 +290,15 @@ impl<'t> Reader<'t> {
         Ok(found.trim_end())
     }
 
-    fn aliases(&mut self) -> Result<BTreeMap<&'t str, &'t str>, Diagnostic> {
-        let mut aliases = BTreeMap::new();
+    fn read_aliases(&mut self) -> Result<(), Diagnostic> {
         while let Some(name) = self.find(|text| alt((marked('!'), marked('#'))).parse(text)) {
             self.expect("=")?;
             let body = self.balanced(b"\n")?;
-            if aliases.insert(name, body).is_some() {
+            if self.aliases.insert(name, body).is_some() {
                 return Err(self.source.error(name, format!("a second alias `{name}`")));
             }
         }
-        Ok(aliases)
+        Ok(())
     }
 
     fn operation(&mut self, depth: usize) -> Result<Operation<'t>, Diagnostic> {
@@ -348,7 +362,26 @@ impl<'t> Reader<'t> {
                 return Err(self.source.error(quoted, message));
             }
         }
-        let results = names.into_iter().flat_map(|(name, count)| self.define(name, count)).collect();
+        for (operand, is) in operands.iter().zip(&operand_types) {
+            let defined = self.types[operand.value as usize];
+            if defined != *is
+                && self.aliases.get(defined).unwrap_or(&defined) != self.aliases.get(is).unwrap_or(is)
+            {
+                let message = format!(
+                    "`{}` is a `{}`, and `{name}` takes a `{}`",
+                    operand.name,
+                    shown(defined),
+                    shown(is)
+                );
+                return Err(self.source.error(is, message));
+            }
+        }
+        let (mut results, mut types) = (Vec::new(), &result_types[..]);
+        for (name, count) in names {
+            let (own, others) = types.split_at(count as usize);
+            results.extend(self.define(name, own)?);
+            types = others;
+        }
         Ok(Operation {
             name,
             known: (self.find)(name),
@@ -362,12 +395,15 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Numbers the values of a name.
-    fn define(&mut self, name: &'t str, count: u32) -> Vec<ValueId> {
-        let ids: Vec<ValueId> = (self.values..self.values + count).collect();
-        self.values += count;
-        self.scopes.last_mut().expect("a scope").insert(name, ids.clone());
-        ids
+    /// Numbers the values of a name, which have these types.
+    fn define(&mut self, name: &'t str, types: &[&'t str]) -> Result<Vec<ValueId>, Diagnostic> {
+        let first = self.types.len();
+        self.types.extend(types);
+        let ids: Vec<ValueId> = (first..self.types.len()).map(|id| id as ValueId).collect();
+        if self.scopes.last_mut().expect("a scope").insert(name, ids.clone()).is_some() {
+            return Err(self.source.error(name, format!("a second value `{name}`")));
+        }
+        Ok(ids)
     }
 
     fn operands(&mut self) -> Result<Vec<Operand<'t>>, Diagnostic> {
@@ -398,9 +434,14 @@ impl<'t> Reader<'t> {
         let text = self.balanced(b"}")?;
         self.expect("}")?;
         let Some(found) = assignments(text) else {
-            return Err(self.source.error(text, "invalid attributes").with_code(Code::Syntax.name()));
+            let message = "invalid attributes, or one of them twice";
+            return Err(self.source.error(text, message).with_code(Code::Syntax.name()));
         };
-        attributes.extend(found);
+        for (key, value) in found {
+            if attributes.insert(key, value).is_some() {
+                return Err(self.source.error(key, format!("a second attribute `{key}`")));
+            }
+        }
         Ok(())
     }
 
@@ -435,8 +476,9 @@ impl<'t> Reader<'t> {
                         return Err(self.expected("an argument of the block"));
                     };
                     self.expect(":")?;
-                    self.balanced(b",)")?;
-                    block.arguments.extend(self.define(name, 1));
+                    let is = self.balanced(b",)")?;
+                    let is = is[..is.find(" loc(").unwrap_or(is.len())].trim_end();
+                    block.arguments.extend(self.define(name, &[is])?);
                     if !self.has(",") {
                         break;
                     }
@@ -449,7 +491,12 @@ impl<'t> Reader<'t> {
             if let Some(label) = self.find(marked('^')) {
                 return Err(self.source.error(label, format!("a second block `{label}` of a region")));
             }
-            block.operations.push(self.operation(depth + 1)?);
+            let operation = self.operation(depth + 1)?;
+            if let Some(end) = block.operations.last().filter(|last| ENDS.contains(&last.name)) {
+                let message = format!("`{}` behind `{}`, the end of its block", operation.name, end.name);
+                return Err(self.source.error(operation.name, message));
+            }
+            block.operations.push(operation);
         }
         self.scopes.pop();
         Ok(block)

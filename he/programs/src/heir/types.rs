@@ -273,6 +273,14 @@ impl<'t> Types<'t> {
 
     /// The value of a constant.
     pub(super) fn constant(&self, text: &'t str, is: &'t str) -> Result<Value, Diagnostic> {
+        let own = balanced(self.resolve(text)?, b":").and_then(|end| self.resolve(text).ok()?.get(end + 1..));
+        if let Some(own) = own.map(str::trim)
+            && self.get(own)? != self.get(is)?
+        {
+            let message =
+                format!("a constant of the type `{}`, and its result has `{}`", shown(own), shown(is));
+            return Err(self.error(own, message));
+        }
         match &*self.get(is)? {
             Type::Integer => self.integer(text).map(Value::Integer),
             Type::Real { .. } => self.real(text).map(|value| Value::Real(Some(value))),

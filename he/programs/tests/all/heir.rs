@@ -134,8 +134,8 @@ fn levels_and_scales_that_do_not_fit_name_the_operation() {
     let sum = format!("    %sum = \"ckks.add\"(%{}, %{}) : (!ct_L1, !ct_L2_1) -> !ct_L1", names[0], names[1]);
     let message = error(&DOT_PRODUCT.replace(rescale, &format!("{rescale}\n{sum}")));
     assert!(message.contains("`ckks.add` of ciphertexts of 2 and 3 moduli with the scales"), "{message}");
-    let message =
-        error(&DOT_PRODUCT.replace("(!ct_L2, !ct_L2) -> !ct_L2_D3", "(!ct_L2, !ct_L2) -> !ct_L2_1"));
+    let two = DOT_PRODUCT.replace("(!ct_L2, !ct_L2) -> !ct_L2_D3", "(!ct_L2, !ct_L2) -> !ct_L2_1");
+    let message = error(&two.replace("(!ct_L2_D3) -> !ct_L2_1", "(!ct_L2_1) -> !ct_L2_1"));
     assert!(
         message.contains("the result of `ckks.mul` has so many components: 3, and its type says 2"),
         "{message}"
@@ -162,6 +162,53 @@ fn programs_that_do_not_end_are_refused() {
     assert!(message.contains("a loop with the step 0, expected at least 1"), "{message}");
     let message = error(&DOT_PRODUCT.replace(value, ""));
     assert!(message.contains(&format!("unknown value `{name}`")), "{message}");
+}
+
+/// Nothing of a text is dropped, and nothing is said twice.
+#[test]
+fn texts_that_contradict_themselves_are_refused() {
+    let first = DOT_PRODUCT.lines().find(|line| line.contains("\"tensor.extract\"(%arg12")).unwrap();
+    let result = first.trim().split(' ').next().unwrap();
+    let end = DOT_PRODUCT.lines().find(|line| line.contains("\"func.return\"")).unwrap();
+    let site = "<{element_type = !pt, site_id = 0 : i32}> : (!preprocessing.storage<!pt, !pt1>) -> !pt";
+    for (from, to, message) in [
+        (first, format!("{first}\n{first}"), format!("a second value `{result}`")),
+        (
+            end,
+            format!("{end}\n    \"ckks.x\"() : () -> ()"),
+            "`ckks.x` behind `func.return`, the end of its block".into(),
+        ),
+        (
+            site,
+            site.replace("site_id", "site_id = 1 : i32, site_id"),
+            "invalid attributes, or one of them twice".into(),
+        ),
+        (site, site.replace("}>", "}> {site_id = 1 : i32}"), "a second attribute `site_id`".into()),
+        (site, site.replace("-> !pt", "-> !pt1"), "is a `!pt1`, and `ckks.add_plain` takes a `!pt`".into()),
+        (
+            "level = 2 : i64, ring",
+            "level = 2 : i64, level = 1 : i64, ring".into(),
+            "one of them twice".into(),
+        ),
+        (
+            "dense<1.000000e-01> : tensor<8xf32>",
+            "dense<1.000000e-01> : tensor<9xf32>".into(),
+            "a constant of the type `tensor<9xf32>`, and its result has `tensor<8xf32>`".into(),
+        ),
+        (
+            "dense<1.000000e-01> : tensor<8xf32>",
+            "dense<1.000000e-01> : tensor<-8xf32>".into(),
+            "unknown type `-8xf32`".into(),
+        ),
+        (
+            "value = 4 : index",
+            "value = 4 : f32".into(),
+            "a constant of the type `f32`, and its result has `index`".into(),
+        ),
+    ] {
+        let found = error(&DOT_PRODUCT.replacen(from, &to, 1));
+        assert!(found.contains(&message), "{to}: {found}");
+    }
 }
 
 proptest! {

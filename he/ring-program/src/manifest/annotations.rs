@@ -127,8 +127,8 @@ impl Annotations {
         text
     }
 
-    /// The errors that need no program: regions of no kind or of two, and lists of moduli that have not one
-    /// for each limb.
+    /// The errors that need no program: regions of no kind or of two, purposes of keys without inputs, and lists of moduli
+    /// that have not one for each limb.
     pub(super) fn check(
         &self,
         [inputs, outputs]: [&[NamedIds]; 2],
@@ -155,6 +155,17 @@ impl Annotations {
                 errors.push(error.with_help(format!(
                     "`moduli` lists an index of the text's table for each limb of an {what}"
                 )));
+            }
+        }
+        for key in self.keys.keys() {
+            let is_of_key = |input: &NamedIds| {
+                input.name.strip_prefix(&**key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            if !inputs.iter().any(is_of_key) {
+                let error = Diagnostic::new(format!("no input is of the key `{key}`"));
+                let path = [Place::Key("keys"), Place::Key(key)];
+                let error = error.with_code(Code::Contradiction.name()).at(file, text, span(text, &path));
+                errors.push(error.with_help("a key's inputs have its name, or begin with it and a dot"));
             }
         }
         for (function, regions) in self.all_regions() {

@@ -7,6 +7,7 @@ use diagnostic::input::{self, Content};
 use diagnostic::{Code, Diagnostic, Diagnostics};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// The schemas of a recording's files.
@@ -39,6 +40,7 @@ struct Files {
 
 #[derive(Deserialize)]
 struct Inputs {
+    input_count: Option<u64>,
     inputs: Vec<Input>,
 }
 
@@ -61,6 +63,7 @@ struct Output {
 
 #[derive(Deserialize)]
 struct Polynomial {
+    poly_index: Option<u64>,
     elements: Vec<u64>,
 }
 
@@ -135,7 +138,9 @@ fn inputs(files: &Files, missing: &mut Missing<'_>) -> Result<(Vec<NamedIds>, bo
     let index = match path {
         Some(path) => {
             let text = read_text(&path, "list of inputs")?;
-            read::<Inputs>(INPUTS, &diagnostic::path(&path), &text)?.inputs
+            let list: Inputs = read(INPUTS, &diagnostic::path(&path), &text)?;
+            check_inputs(&list).map_err(|error| error.in_file(diagnostic::path(&path)))?;
+            list.inputs
         }
         None => Vec::new(),
     };
@@ -155,6 +160,20 @@ fn inputs(files: &Files, missing: &mut Missing<'_>) -> Result<(Vec<NamedIds>, bo
         }
     }
     Ok((groups, are_complete))
+}
+
+/// Refuses a list that is not whole, and a name twice.
+fn check_inputs(list: &Inputs) -> Result<(), Diagnostic> {
+    let wrong = |message: String| Err(Diagnostic::new(message).with_code(Code::Contradiction.name()));
+    let found = list.inputs.len();
+    if let Some(count) = list.input_count.filter(|&count| count != found as u64) {
+        return wrong(format!("`input_count` is {count}, but the list has {found}"));
+    }
+    let mut names = HashSet::new();
+    match list.inputs.iter().find(|input| !names.insert(&input.name)) {
+        Some(input) => wrong(format!("a second input `{}`", diagnostic::one_line(&input.name))),
+        None => Ok(()),
+    }
 }
 
 /// The ids in a file: their number, then the ids, as little-endian words of 64 bits.
@@ -186,6 +205,14 @@ fn outputs(files: &Files, missing: &mut Missing<'_>) -> Result<Option<Vec<NamedI
     let index: Outputs = read(OUTPUTS, &diagnostic::path(&path), &read_text(&path, "list of outputs")?)?;
     let mut groups: Vec<NamedIds> = Vec::new();
     for output in index.outputs {
+        let indices: Vec<u64> = output.ciphertext_data.iter().filter_map(|part| part.poly_index).collect();
+        if !indices.is_sorted_by(|a, b| a < b) {
+            let name = diagnostic::one_line(&output.name);
+            let message =
+                format!("the polynomials of `{name}` have the indices {indices:?}, not in their order");
+            let error = Diagnostic::new(message).with_code(Code::Contradiction.name());
+            return Err(error.in_file(diagnostic::path(&path)).into());
+        }
         let elements = output.ciphertext_data.into_iter().flat_map(|polynomial| polynomial.elements);
         let ids = elements.map(LimbId);
         match groups.iter_mut().find(|group| group.name == output.name) {

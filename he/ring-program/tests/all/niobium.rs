@@ -90,6 +90,34 @@ fn entries_of_one_name_are_one_output() {
 }
 
 #[test]
+fn lists_that_contradict_themselves_are_refused() {
+    for (file, from, to, message) in [
+        (
+            "p.inputs.json",
+            "\"input_count\": 2",
+            "\"input_count\": 3",
+            "`input_count` is 3, but the list has 2",
+        ),
+        ("p.inputs.json", "\"dcrtpoly_3\"", "\"ct_a\"", "a second input `ct_a`"),
+        ("p.inputs.json", "\"dcrtpoly_3\"", "\"\"", "the name `` is not one line of text"),
+        (
+            "p.outputs.json",
+            "\"poly_index\": 1",
+            "\"poly_index\": 0",
+            "the indices [0, 0], not in their order",
+        ),
+    ] {
+        let folder = recording();
+        let path = folder.path().join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{from}");
+        fs::write(path, text.replace(from, to)).unwrap();
+        let error = manifest(folder.path()).unwrap_err();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
 fn without_a_list_of_ids_only_its_inputs_have_no_names() {
     let folder = recording();
     fs::remove_file(folder.path().join("p.input_ct_a.ids")).unwrap();

@@ -172,6 +172,10 @@ impl Definition {
     /// The value `item` of a field.
     fn setting(&self, key: &Arc<str>, field: &Field<'_>, item: &Item<'_>) -> Result<Setting, Diagnostic> {
         let (key_span, span) = (field.span.clone(), item.span.clone());
+        // What no override of a machine can name.
+        if key.trim().is_empty() || key.contains('=') {
+            return Err(self.unknown_key(key_span, key));
+        }
         let key = match parameter::canonical(key) {
             Cow::Borrowed(_) => Arc::clone(key),
             Cow::Owned(key) => key.into(),

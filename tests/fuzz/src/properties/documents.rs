@@ -1,10 +1,15 @@
-//! Documents whose readers compute with them at once: technologies, claims, sweeps, and tables of results.
+//! Documents whose readers compute with them at once: technologies, claims, sweeps, tables of results, programs of HEIR; and
+//! mappings.
 
-use super::check_place;
+use super::{check_place, check_span, check_words};
+use lab_run::parse_mapping;
 use lab_sweep::compose::Pool;
 use lab_sweep::{Definition, Plan};
+use programs::heir::Program;
 use reproduction::fit::{self, Claims};
+use ring_program::{Interface, read};
 use sim::{Area, Events, MachineBase};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -54,5 +59,37 @@ pub fn table(data: &[u8]) {
     fs::write(&path, data).expect("a file");
     if let Err(error) = Pool::read(&[Path::new(&path)], &[]) {
         assert!(!error.to_string().is_empty());
+    }
+}
+
+/// A text is a mapping of a ring program that survives its own form, or has errors that point into the text.
+pub fn mapping(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match parse_mapping("mapping.json", text) {
+        Ok(mapping) => {
+            let again = serde_json::to_string(&mapping).expect("plain data becomes JSON");
+            assert_eq!(parse_mapping("mapping.json", &again).as_ref(), Ok(&mapping), "{again}");
+        }
+        Err(errors) => errors.iter().for_each(check_place),
+    }
+}
+
+/// A text is a program of HEIR, whose ring program is read again, or has an error that points into the text.
+pub fn heir(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let program = Program::read("program.mlir", text);
+    match program.and_then(|program| program.import(Some(512), &BTreeMap::new())) {
+        Ok(import) => {
+            let text = import.generated.program.to_text();
+            let degree = import.generated.set.degree().get();
+            if let Err(errors) = read("p.fhetch", text.as_bytes(), Interface::Degree(degree)) {
+                panic!("{errors:?}");
+            }
+        }
+        // It shows one line, and MLIR has types of the same names as Rust.
+        Err(error) => {
+            check_words(&error, text);
+            check_span(&error);
+        }
     }
 }

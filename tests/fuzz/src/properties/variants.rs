@@ -59,11 +59,23 @@ pub(crate) static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| {
 /// A changed program is refused, or computes what its claims say on the words at the edges of their ranges, by an engine of
 /// its own. The first byte selects the program, the others the change.
 pub fn variants(data: &[u8]) {
-    judge(data);
+    judge(data, RESCHEDULED);
 }
 
-/// Whether the check accepts a variant; `None` for an invalid or an unchanged program. As [`variants`].
-pub fn judge(data: &[u8]) -> Option<bool> {
+/// What the commands say of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Verdict {
+    /// The check of a run accepts it.
+    pub accepted: bool,
+    /// It is proven.
+    pub proven: bool,
+    /// It was scheduled again.
+    pub rescheduled: bool,
+}
+
+/// What the commands say of a variant; `None` for an invalid or an unchanged program. As [`variants`]; one of `share`
+/// variants is scheduled again.
+pub fn judge(data: &[u8], share: u32) -> Option<Verdict> {
     let (&first, seed) = data.split_first()?;
     let seed = std::array::from_fn(|at| seed.get(at).copied().unwrap_or(0));
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(u64::from_le_bytes(seed));
@@ -76,40 +88,49 @@ pub fn judge(data: &[u8]) -> Option<bool> {
     }
     let options = Options { mode: Mode::FunctionalOnly, check: true, ..Options::default() };
     let checked = run(&program, &MACHINE, &options);
-    commands_agree(&program, checked.as_ref().err(), rng.random_ratio(1, RESCHEDULED));
-    let is_accepted = checked.is_ok_and(|outcome| outcome.report.checked);
-    if is_accepted {
+    let is_rescheduled = rng.random_ratio(1, share);
+    let verdict = commands_agree(&program, checked.as_ref().err(), is_rescheduled);
+    let accepted = checked.is_ok_and(|outcome| outcome.report.checked);
+    if accepted {
         for pattern in 0..PATTERNS {
             for claim in &program.claims {
                 holds(&program, claim, pattern, &mut rng);
             }
         }
     }
-    Some(is_accepted)
+    Some(Verdict { accepted, ..verdict })
 }
 
 /// One of so many variants is scheduled again, which takes most of the time.
-const RESCHEDULED: u32 = 16;
+pub const RESCHEDULED: u32 = 16;
 
 /// What `rpu prove` proves, `rpu run --check` accepts, and what `rpu schedule` writes is a program like the
 /// given one.
-fn commands_agree(program: &Program, refusal: Option<&RunError>, is_rescheduled: bool) {
+fn commands_agree(program: &Program, refusal: Option<&RunError>, is_rescheduled: bool) -> Verdict {
+    let mut verdict = Verdict::default();
     if admit(program, &MACHINE).is_err() {
         assert!(refusal.is_some(), "the commands refuse what a run accepts\n{program}");
-        return;
+        return verdict;
     }
     if check_coverage(program, |_| false).is_ok() && prove(program).is_ok() {
         assert_eq!(refusal, None, "proven, but refused\n{program}");
+        verdict.proven = true;
     }
     if is_rescheduled && let Ok(rescheduled) = reschedule(program, &MACHINE) {
+        verdict.rescheduled = true;
         let other = &rescheduled.program;
-        let is_valid =
-            other.check().is_ok() && golden::check(other).is_ok() && admit(other, &MACHINE).is_ok();
-        assert!(is_valid, "scheduled to what a run refuses\n{program}\n{other}");
+        let is_valid = other.check().is_ok() && golden::check(other).is_ok();
+        assert!(is_valid, "scheduled to no program\n{program}\n{other}");
+        // The command asks the gate again, whose data follow from the hash of the program.
+        if admit(other, &MACHINE).is_err() {
+            assert!(refusal.is_some(), "scheduled to what a run refuses\n{program}\n{other}");
+            return verdict;
+        }
         let options = Options { mode: Mode::FunctionalOnly, check: true, ..Options::default() };
         let other = run(other, &MACHINE, &options).err().is_some();
         assert_eq!(other, refusal.is_some(), "scheduled to other results\n{program}");
     }
+    verdict
 }
 
 /// Changes one thing: a word, a register or another part of an instruction, a setting of a claim, a modulus, an instruction.
