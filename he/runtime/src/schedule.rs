@@ -138,7 +138,8 @@ pub mod traffic;
 mod uses;
 
 pub use self::home::{HbmUse, Home};
-pub(crate) use self::rpu::{Parameters, ProgramId, Records, Rpu, Task};
+pub(crate) use self::record::Records;
+pub(crate) use self::rpu::{Parameters, ProgramId, Rpu, Task};
 pub use self::time::Span;
 pub(crate) use self::time::Time;
 pub use self::timeline::{Account, Cost, Run, Timeline, Transfer};

@@ -1,10 +1,9 @@
 //! The channel with what crosses it: traffic by kind, accounts of launches, and records.
 
-use super::rpu::Records;
 use super::timeline::{Account, Transfer};
 use crate::schedule::channel::{Channel, Direction};
 use crate::schedule::place::Save;
-use crate::schedule::record::{Action, Event};
+use crate::schedule::record::{Action, Event, Records};
 use crate::schedule::time::{Interval, Time};
 use crate::schedule::traffic::{Kind, Traffic};
 use sim::Machine;

@@ -3,6 +3,17 @@
 
 use crate::schedule::time::Span;
 
+/// What a timeline records.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Records {
+    /// All launches and transfers.
+    pub(crate) record: bool,
+    /// An account of each launch.
+    pub(crate) accounts: bool,
+    /// All runs and transfers with their addresses.
+    pub(crate) events: bool,
+}
+
 /// Words of an item in the VDM.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Extent {

@@ -7,7 +7,7 @@ use super::{BURST_BYTES, INSTRUCTION_BYTES, LAUNCH_WORD_BYTES, TooLarge};
 use crate::launches::facts::{Facts, Resource, accesses_per_cycle};
 use crate::schedule::channel::{Channel, Direction, least};
 use crate::schedule::place::{Full, Item, ItemId, Memory, NextUse, Saved, Space};
-use crate::schedule::record::{Action, Extent};
+use crate::schedule::record::{Action, Extent, Records};
 use crate::schedule::time::{Interval, Span, Time};
 use crate::schedule::traffic::Kind;
 use rustc_hash::FxHashMap;
@@ -47,17 +47,6 @@ struct Fetched {
     ready: Time,
     /// The end of its last launch.
     idle: Time,
-}
-
-/// What a timeline records.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Records {
-    /// All launches and transfers.
-    pub(crate) record: bool,
-    /// An account of each launch.
-    pub(crate) accounts: bool,
-    /// All runs and transfers with their addresses.
-    pub(crate) events: bool,
 }
 
 /// The RPU.

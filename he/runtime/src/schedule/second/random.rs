@@ -1,6 +1,7 @@
 //! Both models on random programs and machines.
 
-use super::super::rpu::{Parameters, ProgramId, Records, Rpu, Task};
+use super::super::record::Records;
+use super::super::rpu::{Parameters, ProgramId, Rpu, Task};
 use super::super::timeline::Timeline;
 use super::super::uses::Uses;
 use super::{Launch, Program, model};
