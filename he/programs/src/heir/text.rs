@@ -8,7 +8,6 @@
 //! Values have numbers in place of names. Types and attributes stay text until somebody asks for them.
 
 use super::RELEASE;
-use super::types::shown;
 use diagnostic::{Code, Diagnostic};
 use nom::branch::alt;
 use nom::bytes::complete::{escaped, is_not, tag, take_while1};
@@ -204,6 +203,14 @@ pub(super) fn assignments(text: &str) -> Option<Vec<(&str, &str)>> {
     let found: Vec<(&str, &str)> = parts(text)?.into_iter().map(split).collect();
     let mut keys = BTreeSet::new();
     found.iter().all(|(key, _)| keys.insert(*key)).then_some(found)
+}
+
+/// The beginning of a text, for errors.
+pub(super) fn shown(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}..", text[..end].replace('`', "'")),
+        None => text.replace('`', "'"),
+    }
 }
 
 /// Reads a file, with what is known of an operation with a name.

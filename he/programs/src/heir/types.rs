@@ -1,9 +1,8 @@
 //! Types and attributes, from their text.
 
-use super::text::{Source, assignments, balanced, parts};
+use super::text::{Source, assignments, balanced, parts, shown};
 use super::value::{Tensor, Value};
 use diagnostic::Diagnostic;
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -405,14 +404,6 @@ fn is_of(text: &str) -> &str {
     let is = text.rsplit_once(':').map_or("", |(_, is)| is);
     let after = is.rsplit_once('x').or_else(|| is.rsplit_once('<')).map_or("", |(_, after)| after);
     after.trim_end_matches('>')
-}
-
-/// The beginning of a text, for errors.
-pub(super) fn shown(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(60) {
-        Some((end, _)) => Cow::Owned(format!("{}..", text[..end].replace('`', "'"))),
-        None => Cow::Owned(text.replace('`', "'")),
-    }
 }
 
 /// Numbers of a list with those that are known at run time only, which `operands` gives.
