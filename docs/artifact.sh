@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures the experiments of artifact.md, and writes their table: the time of all processors, and the largest memory, of the
-# last command of each. Linux only.
+# Measures the experiments of artifact.md, and writes their table: the time of all processors, and the largest
+# memory, of the last command of each. Linux only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --quiet --release --locked --package rpu

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Folders of sweeps or explorations, or tables of results (.csv, .csv.gz, .csv.xz). With one folder and nothing else, its
-    /// charts and its page are made again from its journal
+    /// Folders of sweeps or explorations, or tables of results (.csv, .csv.gz, .csv.xz). With one folder and
+    /// nothing else, its charts and its page are made again from its journal
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
     /// Form of the chart
@@ -65,7 +65,8 @@ pub(crate) struct Args {
     /// is on a front
     #[arg(long, value_name = "FILE.csv")]
     points: Option<PathBuf>,
-    /// File to write: .svg, .png, .pdf or .html; by default chart.svg in the first folder, or beside the first table
+    /// File to write: .svg, .png, .pdf or .html; by default chart.svg in the first folder, or beside the
+    /// first table
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Orion's evaluator runs the committed networks in Lattigo, and must have our results: witness.py, in a virtual environment; or says why
-# it cannot. With --required that is an error. With BLESS=1, compile.py trains and compiles the networks first: Orion's compiler
-# needs PyTorch, 4 GB of packages.
+# Orion's evaluator runs the committed networks in Lattigo, and must have our results: witness.py, in a
+# virtual environment; or says why it cannot. With --required that is an error. With BLESS=1, compile.py
+# trains and compiles the networks first: Orion's compiler needs PyTorch, 4 GB of packages.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -32,7 +32,8 @@ if [[ ${BLESS:-} ]]; then
     ../../target/orion-compiler/bin/python compile.py "$digits" "$samples"
 fi
 environment orion requirements.txt
-# The program that the tests have built; `cargo build` would build all dependencies again, since their features differ.
+# The program that the tests have built; `cargo build` would build all dependencies again, since their
+# features differ.
 example='
 import json, sys
 messages = [message for message in map(json.loads, sys.stdin) if message.get("executable")]

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The text with escapes such as `\u{1b}` for characters that a terminal obeys, XML forbids or nobody sees: control
-/// characters except line ends and tabs, characters that reverse the direction of text, and those without a shape, but
-/// for the joiners that some scripts need.
+/// The text with escapes such as `\u{1b}` for characters that a terminal obeys, XML forbids or nobody sees:
+/// control characters except line ends and tabs, characters that reverse the direction of text, and those
+/// without a shape, but for the joiners that some scripts need.
 ///
 /// Names and titles come from untrusted files and must not control the terminal that shows them.
 pub fn printable(text: &str) -> Cow<'_, str> {
@@ -23,8 +23,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Whether a text is visible ASCII, blanks, tabs and line ends. Without an early exit, it takes a small part of the time of a search by
-/// characters, which tables of a million rows notice.
+/// Whether a text is visible ASCII, blanks, tabs and line ends. Without an early exit, it takes a small part
+/// of the time of a search by characters, which tables of a million rows notice.
 fn is_plain(text: &str) -> bool {
     let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) | (byte == b'\n') | (byte == b'\t');
     text.bytes().fold(true, |plain, byte| plain & is_plain(byte))
@@ -45,8 +45,8 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Whether a text is a name: one line of printable text, not of blanks alone. Names come from files, and reports have a line for
-/// each.
+/// Whether a text is a name: one line of printable text, not of blanks alone. Names come from files, and
+/// reports have a line for each.
 pub fn is_line(text: &str) -> bool {
     !text.trim().is_empty() && !text.contains(|c: char| is_harmful(c) || ENDS.contains(&c))
 }

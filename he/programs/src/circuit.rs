@@ -278,8 +278,8 @@ impl Circuit {
         Scale::product(&base.product_of(&base.q()))
     }
 
-    /// What the next rescale of a ciphertext at a level divides by: the product of the level's moduli over the
-    /// product of the moduli of the level below. At level 1, the product of its moduli.
+    /// What the next rescale of a ciphertext at a level divides by: the product of the level's moduli over
+    /// the product of the moduli of the level below. At level 1, the product of its moduli.
     ///
     /// # Panics
     /// Panics if the circuit has no such level.

@@ -87,9 +87,9 @@ pub struct Import {
 impl<'t> Program<'t> {
     /// Reads a file. `file` is its name in errors.
     ///
-    /// # Errors Returns the first error: another version, a header with other keys than release [`RELEASE`]
-    /// writes, a graph that is none, parameters that no set has, or the other ring of Orion. Layers are
-    /// checked when they are imported.
+    /// # Errors
+    /// Returns the first error: another version, a header with other keys than those of release [`RELEASE`],
+    /// an invalid graph, parameters that no set has, or the other ring of Orion. The import checks layers.
     pub fn read(file: &'t str, bytes: &'t [u8]) -> Result<Self, Diagnostic> {
         let Container { header, blobs } = Container::read(file, bytes)?;
         let header = Header::read(file, header, blobs.len())?;
@@ -100,7 +100,7 @@ impl<'t> Program<'t> {
         Ok(Self { file, header, blobs, order, inputs, parameters, residual, rows })
     }
 
-    /// The name: that of the file, without folder and ending.
+    /// The name of the file, without folder and ending.
     pub fn name(&self) -> &'t str {
         let name = self.file.rsplit(['/', '\\']).next().unwrap_or(self.file);
         name.strip_suffix(".orion").unwrap_or(name)

@@ -110,8 +110,9 @@ pub struct RegionFault {
 impl Regions {
     /// The regions of a text of `lines` lines.
     ///
-    /// # Errors Returns the first region that is empty, has no name, ends behind the text, or is out of
-    /// order, or that overlaps another one.
+    /// # Errors
+    /// Returns the first region that is empty, has no name, ends behind the text, or is out of order, or that
+    /// overlaps another one.
     pub fn new(list: Vec<Region>, lines: usize) -> Result<Self, RegionFault> {
         let (mut parents, mut open) = (Vec::new(), Vec::<RegionIndex>::new());
         for (index, region) in list.iter().enumerate() {

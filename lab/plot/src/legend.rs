@@ -299,7 +299,7 @@ pub(super) fn inside<DB: DrawingBackend>(
     };
     let shapes = (1..=4).map(|columns| block.columns(columns)).filter_map(free);
     let best = shapes.min_by(|(a, _), (b, _)| better(a, b));
-    // A legend larger than the plot is none.
+    // The plot has no room for a larger legend.
     let Some((([covered, _], _, place), columns)) = best else { return Ok(()) };
     if covered == 0.0 {
         canvas.fill(place, WHITE)?;

@@ -61,7 +61,7 @@ pub struct Printed {
     pub unnamed: usize,
 }
 
-/// Where the legend of a scatter chart stands.
+/// The place of the legend in a scatter chart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Beside,

@@ -123,8 +123,8 @@ fn shown(time: Option<&Time>) -> String {
     time.map_or(String::new(), |time| time.us.clone())
 }
 
-/// The fastest of `public` over `ours`, times of the same work. `None` if the code that is the fastest for this work elsewhere is not
-/// among them: the ratio would be too high.
+/// The fastest of `public` over `ours`, times of the same work. `None` if the code that is the fastest for
+/// this work elsewhere is not among them: the ratio would be too high.
 fn fastest_over<'t>(
     ours: &Time,
     public: impl Iterator<Item = &'t Time> + Clone,
@@ -134,8 +134,9 @@ fn fastest_over<'t>(
     Some(public.map(Time::us).reduce(f64::min).filter(|_| measured)? / ours.us())
 }
 
-/// Each of our times on an H200 at every size that a public code has for the same work: the fastest public one over ours. More codes
-/// were measured on an H100. A cell is empty if the fastest of them has no time on the H200.
+/// Each of our times on an H200 at every size that a public code has for the same work: the fastest public
+/// one over ours. More codes were measured on an H100. A cell is empty if the fastest of them has no time on
+/// the H200.
 pub(super) fn ratios() -> Result<String> {
     let (own, public, beside) =
         (own("h200-bench.csv", false)?, public()?, lines::<Beside>("h100-beside.csv")?);
@@ -279,8 +280,8 @@ fn family(line: &Beside) -> &str {
     line[9].split(' ').next().unwrap_or_default()
 }
 
-/// A line of `h200-changes.csv`: kernels, run, work, log2 of N, word, modulus, batch, mode, time, extremes. All
-/// have 64 moduli.
+/// A line of `h200-changes.csv`: kernels, run, work, log2 of N, word, modulus, batch, mode, time, extremes.
+/// All have 64 moduli.
 type Change = [String; 11];
 
 /// The median over the runs.
@@ -326,8 +327,8 @@ type Taken = [String; 4];
 /// The multiprocessors of an H200.
 const MULTIPROCESSORS: f64 = 132.0;
 
-/// Times while another kernel holds multiprocessors, over those on the whole card; and what all others need if
-/// they share the work.
+/// Times while another kernel holds multiprocessors, over those on the whole card; and what all others need
+/// if they share the work.
 pub(super) fn taken() -> Result<String> {
     let times: Vec<Taken> = lines("h200-taken.csv")?;
     let us = |kernels: &str, taken: &str| {
@@ -425,8 +426,8 @@ mod tests {
         assert_eq!(fastest_over(&ours, [].into_iter(), None), None);
     }
 
-    /// On the H200, 64 moduli in 32-bit words have times of Cheddar only: no cell at another size than 2^16. Cerium has none, and is
-    /// the fastest for single transforms.
+    /// On the H200, 64 moduli in 32-bit words have times of Cheddar only: no cell at another size than 2^16.
+    /// Cerium has none, and is the fastest for single transforms.
     #[test]
     fn cells_without_the_fastest_public_code_are_empty() {
         let ratios = ratios().unwrap();

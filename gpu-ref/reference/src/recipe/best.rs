@@ -72,8 +72,8 @@ pub(super) fn chained(card: Card, word_bits: u32, modulus_bits: u32, log_n: u32)
     }
 }
 
-/// Passes of chained products, which differ from those of transforms, and the minimum number of resident blocks. The
-/// heart waits for instructions if it has 16 points a thread of 64 bits.
+/// Passes of chained products, which differ from those of transforms, and the minimum number of resident
+/// blocks. The heart waits for instructions if it has 16 points a thread of 64 bits.
 pub(super) fn chained_products(
     card: Card,
     word_bits: u32,
@@ -94,8 +94,8 @@ pub(super) fn chained_products(
     }
 }
 
-/// Bytes between two steps of a chain, by the order of its blocks. With fewer, blocks wait; much more does not
-/// stay in the L2 cache.
+/// Bytes between two steps of a chain, by the order of its blocks. With fewer, blocks wait; much more does
+/// not stay in the L2 cache.
 pub(crate) const CHAIN_BYTES: usize = 8 << 20;
 
 /// Passes of [`Strategy::Best`] for fewer than [`FEW`] transforms, where they differ.

@@ -358,8 +358,9 @@ impl Circuit {
     /// A bootstrap of a message whose scale is next to the set's: the result has the level that a bootstrap
     /// leaves. Moduli that the bootstrap does not need are dropped before.
     ///
-    /// # Errors Returns an error if the set has no bootstrap or too few moduli, the slots do not fit, or the
-    /// scale is another one.
+    /// # Errors
+    /// Returns an error if the set has no bootstrap or too few moduli, the slots do not fit, or the scale is
+    /// another one.
     pub fn bootstrap(&mut self, x: &Ciphertext, options: BootstrapOptions) -> Result<Ciphertext, Error> {
         let bootstrapping = Bootstrapping::new(self, options)?;
         let level = bootstrapping.level_before();

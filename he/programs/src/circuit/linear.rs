@@ -89,8 +89,9 @@ impl Circuit {
     /// The product of a matrix and the slots of a ciphertext, rescaled to the ciphertext's scale. Its
     /// plaintexts are the inputs `NAME.GIANT.BABY`.
     ///
-    /// # Errors Returns an error if there is no diagonal, their lengths differ or do not divide n/2, or the
-    /// ciphertext has one modulus.
+    /// # Errors
+    /// Returns an error if there is no diagonal, their lengths differ or do not divide n/2, or the ciphertext
+    /// has one modulus.
     pub fn linear_transform(
         &mut self,
         name: &str,

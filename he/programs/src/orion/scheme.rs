@@ -32,7 +32,8 @@ pub(super) fn parameters(
     };
     if let Some(other) = btp_logn.filter(|other| other != logn) {
         let message = format!("params.btp_logn: bootstraps in the ring of degree 2^{other}");
-        return Err(wrong(message).with_help(format!("that of the network is read: btp_logn={logn}")));
+        return Err(wrong(message)
+            .with_help(format!("only bootstraps in the ring of the network are read: btp_logn={logn}")));
     }
     for (key, bits, most) in [("logq", logq, MOST_BITS[0]), ("logp", logp, MOST_BITS[1])] {
         let is_size = |&bits: &u32| (logn + 2..=most).contains(&bits);

@@ -127,8 +127,8 @@ impl Annotations {
         text
     }
 
-    /// The errors that need no program: regions of no kind or of two, purposes of keys without inputs, and lists of moduli
-    /// that have not one for each limb.
+    /// The errors that need no program: regions of no kind or of two, purposes of keys without inputs, and
+    /// lists of moduli that have not one for each limb.
     pub(super) fn check(
         &self,
         [inputs, outputs]: [&[NamedIds]; 2],
@@ -227,8 +227,9 @@ fn json(value: &impl Serialize) -> String {
 impl Manifest {
     /// Gives a program what the manifest says of its limbs, keys and lines.
     ///
-    /// # Errors Returns a modulus that the program's table does not have, a function that it does not have,
-    /// or a region that its text cannot have.
+    /// # Errors
+    /// Returns a modulus that the program's table does not have, a function that it does not have, or a
+    /// region that its text cannot have.
     pub(crate) fn annotate(&self, program: &mut RingProgram) -> Result<(), Diagnostic> {
         let LimbModuli { inputs, outputs } = &self.annotations.moduli;
         let table = &program.moduli;

@@ -1,5 +1,5 @@
-//! Documents whose readers compute with them at once: technologies, claims, sweeps, tables of results, programs of HEIR; and
-//! mappings.
+//! Documents whose readers compute with them at once: technologies, claims, sweeps, tables of results,
+//! programs of HEIR; and mappings.
 
 use super::{check_place, check_span, check_words};
 use lab_run::parse_mapping;
@@ -51,7 +51,8 @@ pub fn plan(data: &[u8]) {
     }
 }
 
-/// Bytes are a table of results, perhaps compressed, or are refused with a reason. The first byte selects the name.
+/// Bytes are a table of results, perhaps compressed, or are refused with a reason. The first byte selects the
+/// name.
 pub fn table(data: &[u8]) {
     let Some((&first, data)) = data.split_first() else { return };
     let folder = tempfile::tempdir().expect("a folder");

@@ -14,7 +14,8 @@ use sim::testing::SlowEngine;
 use sim::{Machine, MachineBase, Override};
 use std::sync::LazyLock;
 
-/// Vectors of 64 words, so that programs are short. It takes any word as a multiplicand, as claims of products do.
+/// Vectors of 64 words, so that programs are short. It takes any word as a multiplicand, as claims of
+/// products do.
 pub(super) static MACHINE: LazyLock<Machine> = LazyLock::new(|| {
     let base = MachineBase::built_in("rpu-128x128").expect("a built-in machine");
     let keys = ["isa.vector_length=64", "hple.count=64", "vdm.size_mib=1", "sdm.size_kib=1"];
@@ -22,8 +23,8 @@ pub(super) static MACHINE: LazyLock<Machine> = LazyLock::new(|| {
         .expect("a valid machine")
 });
 
-/// Programs as people write them: several moduli, an input without a claim, claims that take other words of one input, a
-/// result in place of its operand, words of the SDM.
+/// Programs as people write them: several moduli, an input without a claim, claims that take other words of
+/// one input, a result in place of its operand, words of the SDM.
 const WRITTEN: [&str; 5] = [
     ".input a, 64\n.input b, 64\n.output c, 64\n.modulus m1, 0x7fffffffffffffffffffffffffffffff\n\
      .computes c = add(a, b), n=64, modulus=0x7fffffffffffffffffffffffffffffff\n\
@@ -56,8 +57,8 @@ pub(crate) static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| {
     WRITTEN.iter().map(isa).chain(golden::OPERATIONS.iter().filter_map(generated)).collect()
 });
 
-/// A changed program is refused, or computes what its claims say on the words at the edges of their ranges, by an engine of
-/// its own. The first byte selects the program, the others the change.
+/// A changed program is refused, or computes what its claims say on the words at the edges of their ranges,
+/// by an engine of its own. The first byte selects the program, the others the change.
 pub fn variants(data: &[u8]) {
     judge(data, RESCHEDULED);
 }
@@ -73,8 +74,8 @@ pub struct Verdict {
     pub rescheduled: bool,
 }
 
-/// What the commands say of a variant; `None` for an invalid or an unchanged program. As [`variants`]; one of `share`
-/// variants is scheduled again.
+/// What the commands say of a variant; `None` for an invalid or an unchanged program. As [`variants`]; one of
+/// `share` variants is scheduled again.
 pub fn judge(data: &[u8], share: u32) -> Option<Verdict> {
     let (&first, seed) = data.split_first()?;
     let seed = std::array::from_fn(|at| seed.get(at).copied().unwrap_or(0));
@@ -133,7 +134,8 @@ fn commands_agree(program: &Program, refusal: Option<&RunError>, is_rescheduled:
     verdict
 }
 
-/// Changes one thing: a word, a register or another part of an instruction, a setting of a claim, a modulus, an instruction.
+/// Changes one thing: a word, a register or another part of an instruction, a setting of a claim, a modulus,
+/// an instruction.
 fn change(program: &mut Program, rng: &mut impl Rng) {
     let odd =
         |rng: &mut dyn Rng| [3, 97, 0x3001, 0x3003, 0x0fff_ffff_ffff_c001, 1][rng.random_range(..6usize)];
@@ -215,7 +217,8 @@ pub(super) fn words(pattern: u32, count: u32, largest: u128, modulus: u128, rng:
         .collect()
 }
 
-/// Checks a claim on words that it takes. Another claim may not take them: then the program may fault, or be wrong about that.
+/// Checks a claim on words that it takes. Another claim may not take them: then the program may fault, or be
+/// wrong about that.
 fn holds(program: &Program, claim: &Claim, pattern: u32, rng: &mut impl Rng) {
     let memories = [MACHINE.vdm_words(), MACHINE.sdm_words()];
     let mut engine = SlowEngine::new(program, FeatureSet::all(), LawOperands::Word, memories);

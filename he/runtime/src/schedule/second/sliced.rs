@@ -58,9 +58,10 @@ impl Model<'_> {
             let without = |items: &[usize]| -> Vec<usize> {
                 items.iter().copied().filter(|&other| other != item).collect()
             };
-            let (rest, rest_stored) = match is_operand {
-                1 => (without(&streams), stored.clone()),
-                _ => (streams.clone(), without(&stored)),
+            let (rest, rest_stored) = if is_operand == 1 {
+                (without(&streams), stored.clone())
+            } else {
+                (streams.clone(), without(&stored))
             };
             let slices = of_slices(self, &rest, &rest_stored, heirs + usize::from(is_heir));
             let own = if is_heir { 0 } else { self.room(item) };
