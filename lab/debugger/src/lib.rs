@@ -3,7 +3,7 @@
 //! A [`Session`] executes a program instruction by instruction, forwards and backwards, and knows what each
 //! cycle of its run has in queues, pipes and busy registers. [`Location`] and [`Target`] are positions and
 //! values as a user writes them. An [`App`] is the state of the screen: it turns keys into actions of the
-//! session, and draws itself with `ratatui`. The crate neither reads keys nor writes to a terminal.
+//! session, and draws itself with `ratatui` (the feature `screen`). The crate neither reads keys nor writes to a terminal.
 //!
 //! # Time
 //!
@@ -15,22 +15,22 @@
 // A new instruction or pipe must not compile before every match over them treats it.
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 
-mod app;
 mod checkpoint;
-mod command;
 mod location;
 mod number;
 mod pipeline;
+#[cfg(feature = "screen")]
 mod screen;
 mod session;
 mod source;
 mod target;
 mod wrong;
 
-pub use app::{App, Key};
 pub use location::Location;
 pub use number::{Format, rows};
 pub use pipeline::{Holder, Pipeline};
+#[cfg(feature = "screen")]
+pub use screen::{App, Key};
 pub use session::{Session, SessionError, Stop};
 pub use source::Listing;
 pub use target::Target;

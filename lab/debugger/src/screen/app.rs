@@ -1,6 +1,6 @@
 //! The state of the screen, and the effects of keys on it.
 
-use crate::command::{self, Action};
+use super::command::{self, Action};
 use crate::location::Location;
 use crate::number::Format;
 use crate::session::{Session, Stop};
