@@ -7,7 +7,7 @@
 FROM rust:1-slim-trixie AS build
 WORKDIR /rpu
 COPY . .
-RUN cargo install --locked --path . --root /usr/local
+RUN cargo install --locked --path . --features debugger --root /usr/local
 
 FROM debian:trixie-slim
 COPY --from=build /usr/local/bin/rpu /usr/local/bin/rpu

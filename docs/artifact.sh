@@ -3,7 +3,7 @@
 # memory, of the last command of each. Linux only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo build --quiet --release --locked --package rpu
+cargo build --quiet --release --locked --package rpu-toolchain
 rpu=$(realpath "${CARGO_TARGET_DIR:-target}/release/rpu")
 page=$PWD/docs/artifact.md
 folder=$(mktemp -d)

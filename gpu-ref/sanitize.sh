@@ -18,7 +18,7 @@ for test in transforms variants schemes multi; do
     if [ -n "$folder" ]; then
         cp "$folder/$test" "$binaries/$test"
     else
-        built=$(cargo test --quiet -p gpu-ref -p gpu-ablation -p gpu-multi --locked --test "$test" --no-run --message-format=json |
+        built=$(cargo test --quiet -p rpu-gpu-ref -p gpu-ablation -p gpu-multi --locked --test "$test" --no-run --message-format=json |
             sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
         cp "$built" "$binaries/$test"
     fi

@@ -2,13 +2,13 @@
 
 use crate::failure::Failure;
 use crate::files;
-use client::Client;
 use lab_run::RingFile;
 use programs::Generated;
 use ring_program::Manifest;
 use ring_program::data::Words;
 use std::borrow::Cow;
 use std::path::Path;
+use test_client::Client;
 
 /// What to write.
 #[derive(Clone, Copy)]

@@ -4,7 +4,6 @@ use crate::error::{raise, wrong};
 use crate::interrupt;
 use crate::machine::PyMachine;
 use crate::ring::{PyRingProgram, parameter_set, unknown};
-use client::{Client, ckks};
 use diagnostic::Diagnostic;
 use num_complex::Complex64;
 use programs::circuit::{BootstrapOptions, Setup};
@@ -14,6 +13,7 @@ use ring_program::{Inputs, execute_watched};
 use runtime::{Keys, Runtime};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use test_client::{Client, ckks};
 
 /// Slots as real and imaginary parts.
 type Slots = Vec<(f64, f64)>;

@@ -161,7 +161,7 @@ pub fn describe(machine: &Machine, program: &Program) -> String {
 
 fn replay_command(machine: &Machine, program: &Program) -> String {
     format!(
-        "SIM_REPLAY='{}' cargo test -p sim --test all timing::agreement -- --nocapture",
+        "SIM_REPLAY='{}' cargo test -p rpu-sim --test all timing::agreement -- --nocapture",
         pair(machine, program)
     )
 }

@@ -43,7 +43,7 @@ impl Crate {
     }
 }
 
-/// The crates of the workspace by name.
+/// The crates of the workspace by their names in code.
 fn workspace() -> BTreeMap<String, Crate> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
@@ -53,17 +53,26 @@ fn workspace() -> BTreeMap<String, Crate> {
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let root = text(&metadata["workspace_root"]);
+    let packages = metadata["packages"].as_array().expect("a list");
+    // The name in the code: that of the library, if there is one.
+    let crate_name = |package: &Value| {
+        let is_library = |target: &&Value| target["kind"][0] == "lib";
+        let library = package["targets"].as_array().expect("a list").iter().find(is_library);
+        text(&library.unwrap_or(package)["name"])
+    };
+    let names: BTreeMap<String, String> =
+        packages.iter().map(|package| (text(&package["name"]), crate_name(package))).collect();
     let package = |package: &Value| {
         let manifest = text(&package["manifest_path"]);
         let folder = Path::new(&manifest).parent().unwrap().strip_prefix(&root).expect("a member");
         let dependencies = package["dependencies"].as_array().unwrap().iter();
         // `kind` is null for a dependency that is neither for tests nor for building.
         let imports = dependencies.filter(|entry| entry["kind"].is_null() && !entry["path"].is_null());
-        let imports = imports.map(|entry| text(&entry["name"])).collect();
+        let imports = imports.map(|entry| names[&text(&entry["name"])].clone()).collect();
         let content = text(&package["description"]);
-        (text(&package["name"]), Crate { folder: folder.display().to_string(), content, imports })
+        (crate_name(package), Crate { folder: folder.display().to_string(), content, imports })
     };
-    metadata["packages"].as_array().unwrap().iter().map(package).collect()
+    packages.iter().map(package).collect()
 }
 
 /// The imports of a crate that none of its other imports has already.
@@ -109,7 +118,7 @@ fn the_picture_of_the_architecture_follows_from_the_workspace() {
     let [begin, end] = MARKERS;
     let (before, rest) = text.split_once(begin).expect("a first marker");
     let (_, after) = rest.split_once(end).expect("a second marker");
-    bless::fresh(path, format!("{before}{begin}{}{end}{after}", picture(&workspace())));
+    snapshot::fresh(path, format!("{before}{begin}{}{end}{after}", picture(&workspace())));
 }
 
 #[test]
@@ -141,7 +150,7 @@ fn the_types_in_the_glossary_exist() {
     let types = glossary.split('`').skip(1).step_by(2).filter_map(|code| code.split_once("::"));
     let mut count = 0;
     for (name, path) in types {
-        let here = crates.get(name).or_else(|| crates.get(&name.replace('_', "-")));
+        let here = crates.get(name);
         let folder = &here.unwrap_or_else(|| panic!("no crate `{name}`")).folder;
         let word = path.rsplit("::").next().unwrap();
         let declares = |text: &str| {

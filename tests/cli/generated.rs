@@ -2,12 +2,12 @@
 
 use crate::common::{names, repository, succeed};
 use ::programs::{Options, ParameterSet, find_program, generate_defined};
-use client::Client;
 use ring_program::data::{Words, concat};
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+use test_client::Client;
 
 /// A small set with a bootstrap: one matrix of CoeffToSlot, EvalMod of degree 2 with a double angle, one of SlotToCoeff.
 const BOOTSTRAP: &str = "n = 512\nq = [{ bits = 45, count = 7 }]\np = [{ bits = 60, count = 3 }]\n\
@@ -202,7 +202,7 @@ fn results_on_seeded_inputs_stay_as_they_were() {
             text += &format!("  {:#x} {:#x} {:#x}\n", limb[0], limb[1], limb[511]);
         }
     }
-    bless::fresh(repository("tests/cli/generated.txt"), text);
+    snapshot::fresh(repository("tests/cli/generated.txt"), text);
 }
 
 /// A set of known answers: its document, and a folder for its files.

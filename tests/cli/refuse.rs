@@ -1,7 +1,7 @@
 //! Invalid input: one clear error with its position and a fix, status 2, and no file written.
 //!
 //! Each case is a file in `tests/cli/refuse`; the folder's README describes the format. To add a
-//! case, add its file and run `BLESS=1 cargo test -p rpu --test cli refuse`.
+//! case, add its file and run `BLESS=1 cargo test -p rpu-toolchain --test cli refuse`.
 
 use crate::common::{Case, names, repository, rpu};
 use rayon::prelude::*;
@@ -15,7 +15,7 @@ fn invalid_input_is_refused() {
     let sources: Vec<&str> = files.iter().filter_map(|name| name.strip_suffix(".case")).collect();
     let messages: Vec<&str> = files.iter().filter_map(|name| name.strip_suffix(".err")).collect();
     sources.par_iter().for_each(|name| refuse(cases, name));
-    if !bless::blessing() {
+    if !snapshot::blessing() {
         assert_eq!(sources, messages, "each case has one file of messages");
     }
 }
@@ -33,7 +33,7 @@ fn refuse(cases: &Path, name: &str) {
     assert_eq!(output.status.code(), Some(2), "{name}: {errors}");
     assert!(output.stdout.is_empty(), "{name} printed something");
     assert_eq!(names(folder.path()), before, "{name} wrote a file");
-    bless::fresh(path.with_extension("err"), errors);
+    snapshot::fresh(path.with_extension("err"), errors);
 }
 
 /// The assembler's own tests hold the messages for these sources.

@@ -1,7 +1,7 @@
 //! What commands print: each to the last character, on both outputs, with its status.
 //!
 //! Each case is a file in `tests/cli/show`, in the format of `tests/cli/refuse`, with any number of commands, which run one
-//! after the other in one folder. `BLESS=1 cargo test -p rpu --test cli show` writes what they print.
+//! after the other in one folder. `BLESS=1 cargo test -p rpu-toolchain --test cli show` writes what they print.
 
 use crate::common::{Case, names, repository, rpu};
 use rayon::prelude::*;
@@ -16,9 +16,9 @@ fn commands_print_what_they_did() {
     let printed: Vec<&str> = files.iter().filter_map(|name| name.strip_suffix(".out")).collect();
     sources.par_iter().for_each(|name| {
         let path = cases.join(name);
-        bless::fresh(path.with_extension("out"), transcript(&path.with_extension("case")));
+        snapshot::fresh(path.with_extension("out"), transcript(&path.with_extension("case")));
     });
-    if !bless::blessing() {
+    if !snapshot::blessing() {
         assert_eq!(sources, printed, "each case has one file of what it prints");
     }
 }

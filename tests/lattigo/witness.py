@@ -2,7 +2,7 @@
 
     python witness.py RPU EXAMPLE [LOG_N]
 
-RPU is the binary `rpu`, EXAMPLE the example `bootstrap` of the crate `client`, whose precision on the same set is the measure. The
+RPU is the binary `rpu`, EXAMPLE the example `bootstrap` of the crate `test_client`, whose precision on the same set is the measure. The
 set is the built-in `lattigo-n16qp1546`, at n = 2^LOG_N, by default 2^11; its own degree is 2^16.
 `check.sh` installs what the imports need. The chapter "Keys of other libraries" of the book describes names and forms.
 """

@@ -24,7 +24,7 @@ environment() {
 
 required=${1:-}
 samples=../../he/programs/tests/orion
-digits=../../he/client/data/digits.txt
+digits=../../he/test-client/data/digits.txt
 command -v python3 > /dev/null || skip "there is no python3"
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || skip "orion-v2-evaluator needs Python 3.11 or later"
 if [[ ${BLESS:-} ]]; then

@@ -2,7 +2,7 @@
 
     python compile.py DIGITS FOLDER
 
-DIGITS is he/client/data/digits.txt: the images from the 21st on train the networks. FOLDER gets NAME.orion and NAME.txt: for each of
+DIGITS is he/test-client/data/digits.txt: the images from the 21st on train the networks. FOLDER gets NAME.orion and NAME.txt: for each of
 the first 20 images a line of what PyTorch computes with the same weights and polynomials. `check.sh` says what this needs.
 """
 

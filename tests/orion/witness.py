@@ -2,7 +2,7 @@
 
     python witness.py EXAMPLE FILE.orion DIGITS
 
-EXAMPLE is the example `orion` of the crate `client`, DIGITS he/client/data/digits.txt. Both get the first 20 images; each has its own
+EXAMPLE is the example `orion` of the crate `test_client`, DIGITS he/test-client/data/digits.txt. Both get the first 20 images; each has its own
 keys and encryptions. Decrypted logits must be within 2^-15, and classes equal. `check.sh` installs what the imports need.
 """
 

@@ -1,6 +1,6 @@
 //! The quality of programs on machines other than the paper's.
 //!
-//! `RPU_PAIRS=1000 cargo test --release -p codegen --test all quality -- --nocapture` compares so many pairs of
+//! `RPU_PAIRS=1000 cargo test --release -p rpu-codegen --test all quality -- --nocapture` compares so many pairs of
 //! machines; `RPU_SEED=99` draws others.
 
 use codegen::library::BUILT_IN;

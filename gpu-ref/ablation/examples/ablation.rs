@@ -16,8 +16,8 @@ use gpu_ablation::claims::{self, Gain, InnerProducts, Paper, SpeedupClaim, Subje
 use gpu_ablation::measure::{Work, over, sample};
 use gpu_ablation::sequence::{BatchId, Execution, Sequence};
 use gpu_ref::inner_product::InnerProduct;
+use gpu_ref::testing::{compare, moduli, random};
 use gpu_ref::{Device, Direction, Modulus, Plan, Timing, Word, host, number};
-use gpu_testing::{compare, moduli, random};
 use rayon::prelude::*;
 use std::error::Error;
 use std::fmt::Write as _;

@@ -21,8 +21,8 @@
 use clap::Parser;
 use gpu_ablation::measure::{Samples, Work, time, time_copy};
 use gpu_ref::recipe::Card;
+use gpu_ref::testing::{compare, model, products, random};
 use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Timing, Word, host};
-use gpu_testing::{compare, model, products, random};
 use rayon::prelude::*;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;

@@ -106,8 +106,8 @@ impl<W: Word> Model<W> {
         let moduli = (0..count)
             .map(|skip| Modulus::<W>::find_at_most(start.largest_modulus(), n, skip))
             .collect::<Result<Vec<_>, _>>()?;
-        let input = gpu_testing::random(&moduli, 1);
-        let want = gpu_testing::model(&moduli, &input, host::forward);
+        let input = gpu_ref::testing::random(&moduli, 1);
+        let want = gpu_ref::testing::model(&moduli, &input, host::forward);
         Ok(Self { moduli, input, want })
     }
 

@@ -3,11 +3,11 @@
 
 use gpu_ablation::sequence::{Execution, Sequence};
 use gpu_ablation::variants::{cheddar, hybrid, lom, los, two_dimensional, two_stage};
+use gpu_ref::testing::{
+    ON_EMULATED, Test, check_recipe, moduli, named, on, on_each, polynomials, rng, run, same, trial,
+};
 use gpu_ref::{
     Barrett, Device, Direction, Error, Feature, Modulus, Plan, Product, Recipe, Strategy, Sync, host,
-};
-use gpu_testing::{
-    ON_EMULATED, Test, check_recipe, moduli, named, on, on_each, polynomials, rng, run, same, trial,
 };
 use std::process::ExitCode;
 

@@ -8,8 +8,8 @@
 use clap::{Parser, ValueEnum};
 use gpu_multi::{Cluster, KeySwitch, Partition, Products};
 use gpu_ref::key_switch::Basis;
+use gpu_ref::testing::{compare, random};
 use gpu_ref::{Device, Modulus, Timing, Word};
-use gpu_testing::{compare, random};
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -82,7 +82,7 @@ impl std::fmt::Display for Transport {
 
 fn run<W: Word>(options: &Options) -> Outcome<()> {
     let n = 1 << options.log_n;
-    let all = gpu_testing::moduli::<W>(options.limbs + options.special, W::BITS - 2, n)?;
+    let all = gpu_ref::testing::moduli::<W>(options.limbs + options.special, W::BITS - 2, n)?;
     let (moduli, special) = all.split_at(options.limbs);
     let basis = Basis::new(moduli, special, options.digits)?;
     let emulated = if options.emulated { Some(Device::emulated()?) } else { None };
@@ -124,7 +124,7 @@ fn multiply<W: Word>(
     let (left, right) = (random(moduli, options.polynomials), random(moduli, options.polynomials));
     let words = moduli.len() * moduli[0].n();
     let checked = [0..words, left.len() - words..left.len()];
-    let want = checked.clone().map(|at| gpu_testing::products(moduli, &left[at.clone()], &right[at]));
+    let want = checked.clone().map(|at| gpu_ref::testing::products(moduli, &left[at.clone()], &right[at]));
     let mut alone = None;
     for &count in &options.gpus {
         let mut products = Products::new(cluster(count)?, moduli, options.polynomials)?;

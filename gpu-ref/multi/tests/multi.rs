@@ -3,10 +3,10 @@
 
 use gpu_multi::{Cluster, KeySwitch, Partition, Products};
 use gpu_ref::key_switch::Basis;
-use gpu_ref::{Device, Error, Word};
-use gpu_testing::{
+use gpu_ref::testing::{
     ON_EMULATED, Test, moduli, named, on, on_each, polynomials, products, rng, run, same, trial,
 };
+use gpu_ref::{Device, Error, Word};
 use std::process::ExitCode;
 
 /// All partitions on clusters of `ranks` devices.

@@ -1,5 +1,5 @@
 //! Products of polynomials that stay on the card: the memory and the stream belong to the caller, here
-//! in the role of another library. `cargo run -p gpu-ref --example resident`; without a GPU the emulation
+//! in the role of another library. `cargo run -p rpu-gpu-ref --example resident`; without a GPU the emulation
 //! computes in host memory.
 //!
 //! A ciphertext has room for 8 limbs, of which 5 are in use, so its polynomials are 8 N words apart. The

@@ -23,7 +23,7 @@
 //!   Kernels do not check words: a word above its modulus gives a meaningless result.
 //! * Calls on a CUDA device return before the work is done. Downloads wait.
 //!
-//! `cargo run -p gpu-ref --example resident` multiplies polynomials in memory and on a stream of another
+//! `cargo run -p rpu-gpu-ref --example resident` multiplies polynomials in memory and on a stream of another
 //! library; they never leave the card. On data of the host:
 //!
 //! ```
@@ -70,6 +70,8 @@ pub mod number;
 mod plan;
 pub mod recipe;
 pub mod source;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod timing;
 mod word;
 

@@ -3,11 +3,11 @@
 
 use gpu_ref::device::{Argument, Launch};
 use gpu_ref::recipe::Pass;
+use gpu_ref::testing::{ON_EMULATED, ON_GPU, Test, check_recipe, named, on, on_each, rng, run, same};
 use gpu_ref::{
     Barrett, Batch, Device, Direction, Error, Feature, Layout, Modulus, Plan, Product, Recipe, Strategy,
     Sync, Word, host, number,
 };
-use gpu_testing::{ON_EMULATED, ON_GPU, Test, check_recipe, named, on, on_each, rng, run, same};
 use rand::RngExt;
 use std::process::ExitCode;
 
@@ -189,8 +189,8 @@ fn plans_choose(device: &Device) {
     let plan = Plan::new(device, Strategy::Best, &moduli).unwrap();
     for polynomials in [1, 70] {
         plan.prepare(polynomials).unwrap();
-        let words = gpu_testing::random(&moduli, polynomials);
-        let want = gpu_testing::model(&moduli, &words, host::forward);
+        let words = gpu_ref::testing::random(&moduli, polynomials);
+        let want = gpu_ref::testing::model(&moduli, &words, host::forward);
         let what = format!("{polynomials} polynomials on {:?}", device.name());
         same(&what, &plan.run(Direction::Forward, &words).unwrap(), &want);
         same(&what, &plan.run(Direction::Inverse, &want).unwrap(), &words);

@@ -4,7 +4,7 @@ Run by hand, in the root of the repository, with NumPy and scikit-learn (2.4.6 a
 
     python3 he/programs/data/digits.py
 
-It writes he/programs/data/digits.toml, weights in units of 1/100, and he/client/data/digits.txt. The data are scikit-learn's
+It writes he/programs/data/digits.toml, weights in units of 1/100, and he/test-client/data/digits.txt. The data are scikit-learn's
 `load_digits`, 1,797 images of the test set of "Optical Recognition of Handwritten Digits" (E. Alpaydin and C. Kaynak, UCI
 Machine Learning Repository, 1998, CC BY 4.0), in its order: the first 1,437 train the network, the last 360 test it.
 """
@@ -89,7 +89,7 @@ def main():
         file.write("# Written by digits.py, which says from which data. Weights in units of 1/100.\n")
         for name, value in weights.items():
             file.write(f"{name} = {value.tolist()}\n")
-    with open("he/client/data/digits.txt", "w", encoding="utf-8") as file:
+    with open("he/test-client/data/digits.txt", "w", encoding="utf-8") as file:
         file.write("# Written by he/programs/data/digits.py: the class of an image, and its pixels from 0 to g, 16.\n")
         for image, label in zip(pixels[TRAINING:], classes[TRAINING:]):
             file.write(f"{label} " + "".join("0123456789abcdefg"[pixel] for pixel in image) + "\n")

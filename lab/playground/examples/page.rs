@@ -50,6 +50,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         script #start type="text/plain" { (PreEscaped(PROGRAM)) }
         script { (PreEscaped(SCRIPT)) }
     };
-    fs::write(output, pages::shell("B512 playground", &body, None).into_string())?;
+    fs::write(output, page_parts::shell("B512 playground", &body, None).into_string())?;
     Ok(())
 }

@@ -45,13 +45,13 @@ fn report(text: &str, instructions: usize) -> Result<Value, String> {
             (counted(machine.vdm.banks as usize, "VDM bank", "VDM banks")) ", "
             (counted(count, "instruction", "instructions")) "."
         }
-        (pages::causes(cycles, |cause| timing.stalls.get(cause)))
+        (page_parts::causes(cycles, |cause| timing.stalls.get(cause)))
         h2 { "Pipeline" }
-        (pages::pipeline())
+        (page_parts::pipeline())
         h2 { "After " (counted(instructions.min(count), "instruction", "instructions")) }
         (values(&program, executor))
     };
-    let data = pages::timeline(&trace);
+    let data = page_parts::timeline(&trace);
     Ok(json!({ "report": report.into_string(), "instructions": count, "timeline": data["timeline"] }))
 }
 

@@ -5,7 +5,7 @@ use crate::table::{bar, grouped, title};
 use crate::{RunReport, SCHEMA};
 use b512_asm::Pipe;
 use diagnostic::Diagnostic;
-use pages::cause_label;
+use page_parts::cause_label;
 use runtime::limit;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -4,7 +4,7 @@ use crate::RunReport;
 use crate::table::{ghz, overrides, title};
 use b512_asm::Pipe;
 use maud::{Markup, html};
-use pages::{Part, amount, causes, names, part_label, pipeline, row, shares, shell, stack, timeline};
+use page_parts::{Part, amount, causes, names, part_label, pipeline, row, shares, shell, stack, timeline};
 use sim::Machine;
 use sim::trace::Trace;
 

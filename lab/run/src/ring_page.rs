@@ -12,7 +12,7 @@ use crate::stages::{Stage, stages};
 use crate::table::title;
 use crate::{OffChip, RunReport};
 use maud::{Markup, html};
-use pages::{Part, amount, fitting, four_digits, names, shares, shell, stack};
+use page_parts::{Part, amount, fitting, four_digits, names, shares, shell, stack};
 use runtime::{Runtime, Timeline, limit};
 
 /// The page of a ring program's run, as one HTML file; with a timeline of launches and transfers if they are recorded.

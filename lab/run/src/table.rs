@@ -4,7 +4,7 @@ use crate::stages::{Stage, stages};
 use crate::{Bottleneck, Claim, OffChip, RunReport, StreamReport};
 use b512_asm::Pipe;
 use diagnostic::counted;
-use pages::{amount, cause_label, part_label};
+use page_parts::{amount, cause_label, part_label};
 use runtime::limit;
 use runtime::report::{Cost, Hbm};
 use sim::machine::VbarArea;

@@ -2,7 +2,6 @@
 
 use crate::operations::{binding, changed_machine, machines};
 use crate::page::{Fault, Files, fill, lines, text};
-use client::{digits, logistic_regression};
 use programs::{
     Definition, Generated, Options, ParameterSet, Stage, find_program, generate, generate_defined,
 };
@@ -11,6 +10,7 @@ use ring_program::Inputs;
 use runtime::{Keys, Report, Runtime};
 use sim::Machine;
 use std::collections::BTreeMap;
+use test_client::{digits, logistic_regression};
 
 /// A program of a set, and the machines that run it.
 struct Application {

@@ -3,7 +3,7 @@
 use crate::page::{Fault, Files, fill, lines, text};
 use lab_run::RunReport;
 use lab_sweep::{Definition, Plan, generate, records};
-use pages::part_label;
+use page_parts::part_label;
 use sim::{Area, Clock};
 
 /// The program of all rows.

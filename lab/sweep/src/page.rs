@@ -15,7 +15,7 @@ use b512_asm::Pipe;
 use diagnostic::counted;
 use lab_run::{OffChip, RunReport, ghz};
 use maud::{Markup, PreEscaped, html};
-use pages::{Part, cause_label, key, names as part_names, part_label, shell, stack};
+use page_parts::{Part, cause_label, key, names as part_names, part_label, shell, stack};
 use runtime::limit;
 use serde_json::{Value, json};
 use sim::timing::Cause;

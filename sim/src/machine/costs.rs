@@ -29,7 +29,7 @@ fn write_page(page: &mut String) -> Result {
         "\
 # Costs of machine keys
 
-<!-- Generated from the table in `sim/src/machine/keys.rs`: `BLESS=1 cargo test -p sim --test all generated`. -->
+<!-- Generated from the table in `sim/src/machine/keys.rs`: `BLESS=1 cargo test -p rpu-sim --test all generated`. -->
 
 Each key changes the quantities with a mark: the instructions of which a *program* is generated, the *cycles* of a kernel,
 the *stages* of crossbars where these follow from the machine, and by them cycles, the *clock* and the *area* of the machine,

@@ -8,7 +8,7 @@ use std::fmt::{Result, Write};
 use std::sync::LazyLock;
 
 /// The command that writes both files.
-const COMMAND: &str = "BLESS=1 cargo test -p sim --test all generated";
+const COMMAND: &str = "BLESS=1 cargo test -p rpu-sim --test all generated";
 
 /// The reference of the machine keys as Markdown: the contents of `docs/machine.md`.
 pub fn reference() -> String {

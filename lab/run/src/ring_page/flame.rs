@@ -2,7 +2,7 @@
 
 use crate::speedscope::WAITING;
 use maud::{Markup, html};
-use pages::{amount, colour};
+use page_parts::{amount, colour};
 use runtime::Profile;
 
 /// A name within those around it.

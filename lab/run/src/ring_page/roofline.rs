@@ -2,7 +2,7 @@
 
 use crate::stages::Stage;
 use maud::{Markup, html};
-use pages::four_digits;
+use page_parts::four_digits;
 use sim::{Clock, Machine};
 
 /// The plane, and its margins.

@@ -3,7 +3,7 @@
 
 use crate::page::{BINS, busy_chart};
 use maud::Markup;
-use pages::amount;
+use page_parts::amount;
 use runtime::{Load, Runtime, Timeline};
 use serde_json::{Value, json};
 use sim::trace::perfetto::Slice;

@@ -168,7 +168,7 @@ fn outputs(folder: &Path) -> String {
 }
 
 fn fresh(name: &str, folder: &Path) {
-    bless::fresh(format!("{}/tests/presentation/{name}.txt", env!("CARGO_MANIFEST_DIR")), outputs(folder));
+    snapshot::fresh(format!("{}/tests/presentation/{name}.txt", env!("CARGO_MANIFEST_DIR")), outputs(folder));
 }
 
 /// A failed point, one that has not run, one beyond the checked range, an ideal one, and two on the front.
@@ -359,7 +359,7 @@ fn composed_charts_show_the_points_of_folders_and_tables() {
         text += &compose(&[one.path(), two.path()], conditions, &composition).unwrap();
     }
     let text = text.replace(&names[0], "one").replace(&names[1], "two");
-    bless::fresh(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/presentation/composed.txt"), text);
+    snapshot::fresh(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/presentation/composed.txt"), text);
 }
 
 /// The error of a chart of one folder or table.

@@ -2,10 +2,10 @@
 
 mod resnet20;
 
-use client::logistic_regression::{Outcome, accuracy, samples, train};
-use client::{Client, Rpu, digits};
 use programs::{Network, Options, ParameterSet, Security};
 use sim::Machine;
+use test_client::logistic_regression::{Outcome, accuracy, samples, train};
+use test_client::{Client, Rpu, digits};
 
 fn built_in(name: &str, n: Option<u64>) -> ParameterSet {
     ParameterSet::built_in(name, n).unwrap().unwrap()
@@ -61,6 +61,7 @@ fn two_iterations_with_a_bootstrap_train_the_weights_of_the_clear_ones() {
 /// As HELR in Cheddar's form, but for the number of features and of rows: Nesterov's momentum, data in several ciphertexts, and two
 /// iterations for each bootstrap, which has only as many slots as there are weights.
 #[test]
+#[ignore = "long: `.ci/long` runs it"]
 fn nesterovs_momentum_with_sparse_bootstraps_trains_the_weights_of_the_clear_run() {
     let options = Options::of([
         ("iterations", "4"),
@@ -80,6 +81,7 @@ fn nesterovs_momentum_with_sparse_bootstraps_trains_the_weights_of_the_clear_run
 
 /// DPRIVE's form: Nesterov's momentum, a sigmoid of degree 59, and bootstraps of 128 slots.
 #[test]
+#[ignore = "long: `.ci/long` runs it"]
 fn a_sigmoid_of_degree_59_trains_the_weights_of_the_clear_run() {
     let options = Options::of([
         ("iterations", "2"),

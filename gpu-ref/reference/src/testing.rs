@@ -1,9 +1,9 @@
-//! Inputs, host models and devices for the tests and examples of the crates in `gpu-ref`.
+//! Inputs, host models and devices for tests and examples (the feature `testing`).
 //!
 //! Each run of a test has new random inputs. A failure prints its seed; `GPU_REF_SEED=<seed> cargo test`
 //! repeats it. The harness ignores the tests of a missing device and says why.
 
-use gpu_ref::{Device, Direction, Error, Modulus, Plan, Recipe, Word, host};
+use crate::{Device, Direction, Error, Modulus, Plan, Recipe, Word, host};
 use libtest_mimic::{Arguments, Failed, Trial};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -15,8 +15,11 @@ use std::sync::LazyLock;
 /// A new seed for each run, unless `GPU_REF_SEED` sets it.
 static SEED: LazyLock<u64> = LazyLock::new(|| match std::env::var("GPU_REF_SEED") {
     Ok(seed) => seed.parse().expect("GPU_REF_SEED is a decimal number"),
-    Err(_) => rand::RngExt::random(&mut rand::rng()),
+    Err(_) => RngExt::random(&mut rand::rng()),
 });
+
+#[doc(inline)]
+pub use crate::named;
 
 /// A device for all tests of a file, so that each kernel is compiled once.
 type Shared = LazyLock<Result<Device, Error>>;
@@ -33,6 +36,7 @@ pub const ON_GPU: (&str, &Shared) = ("gpu", &GPU);
 pub type Test = (&'static str, fn(&'static Device));
 
 /// Functions with their names.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! named {
     ($($test:ident),* $(,)?) => {

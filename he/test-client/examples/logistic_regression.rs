@@ -1,15 +1,15 @@
 //! Logistic regression, trained on encrypted data on the simulated RPU, with a bootstrap between two iterations.
 //!
 //! ```sh
-//! cargo run --release -p client --example logistic_regression -- 16384 10
+//! cargo run --release -p rpu-test-client --example logistic_regression -- 16384 10
 //! ```
 //!
 //! The arguments are the ring degree, from 512 to 16384, the iterations, and a parameter set with a bootstrap: by default Lattigo's
 //! N16QP1546, which is secure at 65536 only. After them come options of the program, such as `momentum=nesterov slots=16`.
 
-use client::logistic_regression::demonstrate;
 use programs::{Options, ParameterSet};
 use sim::Machine;
+use test_client::logistic_regression::demonstrate;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);

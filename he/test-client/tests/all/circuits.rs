@@ -1,12 +1,12 @@
 //! Circuits of a user's own on data: encrypted, executed on big integers, decrypted.
 
-use client::ckks::{correct_bits, decode, repeated};
-use client::{Ciphertext, Client};
 use num_complex::Complex64;
 use programs::{BootstrapOptions, Circuit, Diagonals, Generated, Hoisting, ParameterSet};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ring_program::execute;
+use test_client::ckks::{correct_bits, decode, repeated};
+use test_client::{Ciphertext, Client};
 
 const N: u64 = 512;
 

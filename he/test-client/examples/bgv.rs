@@ -1,13 +1,13 @@
 //! A product of BGV ciphertexts on the simulated RPU, switched to a smaller modulus and rotated.
 //!
 //! ```sh
-//! cargo run -p client --example bgv
+//! cargo run -p rpu-test-client --example bgv
 //! ```
 
-use client::{NOT_SECURE, scenario};
 use sim::Machine;
+use test_client::{NOT_SECURE, scenario};
 
-fn main() -> Result<(), client::RpuError> {
+fn main() -> Result<(), test_client::RpuError> {
     println!("BGV, n = 8192, 8192 slots modulo 65537: {NOT_SECURE}");
     let outcome = scenario::bgv(Machine::rpu_128x128())?;
     for (name, step) in &outcome.steps {

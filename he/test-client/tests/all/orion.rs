@@ -1,8 +1,8 @@
 //! Networks of Orion on data: packed, encrypted, executed on big integers, decrypted.
 
-use client::digits::{CLASSES, class, test_images};
-use client::{Client, orion};
 use programs::orion::Program;
+use test_client::digits::{CLASSES, class, test_images};
+use test_client::{Client, orion};
 
 /// A network that `tests/orion/compile.py` has compiled, and its logits in the clear, by PyTorch.
 macro_rules! sample {

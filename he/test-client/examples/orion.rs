@@ -1,15 +1,15 @@
 //! A network of Orion on encrypted images of digits: a line of its moduli, then one of logits for each image.
 //!
 //! ```sh
-//! cargo run --release -p client --example orion -- he/programs/tests/orion/perceptron.orion 20
+//! cargo run --release -p rpu-test-client --example orion -- he/programs/tests/orion/perceptron.orion 20
 //! ```
 //!
 //! The arguments are an `.orion` file and the number of images, the first ones of the test set.
 //! `tests/orion/check.sh` compares the logits with those of Lattigo.
 
-use client::Client;
-use client::digits::{CLASSES, test_images};
 use programs::orion::Program;
+use test_client::Client;
+use test_client::digits::{CLASSES, test_images};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", moduli.join(" "));
     let mut client = Client::new(import.generated.set.clone(), 1)?;
     for image in test_images().iter().take(count) {
-        let output = client::orion::infer(&mut client, &program, &import, &image.pixels)?;
+        let output = test_client::orion::infer(&mut client, &program, &import, &image.pixels)?;
         let logits = output.first().and_then(|slots| slots.get(..CLASSES)).ok_or("fewer than ten results")?;
         println!("{}", logits.iter().map(f64::to_string).collect::<Vec<_>>().join(" "));
     }

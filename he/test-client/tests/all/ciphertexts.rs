@@ -1,13 +1,13 @@
 //! Computed ciphertexts decrypt to what was computed.
 
-use client::ckks::{correct_bits, decode, encode};
-use client::{Client, rotation_exponent, scenario};
 use num_bigint::BigInt;
 use num_complex::Complex64;
 use num_traits::ToPrimitive;
 use programs::{Options, ParameterSet, find_program, generate};
 use ring_program::{Inputs, execute};
 use sim::Machine;
+use test_client::ckks::{correct_bits, decode, encode};
+use test_client::{Client, rotation_exponent, scenario};
 
 #[test]
 fn ckks_keeps_25_bits_after_a_product() {

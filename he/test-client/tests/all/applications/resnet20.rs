@@ -1,13 +1,13 @@
 //! The first layers of ResNet-20 on encrypted images, beside the network in the clear.
 
-use client::ckks::decode;
-use client::{Ciphertext, Client};
 use num_complex::Complex64;
 use programs::{Definition, Generated, Options, ParameterSet, find_program, generate_defined};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::{Keys, Runtime};
 use sim::Machine;
+use test_client::ckks::decode;
+use test_client::{Ciphertext, Client};
 
 /// Maps of one channel each.
 type Maps = Vec<Vec<f64>>;
@@ -91,6 +91,7 @@ fn weights(generated: &Generated, layers: &[Layer], slots: usize) -> Vec<(String
 }
 
 #[test]
+#[ignore = "long: `.ci/long` runs it"]
 fn the_first_layers_equal_those_in_the_clear() {
     let n = 1024;
     let set = ParameterSet::built_in("resnet20", Some(n)).unwrap().unwrap();

@@ -1,8 +1,8 @@
 //! Bootstraps, stage by stage, beside a float model.
 
-use client::bootstrap::{self, Engine, Outcome};
 use programs::{Options, Order, ParameterSet};
 use sim::Machine;
+use test_client::bootstrap::{self, Engine, Outcome};
 
 /// Bootstraps a random message of a set at a degree. Each stage by itself keeps `least` bits of the slots in the mean, and the
 /// result nearly what the float model keeps.
@@ -46,6 +46,7 @@ fn a_bootstrap_of_lattigos_chain_keeps_24_bits() {
 }
 
 #[test]
+#[ignore = "long: `.ci/long` runs it"]
 fn an_arcsine_keeps_more() {
     let engine = Engine::Rpu(&Machine::rpu_128x128());
     let outcome = bootstrapped("lattigo-n16qp1547", 2048, &Options::default(), 33.0, engine);
@@ -102,6 +103,7 @@ fn cheddars_steps_bootstrap() {
 /// Words of 36, 31 and 28 bits: levels of several moduli, and with terminal ones. The book has the terms of
 /// the prediction, and both numbers.
 #[test]
+#[ignore = "long: `.ci/long` runs it"]
 fn short_words_keep_the_predicted_bits() {
     let machine = Machine::rpu_128x128();
     for (set, values, predicted, found) in [
@@ -118,6 +120,7 @@ fn short_words_keep_the_predicted_bits() {
 }
 
 #[test]
+#[ignore = "long: `.ci/long` runs it"]
 fn short_words_take_every_setting() {
     for (set, values) in [
         ("sharp-36", &[("rescale", "merged")][..]),

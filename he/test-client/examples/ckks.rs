@@ -1,13 +1,13 @@
 //! A product of CKKS ciphertexts on the simulated RPU, rescaled and rotated.
 //!
 //! ```sh
-//! cargo run -p client --example ckks
+//! cargo run -p rpu-test-client --example ckks
 //! ```
 
-use client::{NOT_SECURE, ckks::correct_bits, scenario};
 use sim::Machine;
+use test_client::{NOT_SECURE, ckks::correct_bits, scenario};
 
-fn main() -> Result<(), client::RpuError> {
+fn main() -> Result<(), test_client::RpuError> {
     println!("CKKS, n = 8192, 4096 slots, scale 2^45: {NOT_SECURE}");
     let outcome = scenario::ckks(Machine::rpu_128x128())?;
     for (name, step) in &outcome.steps {

@@ -1,12 +1,12 @@
 //! Programs of HEIR on data: packed and unpacked as the file says, encrypted, executed on big integers,
 //! decrypted.
 
-use client::ckks::{decode, repeated};
-use client::{Ciphertext, Client};
 use num_complex::Complex64;
 use programs::heir::{ArgumentKind, Import, Program};
 use ring_program::execute;
 use std::collections::BTreeMap;
+use test_client::ckks::{decode, repeated};
+use test_client::{Ciphertext, Client};
 
 /// A sample, compiled by `tests/heir/check.sh`.
 macro_rules! sample {
