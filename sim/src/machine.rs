@@ -9,8 +9,11 @@ mod dominance;
 mod fit;
 mod keys;
 mod label;
+mod layers;
 mod load;
+mod location;
 mod mapping;
+mod overrides;
 mod reference;
 mod schema;
 #[cfg(feature = "testing")]
@@ -28,8 +31,9 @@ pub use keys::{
     SECTIONS, Sbar, Scalar, Sdm, SourceRelease, Technology, Values, Vbar, VbarArea, VbarPaths, Vdm, Vrf,
     VrfPorts, WireConstants,
 };
-pub use load::{MachineBase, MachineFile, Override, ValueSource};
+pub use load::{MachineBase, MachineFile, ValueSource};
 pub use mapping::SRAMS;
+pub use overrides::Override;
 pub use reference::{BuiltInValue, machine_file, reference};
 pub use schema::{find as key, keys};
 #[cfg(feature = "testing")]

@@ -90,6 +90,23 @@ fn the_chapters_link_to_what_exists() {
     existing_links(&readme, &fs::read_to_string(&readme).unwrap(), &repository(""));
 }
 
+/// The README's result, from the report that it names.
+#[test]
+fn the_readme_names_a_result_of_its_report() {
+    let [readme, report] = ["README.md", "reports/bootstrap-designs.md"]
+        .map(|file| fs::read_to_string(repository(file)).unwrap().replace('\n', " "));
+    // Bandwidth, HPLEs, ms. In the rows of machines, another column is third.
+    let rows = report.split("| 100 | ").skip(1);
+    let times = rows.filter_map(|row| row.split(" | ").nth(2)?.parse::<f64>().ok());
+    let best = times.min_by(f64::total_cmp).expect("a row of 100 mm²");
+    let (before, _) = report.split_once(" designs: ").expect("a number of designs");
+    let designs = before.rsplit(' ').next().unwrap();
+    let result = format!(
+        "of {designs} designs, the fastest within 100 mm² bootstraps 32768 slots at n = 65,536 in {best:.2} ms."
+    );
+    assert!(report.contains("all 32768 slots") && readme.contains(&result), "{result}");
+}
+
 /// Checks that the files to which a text links are in its folder.
 fn existing_links(name: &str, text: &str, folder: &str) {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);

@@ -1,7 +1,7 @@
 //! Values of keys, ready to be set in many machines.
 
 use super::Machine;
-use super::load::Override;
+use super::overrides::Override;
 use super::schema::{self, value_at};
 use super::table::Key;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! What a machine's technology is called.
 
-use super::load::TECHNOLOGIES;
+use super::location::TECHNOLOGIES;
 use super::{Machine, MachineBase};
 use std::sync::LazyLock;
 

@@ -1,7 +1,7 @@
 //! The generated files: the reference page of the keys, and the paper's machine.
 
 use super::keys::SECTIONS;
-use super::load::GF12;
+use super::location::GF12;
 use super::schema::value_at;
 use super::table::{BuiltIn, Key, Kind, Origin, Section};
 use std::fmt::{Result, Write};

@@ -2,7 +2,7 @@
 //!
 //! The strategy follows from the key table, so a new key is random without changes here.
 
-use super::load::assemble;
+use super::layers::assemble;
 use super::table::{Key, Kind, Sample};
 use super::{Machine, schema};
 use proptest::prelude::*;
