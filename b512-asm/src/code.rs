@@ -59,7 +59,7 @@ diagnostic::codes! {
     /// .const NAME = NUMBER
     /// .isa vector_length=NUMBER, word_bits=NUMBER
     /// .input NAME, WORDS [, vdm|sdm] [, at ADDRESS]     also .output, .table, .scratch
-    /// .words ADDRESS [, vdm|sdm] { NUMBER ... }
+    /// .words ADDRESS [, vdm|sdm] { WORD ... }
     /// .modulus m1, NUMBER
     /// .address a1, ADDRESS
     /// .computes y = ntt(x) * k + 1, n=1024, modulus=NUMBER, root=NUMBER
@@ -68,7 +68,8 @@ diagnostic::codes! {
     /// ```
     ///
     /// An address is a number of words, a symbol, or a symbol plus or minus a number. A number may be an
-    /// expression such as `2^60 - 93` or `512 * (i + 1)`, and `v[2 * i]` is a register. Comments
+    /// expression such as `2^60 - 93` or `512 * (i + 1)`, and `v[2 * i]` is a register. A word is decimal or
+    /// `0x..`, since blanks separate words. Comments
     /// extend from `//` or `#` to the end of the line.
     Syntax = "B008", "syntax error";
 
