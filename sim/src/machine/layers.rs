@@ -13,7 +13,7 @@ use diagnostic::input::{self, Content};
 use diagnostic::{Code, Diagnostic, Diagnostics, nearest};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::PathBuf;
 use toml::{Table, Value};
@@ -251,8 +251,9 @@ impl Layers {
         let parent = path.rsplit_once('.').map_or("", |(parent, _)| parent);
         let mut keys: Vec<_> = schema::section(parent).map(|key| key.path).collect();
         if keys.is_empty() {
-            keys = schema::keys().filter_map(|key| key.path.split('.').next()).collect();
-            keys.dedup();
+            let mut seen = BTreeSet::new();
+            let sections = schema::keys().filter_map(|key| key.path.split('.').next());
+            keys = sections.filter(|section| seen.insert(*section)).collect();
         }
         let help = match schema::nearest(path).or_else(|| nearest(path, keys.iter().copied())) {
             Some(nearest) => format!("did you mean `{nearest}`?"),

@@ -26,10 +26,15 @@ pub(super) fn replacement(key: &Key, value: &Value) -> Option<&'static str> {
     retired.find(|retired| value.as_str() == Some(retired.value)).map(|retired| retired.help)
 }
 
-/// The known key that is most similar to an unknown one.
+/// The known key that is most similar to an unknown one: in another section, as `clock.ghz` for `ghz` and for the
+/// column `frequency_ghz`, or spelled alike.
 pub(super) fn nearest(path: &str) -> Option<&'static str> {
     let last = path.rsplit('.').next().unwrap_or(path);
-    let mut same_name = keys().filter(|key| key.path.rsplit('.').next() == Some(last));
+    let has_its_name = |key: &&Key| {
+        let name = key.path.rsplit('.').next().unwrap_or(key.path);
+        last.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('_'))
+    };
+    let mut same_name = keys().filter(has_its_name);
     if let (Some(only), None) = (same_name.next(), same_name.next()) {
         return Some(only.path);
     }
