@@ -26,7 +26,7 @@ macro_rules! hold_of_damaged_inputs {
 hold_of_damaged_inputs! {
     timing assembler calls writers conditions words object machine sweep recipe parameter_set document ring_program manifest
     functional checkers machine_file journal record sweep_manifest technology claims plan table variants ring_variants
-    data mapping heir trace
+    data mapping heir orion trace
 }
 
 /// A number that an environment variable may set.
