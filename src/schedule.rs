@@ -25,11 +25,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let rescheduled =
         rescheduled.map_err(|error| Failure::wrong(format_args!("{}: {error}", file.name()), None))?;
     let Rescheduled { program, before, after, bound } = rescheduled;
-    // The data on which a program is admitted follow from its hash, and are others here.
+    // What is written is what every command takes.
     admit(&program, &machine).map_err(|error| {
-        let message =
-            format!("{}: it faults on some data that it takes, in another order: {error}", file.name());
-        Failure::wrong(message, "`rpu run --check` tries more data")
+        let message = format!("{}: in another order, {error}", file.name());
+        Failure::wrong(message, "this is a fault of `rpu schedule`: please report it")
     })?;
     if after < before {
         let gain = 100.0 * (1.0 - after.0 as f64 / before.0 as f64);

@@ -97,11 +97,15 @@ diagnostic::codes! {
     /// single modulus (the same in all `.modulus` lines, and no `mload`), the initial contents of
     /// tables and inputs in the VDM are checked against it. An input in a `.computes` line is
     /// checked against the modulus of the claim.
+    ///
+    /// No instruction may get a larger operand either, whatever the data: inputs are as large as the claims about them
+    /// allow, or below all moduli of the program; results are below their own modulus. A multiplication by one reduces
+    /// a word of another modulus, on machines with `law.operands = "word"`.
     NotReduced = "B014", "value not below the modulus";
 
     /// A modulus is odd and at least 3, because the multipliers reduce by Montgomery's or Barrett's
     /// method with an odd modulus. It fits a word of the program's ISA: 128 bits unless `.isa` sets
-    /// another width.
+    /// another width. In a program with claims, `mload` reads no input, as no claim says what that is.
     Modulus = "B015", "invalid modulus";
 
     /// `.computes outputs = expressions, settings` claims results: an expression for each output, over inputs and
@@ -127,7 +131,8 @@ diagnostic::codes! {
     /// The offsets of `_vload_512x128i` and its variants count bytes; a word has 16.
     ByteOffset = "B019", "byte offset inside a word";
 
-    /// The launch value of an address register is a word address of the VDM, below 2^28.
+    /// The value of an address register is a word address of the VDM, below 2^28. In a program with claims, `aload` reads no
+    /// input, as no claim says what that is.
     Address = "B020", "address outside the VDM";
 
     /// The vector length is a power of two from 8 to 4096, and a word has 28 to 128 bits.

@@ -17,11 +17,14 @@
 
 mod flow;
 mod memory;
+mod ranges;
 
 use crate::machine::{Machine, VbarPaths};
 use crate::timing::{Overtaking, Timing, bank_rounds, simulate};
 use b512_asm::{Claim, Code, Defect, Part, Program, Role, Space, Symbol};
 use flow::{Flow, Follow, word_of};
+
+pub use ranges::ranges;
 
 /// The faults of a program on a machine, in the order of the program: values that are read before they are
 /// written, accesses outside the memories, unset moduli, outputs that overlap inputs, outputs that are not

@@ -238,6 +238,7 @@ fn failure(error: Error) -> Failure {
         | Error::BootstrapScale { .. }
         | Error::Name { .. }
         | Error::Degree { .. }
+        | Error::Coefficients { .. }
         | Error::Matrix { .. }
         | Error::KnownProgram { .. }
         | Error::LateProgram { .. } => "the generator is wrong: report it",

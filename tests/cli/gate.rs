@@ -47,7 +47,10 @@ fn every_command_refuses_the_same_programs() {
     let folder = folder.path();
     let split = fs::read_to_string(repository("tests/cli/refuse/prove_split_paths.case")).unwrap();
     let (_, split) = split.split_once("==> k.b512\n").unwrap();
-    let refused: [(&str, String, &[&str]); 9] = [
+    let next_symbol =
+        fs::read_to_string(repository("tests/cli/refuse/word_of_the_next_symbol.case")).unwrap();
+    let (_, next_symbol) = next_symbol.split_once("==> k.b512\n").unwrap();
+    let refused: [(&str, String, &[&str]); 12] = [
         (
             "word 0x5 of the SDM is read before it is written",
             scaled(&[("sload s0, k", "sload s0, 5")]),
@@ -65,6 +68,23 @@ fn every_command_refuses_the_same_programs() {
         ("overlaps", scaled(&[(".output y, 64", ".input u, 64, at 64\n.output y, 64, at 64")]), &SMALL),
         ("not below", scaled(&[("{ 3 }", "{ 0x4000 }")]), &SMALL),
         ("before an earlier", split.to_owned(), &SPLIT),
+        ("lane 63 of `v0` may be", next_symbol.to_owned(), &SMALL),
+        (
+            "which need not be an address",
+            scaled(&[
+                (".input x, 64", ".input x, 64\n.input p, 1, sdm, at 9"),
+                ("sload s0", "aload a1, p\nsload s0"),
+            ]),
+            &SMALL,
+        ),
+        (
+            "which need not be a modulus",
+            scaled(&[
+                (".input x, 64", ".input x, 64\n.input p, 1, sdm, at 9"),
+                ("sload s0", "mload m1, p\nsload s0"),
+            ]),
+            &SMALL,
+        ),
     ];
     for (message, text, machine) in &refused {
         fs::write(folder.join("k.b512"), text).unwrap();

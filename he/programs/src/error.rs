@@ -63,6 +63,12 @@ pub enum Error {
         /// The name of the program.
         program: String,
     },
+    /// A polynomial whose evaluation is beyond double precision.
+    #[error("the coefficients of the polynomial of `{program}` add up to more than double precision holds")]
+    Coefficients {
+        /// The name of the program.
+        program: String,
+    },
     /// A linear transform without a diagonal, or with one of another number of slots.
     #[error("the linear transform `{name}` of `{program}` {reason}")]
     Matrix {

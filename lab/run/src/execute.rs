@@ -2,14 +2,14 @@
 
 use crate::inputs::{self, Domain, InputError};
 use crate::program::ProgramFile;
-use crate::report::{ProgramFacts, RunReport, program_blake3};
+use crate::report::{ProgramFacts, RunReport};
 use crate::stream::StreamReport;
-use b512_asm::{Claim as ProgramClaim, Class, InvalidProgram, Operand, Program, Role, Space};
+use b512_asm::{Claim as ProgramClaim, Defect, InvalidProgram, Program, Role};
 use diagnostic::Diagnostics;
 use golden::GoldenError;
 use ring::cpu;
 use runtime::schedule::consecutive::StreamError;
-use sim::functional::{AccessError, ExecuteError, Executor, LoadError};
+use sim::functional::{AccessError, ExecuteError, Executor, LoadError, check_load};
 use sim::machine::LawOperands;
 use sim::timing::{self, Timing};
 use sim::{FitError, Machine, lint};
@@ -145,9 +145,7 @@ type Words = BTreeMap<String, Vec<u128>>;
 /// program, an instruction faults, or a result differs from the golden model.
 pub fn run(program: &Program, machine: &Machine, options: &Options) -> Result<Outcome, RunError> {
     let facts = ProgramFacts::of(program);
-    // As `admit`, with the hash that the report has.
-    let admitted = check_defects(program, machine)
-        .and_then(|()| check_faults(program, machine, || facts.blake3.clone()));
+    let admitted = admit(program, machine);
     let is_sound = admitted.is_ok();
     if !options.lenient || matches!(admitted, Err(RunError::Fit(_))) {
         admitted?;
@@ -213,53 +211,25 @@ pub fn inputs_of(
 /// inputs or a seed.
 ///
 /// # Errors
-/// Returns an error if the program does not fit the machine, has defects, or faults on data that it takes.
+/// Returns an error if the program does not fit the machine, has defects, or may fault on data that it takes.
 pub fn admit(program: &Program, machine: &Machine) -> Result<(), RunError> {
     check_defects(program, machine)?;
-    check_faults(program, machine, || program_blake3(program))
+    check_load(machine, program)?;
+    let any_word = machine.law.operands == LawOperands::Word;
+    refuse(lint::ranges(program, machine, |input| inputs::largest(program, input, any_word, Domain::All)))
 }
 
-/// The part of [`admit`] that executes nothing.
+/// The part of [`admit`] that holds for all data.
 ///
 /// # Errors
 /// Returns an error if the program does not fit the machine or has defects.
 pub fn check_defects(program: &Program, machine: &Machine) -> Result<(), RunError> {
     machine.check_fits(program)?;
-    let defects = lint::errors(program, machine);
-    if defects.is_empty() { Ok(()) } else { Err(RunError::Invalid(InvalidProgram { defects })) }
+    refuse(lint::errors(program, machine))
 }
 
-/// Refuses a program that faults on data that it takes, as a check does: on random data if the program has
-/// claims, which say what it takes, or else on zeros, which are below every modulus.
-fn check_faults(
-    program: &Program,
-    machine: &Machine,
-    blake3: impl FnOnce() -> String,
-) -> Result<(), RunError> {
-    if !program.claims.is_empty() {
-        let seeds = random_seeds(&blake3(), 0, 1);
-        return seeds.iter().try_for_each(|&seed| Execution::random(program, machine, seed).map(drop));
-    }
-    let loads_input = |index: usize| {
-        let (instr, mut loaded) = (&program.instructions[index], None);
-        instr.for_each_operand(|_, operand| {
-            if let Operand::Offset(offset) = operand {
-                loaded = Some(u64::from(offset.words()));
-            }
-        });
-        let is_input = |offset| {
-            let mut inputs = inputs::inputs(program).filter(|input| input.space == Space::Sdm);
-            inputs.any(|input| input.contains(offset))
-        };
-        instr.op().class() == Class::ScalarLoad && loaded.is_some_and(is_input)
-    };
-    let mut executor = Executor::for_machine(machine);
-    executor.load(program)?;
-    match executor.run() {
-        // Zero is no modulus.
-        Err(error) if !loads_input(error.index) => Err(error.into()),
-        _ => Ok(()),
-    }
+fn refuse(defects: Vec<Defect>) -> Result<(), RunError> {
+    if defects.is_empty() { Ok(()) } else { Err(RunError::Invalid(InvalidProgram { defects })) }
 }
 
 /// Whether a claim says what an output is.

@@ -121,8 +121,8 @@ pub enum Domain {
     Unclaimed,
 }
 
-/// The largest word of each input in the domain of all claims, and in another one.
-fn largest(program: &Program, symbol: &Symbol, any_word: bool, domain: Domain) -> u128 {
+/// The largest word of an input in a domain; in that of all claims if the domain says nothing of it.
+pub(crate) fn largest(program: &Program, symbol: &Symbol, any_word: bool, domain: Domain) -> u128 {
     let max = program.isa.max_word();
     let of = |(_, (range, modulus)): (usize, Claimed)| match range {
         Range::Word if any_word => max,

@@ -152,30 +152,9 @@ impl Executor {
     /// Returns an error if the images or symbols do not fit the memories, or an initial register value
     /// is invalid. The executor then keeps the earlier program.
     pub fn load(&mut self, program: &Program) -> Result<(), LoadError> {
-        self.resources.check(program)?;
-        let max = self.resources.isa.max_word();
-        for (space, image) in [(Space::Vdm, &program.vdm), (Space::Sdm, &program.sdm)] {
-            for segment in &image.segments {
-                if let Some(offset) = segment.words.iter().position(|&word| word > max) {
-                    let (address, value) = (segment.start + offset as u32, segment.words[offset]);
-                    return Err(LoadError::WordTooLarge { space, address, value, max });
-                }
-            }
-        }
-        if let Some(&(register, value)) = program.moduli.iter().find(|&&(_, value)| value > max) {
-            return Err(LoadError::ModulusTooLarge { register, value, max });
-        }
-        for &(register, address) in &program.addresses {
-            if address >= MAX_VDM_WORDS {
-                return Err(LoadError::AddressTooLarge { register, value: address });
-            }
-        }
-        let moduli = program.moduli.iter().map(|&(register, value)| match Modulus::new(value) {
-            Ok(modulus) => Ok((register, modulus)),
-            Err(source) => Err(LoadError::Modulus { register, source }),
-        });
+        let moduli = check_launch(&self.resources, program)?;
         self.program = Loaded {
-            moduli: moduli.collect::<Result<_, _>>()?,
+            moduli,
             instructions: program.instructions.clone(),
             addresses: program.addresses.clone(),
             symbols: program.symbols.clone(),
@@ -312,4 +291,40 @@ impl Executor {
         })?;
         Ok((symbol.space, symbol.start..symbol.start + symbol.words))
     }
+}
+
+/// Whether a machine can load `program`: its images and symbols fit the memories, its initial values the
+/// registers.
+///
+/// # Errors
+/// Returns the first value that does not fit.
+pub fn check_load(machine: &Machine, program: &Program) -> Result<(), LoadError> {
+    check_launch(&machine.resources(), program).map(drop)
+}
+
+/// As [`check_load`]; the moduli at launch.
+fn check_launch(resources: &Resources, program: &Program) -> Result<Vec<(MReg, Modulus)>, LoadError> {
+    resources.check(program)?;
+    let max = resources.isa.max_word();
+    for (space, image) in [(Space::Vdm, &program.vdm), (Space::Sdm, &program.sdm)] {
+        for segment in &image.segments {
+            if let Some(offset) = segment.words.iter().position(|&word| word > max) {
+                let (address, value) = (segment.start + offset as u32, segment.words[offset]);
+                return Err(LoadError::WordTooLarge { space, address, value, max });
+            }
+        }
+    }
+    if let Some(&(register, value)) = program.moduli.iter().find(|&&(_, value)| value > max) {
+        return Err(LoadError::ModulusTooLarge { register, value, max });
+    }
+    for &(register, address) in &program.addresses {
+        if address >= MAX_VDM_WORDS {
+            return Err(LoadError::AddressTooLarge { register, value: address });
+        }
+    }
+    let moduli = program.moduli.iter().map(|&(register, value)| match Modulus::new(value) {
+        Ok(modulus) => Ok((register, modulus)),
+        Err(source) => Err(LoadError::Modulus { register, source }),
+    });
+    moduli.collect()
 }

@@ -423,7 +423,7 @@ impl<'p> Flow<'p> {
 }
 
 /// The inputs with their numbers.
-fn inputs(program: &Program) -> impl Iterator<Item = (usize, &Symbol)> {
+pub(super) fn inputs(program: &Program) -> impl Iterator<Item = (usize, &Symbol)> {
     program.symbols.iter().filter(|symbol| symbol.role == Role::Input).enumerate()
 }
 
@@ -431,7 +431,7 @@ fn claim_of<'p>(program: &'p Program, output: &Symbol) -> Option<&'p Claim> {
     program.claims.iter().find(|claim| claim.outputs.contains(&output.name))
 }
 
-fn range(start: u32, words: usize) -> Range<usize> {
+pub(super) fn range(start: u32, words: usize) -> Range<usize> {
     start as usize..start as usize + words
 }
 

@@ -49,6 +49,16 @@ impl<S: Copy + PartialEq> Memory<S> {
         }
     }
 
+    /// Changes the words of a range that are inside the memory.
+    pub(super) fn update(&mut self, range: Range<usize>, change: impl Fn(S) -> S) {
+        let end = range.end.min(self.words);
+        let pieces: Vec<(usize, S)> = self.pieces(range).collect();
+        let ends: Vec<usize> = pieces.iter().skip(1).map(|(first, _)| *first).chain([end]).collect();
+        for ((first, source), end) in pieces.into_iter().zip(ends) {
+            self.fill(first..end, change(source));
+        }
+    }
+
     /// The words of a range that are inside the memory, as runs of one source with their first words.
     pub(super) fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = (usize, S)> {
         let mut word = range.start;
@@ -94,6 +104,25 @@ impl<S: Copy + PartialEq> Memory<S> {
             for lane in lanes {
                 let source = &mut sources[(address + mode.element(lane)) as usize - first];
                 *source = change(*source);
+            }
+            self.join(number);
+        }
+    }
+
+    /// Stores a vector that lies inside the memory, with a source for each of its lanes. If lanes share a word,
+    /// the highest lane's source stays.
+    pub(super) fn store_each(&mut self, address: u32, mode: AddressMode, of_lanes: &[S]) {
+        // A repeated word is visited with its lowest lane.
+        let repeats = match mode {
+            AddressMode::Repeated(v) => of_lanes.len().saturating_sub(1 << v.value()),
+            AddressMode::Linear | AddressMode::Strided(_) | AddressMode::StridedSkip(_) => 0,
+        };
+        for (number, lanes) in Lanes::new(self.isa, address, mode) {
+            let first = number << self.isa.lane_bits();
+            let sources = each(&mut self.vectors[number], self.isa);
+            for lane in lanes {
+                let word = (address + mode.element(lane)) as usize;
+                sources[word - first] = of_lanes[lane as usize + repeats];
             }
             self.join(number);
         }

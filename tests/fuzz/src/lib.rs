@@ -37,7 +37,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 30] = [
+pub const TARGETS: [Target; 31] = [
     Target { name: "timing", property: properties::timing, seeds: seeds::timing, cases: 500 },
     Target { name: "assembler", property: properties::assembler, seeds: seeds::sources, cases: 5000 },
     Target { name: "calls", property: properties::calls, seeds: seeds::calls, cases: 3000 },
@@ -82,6 +82,7 @@ pub const TARGETS: [Target; 30] = [
     Target { name: "data", property: properties::data, seeds: seeds::data, cases: 5000 },
     Target { name: "mapping", property: properties::mapping, seeds: seeds::mappings, cases: 2000 },
     Target { name: "heir", property: properties::heir, seeds: seeds::heir, cases: 200 },
+    Target { name: "orion", property: properties::orion, seeds: seeds::orion, cases: 200 },
     Target { name: "trace", property: properties::trace, seeds: seeds::timing, cases: 200 },
 ];
 

@@ -9,7 +9,7 @@ mod ring_variants;
 mod variants;
 
 pub use checkers::checkers;
-pub use documents::{claims, heir, mapping, plan, table, technology};
+pub use documents::{claims, heir, mapping, orion, plan, table, technology};
 pub use files::{data, machine_file, trace};
 pub(crate) use folder::SWEEP;
 pub use folder::{journal, record, sweep_manifest};

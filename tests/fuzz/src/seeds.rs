@@ -5,6 +5,7 @@ use b512_asm::{Program, assemble, intrinsics, object};
 use codegen::library::BUILT_IN;
 use lab_run::program::{Axes, coefficient_file};
 use lab_run::{Form, Mode, Options, run};
+use serde_json::json;
 use sim::Machine;
 use std::fs;
 use std::path::Path;
@@ -196,6 +197,47 @@ pub(crate) fn mappings(repository: &Path) -> Vec<Vec<u8>> {
 /// Short programs without bootstraps, which take long.
 pub(crate) fn heir(repository: &Path) -> Vec<Vec<u8>> {
     files(repository, "he/programs/tests/heir", &["dot_product.mlir", "differences.mlir"])
+}
+
+/// The committed networks of Orion: a perceptron, and a convolution.
+pub(crate) fn networks(repository: &Path) -> [Vec<u8>; 2] {
+    ["perceptron", "convolution"].map(|name| {
+        let path = repository.join(format!("he/programs/tests/orion/{name}.orion"));
+        fs::read(path).expect("the repository is complete")
+    })
+}
+
+/// The header of a network's file, and what follows it.
+pub(crate) fn parts(file: &[u8]) -> (&[u8], &[u8]) {
+    let (length, rest) = file[8..].split_first_chunk().expect("a length");
+    rest.split_at(u32::from_le_bytes(*length) as usize)
+}
+
+/// Headers of the networks, one of a graph without matrices, whole files, and a short one.
+pub(crate) fn orion(repository: &Path) -> Vec<Vec<u8>> {
+    let layer = |(name, op, level): (&str, &str, u64)| json!({ "name": name, "op": op, "level": level, "depth": 1, "config": {} });
+    let edge = |(src, dst): (&str, &str)| json!({ "src": src, "dst": dst });
+    let nodes = [("a", "quad", 3), ("b", "add", 2), ("c", "mult", 2)].map(layer);
+    let edges = [("a", "b"), ("a", "b"), ("a", "c"), ("b", "c")].map(edge);
+    let graph = json!({
+        "version": 2, "input_level": 3, "blob_count": 0, "manifest": {}, "cost": {},
+        "params": {
+            "logn": 8, "logq": [50, 40, 40, 40], "logp": [51], "log_default_scale": 40, "h": 64,
+            "ring_type": "standard", "boot_logp": null, "btp_logn": null
+        },
+        "config": { "margin": 2, "embedding_method": "hybrid", "fuse_modules": false },
+        "graph": {
+            "input": "a", "output": "c",
+            "nodes": nodes,
+            "edges": edges
+        }
+    });
+    let graph = graph.to_string().into_bytes();
+    let length = u32::try_from(graph.len()).expect("a short text").to_le_bytes();
+    let short = [b"ORION\0\x02\0", &length[..], &graph, &[0; 4]].concat();
+    let networks = networks(repository);
+    let headers = networks.iter().map(|file| parts(file).0.to_vec());
+    headers.chain([graph, short]).chain(networks.clone()).collect()
 }
 
 /// One change of each kind in each program.

@@ -26,7 +26,7 @@ macro_rules! hold_of_damaged_inputs {
 hold_of_damaged_inputs! {
     timing assembler calls writers conditions words object machine sweep recipe parameter_set document ring_program manifest
     functional checkers machine_file journal record sweep_manifest technology claims plan table variants ring_variants
-    data mapping heir trace
+    data mapping heir orion trace
 }
 
 /// A number that an environment variable may set.
@@ -48,12 +48,14 @@ fn a_check_refuses_wrong_variants_of_programs() {
     let count = |is: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| is(verdict)).count();
     let (all, accepted) = (verdicts.len(), count(|verdict| verdict.accepted));
     let (proven, rescheduled) = (count(|verdict| verdict.proven), count(|verdict| verdict.rescheduled));
+    let cautious = count(|verdict| verdict.cautious);
     println!(
         "{all} of {tried} variants are programs: {} are refused, {accepted} compute what they say, {proven} are proven; \
-         {rescheduled} were scheduled again",
+         {rescheduled} were scheduled again; {cautious} are refused for values that no data tried has",
         all - accepted
     );
     assert!(all > tried / 3 && accepted > tried / 20 && accepted < tried / 2, "{accepted} of {all}");
+    assert!(cautious <= all / 100, "{cautious} of {all}");
     assert!(proven > accepted / 2 && rescheduled > all / share as usize / 20, "{proven}, {rescheduled}");
 }
 

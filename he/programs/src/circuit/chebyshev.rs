@@ -11,7 +11,7 @@ impl Circuit {
     /// scale.
     ///
     /// # Errors
-    /// Returns an error if the degree is below 1, or the operand has too few moduli.
+    /// Returns an error if the degree is below 1, the coefficients are too large, or the operand has too few moduli.
     pub fn chebyshev(&mut self, x: &Ciphertext, p: &[f64]) -> Result<Ciphertext, Error> {
         self.chebyshev_to(x, p, &x.scale)
     }
@@ -26,6 +26,11 @@ impl Circuit {
         let degree = p.iter().rposition(|&coefficient| coefficient != 0.0).unwrap_or(0);
         if degree == 0 {
             return Err(Error::Degree { program: self.program.to_string() });
+        }
+        // Each division by a T_m may double the sum of the magnitudes, and there is one for each bit of the degree.
+        let sum: f64 = p.iter().map(|coefficient| coefficient.abs()).sum();
+        if !(sum * 2.0 * degree as f64).is_finite() {
+            return Err(Error::Coefficients { program: self.program.to_string() });
         }
         let needed = 2 + degree.ilog2() as usize;
         if x.level() < needed {

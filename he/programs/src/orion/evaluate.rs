@@ -162,7 +162,8 @@ impl<'p, 't> Evaluation<'p, 't> {
         let text = node.config.map_or("{}", |config| config.get());
         serde_json::from_str(text).map_err(|error| {
             let help = format!("the settings of release {} are read", super::RELEASE);
-            self.wrong(node, format!("config: {error}")).with_help(help)
+            let reason = diagnostic::reason(&error.to_string());
+            self.wrong(node, format!("config: {reason}")).with_help(help)
         })
     }
 

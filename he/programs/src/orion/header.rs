@@ -3,6 +3,7 @@
 use diagnostic::Diagnostic;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The header. A key that release [`RELEASE`](super::RELEASE) does not write is an error.
@@ -35,7 +36,9 @@ pub(super) struct Params<'t> {
     pub(super) log_default_scale: u32,
     /// The nonzero coefficients of the secret.
     pub(super) h: u64,
-    pub(super) ring_type: &'t str,
+    /// Text may have escapes.
+    #[serde(borrow)]
+    pub(super) ring_type: Cow<'t, str>,
     pub(super) boot_logp: Option<Vec<u32>>,
     pub(super) btp_logn: Option<u32>,
 }
@@ -113,7 +116,9 @@ impl<'t> Header<'t> {
         struct Version {
             version: u64,
         }
-        let invalid = |error: serde_json::Error| wrong(format!("the header is invalid: {error}"));
+        let invalid = |error: serde_json::Error| {
+            wrong(format!("the header is invalid: {}", diagnostic::reason(&error.to_string())))
+        };
         let Version { version } = serde_json::from_str(text).map_err(invalid)?;
         if version != 2 {
             return Err(wrong(format!("version {version} of Orion's header, expected 2")));

@@ -5,6 +5,7 @@ use super::header::Node;
 use crate::circuit::Ciphertext;
 use diagnostic::Diagnostic;
 use serde::Deserialize;
+use std::borrow::Cow;
 
 /// The most coefficients, so that the evaluation ends; assumed.
 const MOST_COEFFICIENTS: usize = 1 << 12;
@@ -17,7 +18,8 @@ pub(super) const POLYNOMIAL: Row = Row::new("polynomial", 1, evaluate);
 struct Config<'t> {
     /// From the constant on.
     coeffs: Vec<f64>,
-    basis: &'t str,
+    #[serde(borrow)]
+    basis: Cow<'t, str>,
     /// A factor and a summand before the polynomial.
     prescale: f64,
     constant: f64,
@@ -43,7 +45,7 @@ fn evaluate(
         e.finite(node, key, number)?;
     }
     config.coeffs.iter().try_for_each(|&coefficient| e.finite(node, "coeffs", coefficient))?;
-    let coefficients = match config.basis {
+    let coefficients = match &*config.basis {
         "chebyshev" => config.coeffs,
         "monomial" => chebyshev(&config.coeffs),
         other => {

@@ -110,6 +110,10 @@ fn layers_become_operations_and_stages() {
     let polynomial = r#"a polynomial 3 {"coeffs":[0,0,1],"basis":"monomial","prescale":0.5,"postscale":4,"constant":0.25}"#;
     let error = error(&container(&network(PARAMS, &[polynomial], &[]), &[]));
     assert!(error.contains("layer `a` (polynomial): "), "{error}");
+    // A division by T_2 doubles the last coefficient.
+    let large = polynomial.replace("[0,0,1]", "[0,0,0,1e308]").replace("monomial", "chebyshev");
+    let error = self::error(&container(&network(PARAMS, &[&large], &[]), &[]));
+    assert!(error.contains("add up to more than double precision holds"), "{error}");
     let five = PARAMS.replace("[50,40,40,40]", "[50,40,40,40,40]");
     let text = network(&five, &[polynomial], &[]).replace("\"input_level\":3", "\"input_level\":4");
     let import = self::import(&container(&text, &[])).unwrap();
@@ -167,8 +171,12 @@ fn other_forms_versions_and_rings_are_refused_by_name() {
     let message = changed("\"btp_logn\":null", "\"btp_logn\":9");
     assert!(message.contains("params.btp_logn: bootstraps in the ring of degree 2^9"), "{message}");
     let message = changed("\"blob_count\":0", "\"blob_count\":0,\"sparse\":true");
-    assert!(message.contains("the header is invalid: unknown field `sparse`"), "{message}");
+    assert!(message.contains("the header is invalid: unknown key `sparse`"), "{message}");
     assert!(message.ends_with("the headers of release 2.1.8 are read"), "{message}");
+    let message = changed("\"blob_count\":0", "\"blob_count\":-0.5");
+    assert!(message.contains("the header is invalid: expected a whole number, found `-0.5`"), "{message}");
+    let escaped = network(PARAMS, &LAYERS, &EDGES).replace("standard", "st\\u0061ndard");
+    assert!(import(&container(&escaped, &[])).is_ok());
     let message = changed("\"blob_count\":0", "\"blob_count\":1");
     assert!(message.contains("the header says that there are 1 blobs, the file has 0"), "{message}");
     let message = changed("[50,40,40,40]", "[61,40,40,40]");
@@ -187,7 +195,7 @@ fn layers_that_are_not_understood_are_refused_by_name() {
     assert!(message.contains("unknown operation `maxpool`; read are flatten, quad, add"), "{message}");
     let quad = r#""op":"quad","level":3,"depth":1,"config":{"#;
     let message = changed(quad, &format!("{quad}\"power\":3"));
-    assert!(message.contains("layer `a` (quad): config: unknown field `power`"), "{message}");
+    assert!(message.contains("layer `a` (quad): config: unknown key `power`"), "{message}");
     let message = changed(r#"{"src":"a","dst":"c"}"#, r#"{"src":"d","dst":"c"}"#);
     assert!(message.contains("unknown layer `d` in graph.edges[2].src"), "{message}");
     let message = changed(r#",{"src":"a","dst":"c"}"#, "");

@@ -2,8 +2,8 @@
 
 use b512_asm::Program;
 use lab_run::{
-    Execution, Mode, Options, ProgramFacts, RunError, RunReport, check_coverage, draw, inputs, inputs_of,
-    random_seeds, run,
+    Execution, Mode, Options, ProgramFacts, RunError, RunReport, admit, check_coverage, draw, inputs,
+    inputs_of, random_seeds, run,
 };
 use sim::Machine;
 use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ fn a_timing_refuses_what_faults_on_all_data() {
     let options = Options { mode: Mode::TimingOnly, ..Options::default() };
     let error = |lines: &str| checked(lines, &options).unwrap_err().to_string();
     let even = ".table e, 1, sdm\n.words e { 4 }\nmload m0, e\nvload v0, a0, x\nvadd v0, v0, v0, m0\nvstore v0, a0, y\nhalt\n";
-    assert!(error(even).contains("mload"), "{}", error(even));
+    assert!(error(even).contains("invalid modulus for `m0`"), "{}", error(even));
     let large =
         "sload s0, k\n.modulus m0, 3\nvload v0, a0, x\nvadds v0, v0, s0, m0\nvstore v0, a0, y\nhalt\n";
     assert!(error(large).contains("not below"), "{}", error(large));
@@ -131,7 +131,7 @@ fn every_mode_refuses_what_faults_on_data_that_the_program_takes() {
         let inputs = BTreeMap::from([("x".to_owned(), vec![7; 512])]);
         let inputs = if mode == Mode::TimingOnly { BTreeMap::new() } else { inputs };
         let error = checked(text, &Options { mode, check, inputs, ..Options::default() }).unwrap_err();
-        assert!(matches!(error, RunError::Execute(_)), "{mode:?}: {error}");
+        assert!(matches!(error, RunError::Invalid(_)), "{mode:?}: {error}");
     }
 }
 
@@ -159,7 +159,7 @@ fn a_program_with_defects_is_never_checked() {
     }
 }
 
-/// Zeros, as which a run without claims takes the inputs, are no moduli.
+/// The caller gives it; without claims, the program says nothing of it.
 #[test]
 fn a_modulus_that_is_an_input_is_no_fault_of_the_program() {
     let lines = ".input q, 1, sdm\nmload m0, q\nvload v0, a0, x\nvadd v0, v0, v0, m0\n\
@@ -169,6 +169,55 @@ fn a_modulus_that_is_an_input_is_no_fault_of_the_program() {
         let inputs = if mode == Mode::TimingOnly { BTreeMap::new() } else { inputs };
         checked(lines, &Options { mode, inputs, ..Options::default() }).unwrap();
     }
+}
+
+/// The ranges of inputs are those of their claims, on the machine, or below all moduli.
+#[test]
+fn a_program_is_admitted_for_the_largest_words_that_it_takes() {
+    let moduli = ".modulus m0, 0x3001\n.modulus m1, 97\n.input u, 512, at 0x400\n";
+    let body = "sload s0, k\nvload v0, a0, x\nvload v1, a0, u\n";
+    let end = "vstore v0, a0, y\nhalt\n";
+    let machine = |operands: &str| {
+        let key = sim::Override::parse(&format!("law.operands=\"{operands}\"")).unwrap();
+        sim::MachineBase::built_in("rpu-128x128").unwrap().machine(&[key]).unwrap()
+    };
+    let admits = |claim: &str, lines: &str, operands: &str| {
+        let program = program(&format!("{moduli}{claim}{body}{lines}{end}"));
+        admit(&program, &machine(operands)).is_ok()
+    };
+    let copy = ".computes y = adds(x), n=512, modulus=0x3001, by=0\n";
+    let product = ".computes y = muls(x), n=512, modulus=0x3001, by=1\n";
+    // x has residues of the claim, u those of all moduli.
+    for (claim, lines, word, reduced) in [
+        (copy, "vadd v2, v0, v0, m0\n", true, true),
+        (copy, "vadd v2, v0, v0, m1\n", false, false),
+        (copy, "vadd v2, v1, v1, m1\n", true, true),
+        (copy, "vadds v2, v1, s0, m0\nvadd v2, v2, v2, m1\n", false, false),
+        (copy, "vmuls v2, v0, s0, m1\nvadd v2, v2, v2, m1\n", true, false),
+        (product, "vadd v2, v0, v0, m0\n", false, true),
+        (product, "vmuls v2, v0, s0, m0\n", true, true),
+        ("", "vadd v2, v0, v0, m1\n", true, true),
+        ("", "vadds v2, v0, s0, m0\nvadd v2, v2, v2, m1\n", false, false),
+    ] {
+        for (operands, admitted) in [("word", word), ("reduced", reduced)] {
+            assert_eq!(admits(claim, lines, operands), admitted, "{claim}{lines}, {operands}");
+        }
+    }
+}
+
+/// Initial words of an input count too: a run without other data has them.
+#[test]
+fn initial_words_of_an_input_are_in_range() {
+    let lines = |word: &str| {
+        format!(
+            ".words x {{ {word} }}\n.computes y = adds(x), n=512, modulus=0x3001, by=0\n.modulus m0, 0x3001\n\
+             .modulus m1, 0x3003\nvload v0, a0, x\nvadd v1, v0, v0, m0\nvstore v0, a0, y\nhalt\n"
+        )
+    };
+    let machine = Machine::rpu_128x128();
+    assert_eq!(admit(&program(&lines("0x3000")), &machine), Ok(()));
+    let error = admit(&program(&lines("0 0x3001")), &machine).unwrap_err();
+    assert!(error.to_string().contains("lane 1 of `v0` may be 0x3001"), "{error}");
 }
 
 #[test]

@@ -11,10 +11,10 @@ use sim::functional::*;
 use sim::machine::{LawOperands, Resources};
 use sim::testing::SlowEngine;
 
-const LANES: u32 = 64;
+pub(super) const LANES: u32 = 64;
 /// A few stretches of memory, so that accesses, tables and bounds meet.
-const VDM_WORDS: u32 = 8 * LANES;
-const SDM_WORDS: u32 = 12;
+pub(super) const VDM_WORDS: u32 = 8 * LANES;
+pub(super) const SDM_WORDS: u32 = 12;
 
 /// What the caller does between two runs.
 #[derive(Clone, Copy, Debug)]
@@ -34,13 +34,13 @@ enum Change {
 
 /// The words of a stretch of memory: zeros, residues of the smaller modulus, of the larger one, or any.
 #[derive(Clone, Copy, Debug)]
-struct Words {
-    kind: u8,
-    seed: u64,
+pub(super) struct Words {
+    pub(super) kind: u8,
+    pub(super) seed: u64,
 }
 
 impl Words {
-    fn fill(self, out: &mut [u128], [q, small]: [u128; 2]) {
+    pub(super) fn fill(self, out: &mut [u128], [q, small]: [u128; 2]) {
         let mut state = u128::from(self.seed) | 1;
         for word in out {
             state = state.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15);
@@ -55,7 +55,7 @@ impl Words {
     }
 }
 
-fn words() -> BoxedStrategy<Words> {
+pub(super) fn words() -> BoxedStrategy<Words> {
     (0u8..4, any::<u64>()).prop_map(|(kind, seed)| Words { kind, seed }).boxed()
 }
 
@@ -80,7 +80,7 @@ fn mode() -> BoxedStrategy<AddressMode> {
 }
 
 /// An instruction on few registers; most accesses are to whole stretches.
-fn instruction() -> BoxedStrategy<Instr> {
+pub(super) fn instruction() -> BoxedStrategy<Instr> {
     let ops: Vec<Op> = Op::ALL.iter().copied().filter(|&op| op != Op::Halt).collect();
     let products = vec![Op::Vmul, Op::Vmuls, Op::Bfly, Op::Gsbfly];
     let op = prop_oneof![
@@ -117,7 +117,7 @@ fn instruction() -> BoxedStrategy<Instr> {
 }
 
 /// A random program with its memory.
-fn program(
+pub(super) fn program(
     instructions: Vec<Instr>,
     moduli: [u128; 2],
     stretches: &[Words],

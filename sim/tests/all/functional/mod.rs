@@ -1,7 +1,8 @@
-//! The executor compared with the slow engine on random programs; and each fault.
+//! The executor compared with the slow engine and with the ranges of values, on random programs; and each fault.
 
 mod engines;
 mod known;
+mod ranges;
 
 use b512_asm::{
     AReg, AddressMode, FeatureSet, Image, Instr, Isa, LaneMap, Log2, MReg, Offset, Op, Operand, OperandKind,

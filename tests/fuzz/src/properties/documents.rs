@@ -1,13 +1,16 @@
 //! Documents whose readers compute with them at once: technologies, claims, sweeps, tables of results,
-//! programs of HEIR; and mappings.
+//! programs of HEIR, networks of Orion; and mappings.
 
 use super::{check_place, check_span, check_words};
+use crate::repository;
+use crate::seeds::{networks, parts};
 use lab_run::parse_mapping;
 use lab_sweep::compose::Pool;
 use lab_sweep::{Definition, Plan};
-use programs::heir::Program;
+use programs::{heir, orion};
 use reproduction::fit::{self, Claims};
-use ring_program::{Interface, read};
+use ring_program::{Interface, RingProgram, read};
+use serde_json::Value;
 use sim::{Area, Events, MachineBase};
 use std::collections::BTreeMap;
 use std::fs;
@@ -78,19 +81,47 @@ pub fn mapping(data: &[u8]) {
 /// A text is a program of HEIR, whose ring program is read again, or has an error that points into the text.
 pub fn heir(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let program = Program::read("program.mlir", text);
+    let program = heir::Program::read("program.mlir", text);
     match program.and_then(|program| program.import(Some(512), &BTreeMap::new())) {
-        Ok(import) => {
-            let text = import.generated.program.to_text();
-            let degree = import.generated.set.degree().get();
-            if let Err(errors) = read("p.fhetch", text.as_bytes(), Interface::Degree(degree)) {
-                panic!("{errors:?}");
-            }
-        }
+        Ok(import) => is_read_again(&import.generated.program, import.generated.set.degree().get()),
         // It shows one line, and MLIR has types of the same names as Rust.
         Err(error) => {
             check_words(&error, text);
             check_span(&error);
         }
+    }
+}
+
+/// Bytes are a network of Orion, whose ring program is read again, or are refused with a reason. A text stands
+/// for the file with this header and the blobs of a committed network.
+pub fn orion(data: &[u8]) {
+    let header = std::str::from_utf8(data).ok().filter(|_| !orion::is_orion(data));
+    let bytes = header.map_or(data.to_vec(), |header| {
+        let value: Value = serde_json::from_str(header).unwrap_or_default();
+        let blobs = match value["blob_count"].as_u64() {
+            Some(0) => &[0; 4],
+            _ => &BLOBS[usize::from(header.contains("conv1"))][..],
+        };
+        let length = u32::try_from(header.len()).expect("a short text").to_le_bytes();
+        [b"ORION\0\x02\0", &length[..], header.as_bytes(), blobs].concat()
+    });
+    let read = orion::Program::read("network.orion", &bytes);
+    match read.and_then(|program| program.import()) {
+        Ok(import) => is_read_again(&import.generated.program, import.generated.set.degree().get()),
+        Err(error) => {
+            check_words(&error, &String::from_utf8_lossy(&bytes));
+            check_span(&error);
+        }
+    }
+}
+
+/// The number of blobs and the blobs of the networks that [`seeds::orion`](crate::seeds::orion) reads.
+static BLOBS: LazyLock<Vec<Vec<u8>>> =
+    LazyLock::new(|| networks(repository()).iter().map(|file| parts(file).1.to_vec()).collect());
+
+fn is_read_again(program: &RingProgram, degree: u64) {
+    let text = program.to_text();
+    if let Err(errors) = read("p.fhetch", text.as_bytes(), Interface::Degree(degree)) {
+        panic!("{errors:?}");
     }
 }

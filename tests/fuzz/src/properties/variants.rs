@@ -1,11 +1,11 @@
 //! Wrong variants of programs: what a check accepts computes what its claims say, also on other data.
 
 use b512_asm::reg::REGISTERS;
-use b512_asm::{Claim, Expression, FeatureSet, Instr, MReg, Program, Role, Setting, Space, assemble};
+use b512_asm::{Claim, Expression, FeatureSet, Instr, MReg, Program, Role, Setting, Space, Symbol, assemble};
 use codegen::rewrite::{prove, reschedule};
 use codegen::{PlanChoice, Request, generate};
 use golden::{Operation, Range};
-use lab_run::{Mode, Options, RunError, admit, check_coverage, run};
+use lab_run::{Mode, Options, RunError, admit, check_coverage, check_defects, run};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ring::Degree;
@@ -66,6 +66,8 @@ pub fn variants(data: &[u8]) {
 /// What the commands say of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Verdict {
+    /// It is refused for values that are beyond their range on no data that was tried.
+    pub cautious: bool,
     /// The check of a run accepts it.
     pub accepted: bool,
     /// It is proven.
@@ -91,6 +93,13 @@ pub fn judge(data: &[u8], share: u32) -> Option<Verdict> {
     let checked = run(&program, &MACHINE, &options);
     let is_rescheduled = rng.random_ratio(1, share);
     let verdict = commands_agree(&program, checked.as_ref().err(), is_rescheduled);
+    let mut cautious = false;
+    if check_defects(&program, &MACHINE).is_ok() {
+        let admitted = admit(&program, &MACHINE).is_ok();
+        let faulty = (0..PATTERNS).find_map(|pattern| faulty(&program, pattern, &mut rng));
+        assert!(!admitted || faulty.is_none(), "admitted, but instruction {faulty:?} faults\n{program}");
+        cautious = !admitted && faulty.is_none();
+    }
     let accepted = checked.is_ok_and(|outcome| outcome.report.checked);
     if accepted {
         for pattern in 0..PATTERNS {
@@ -99,7 +108,7 @@ pub fn judge(data: &[u8], share: u32) -> Option<Verdict> {
             }
         }
     }
-    Some(Verdict { accepted, ..verdict })
+    Some(Verdict { cautious, accepted, ..verdict })
 }
 
 /// One of so many variants is scheduled again, which takes most of the time.
@@ -113,6 +122,7 @@ fn commands_agree(program: &Program, refusal: Option<&RunError>, is_rescheduled:
         assert!(refusal.is_some(), "the commands refuse what a run accepts\n{program}");
         return verdict;
     }
+    assert!(!matches!(refusal, Some(RunError::Execute(_))), "admitted, but it faults\n{program}");
     if check_coverage(program, |_| false).is_ok() && prove(program).is_ok() {
         assert_eq!(refusal, None, "proven, but refused\n{program}");
         verdict.proven = true;
@@ -122,11 +132,7 @@ fn commands_agree(program: &Program, refusal: Option<&RunError>, is_rescheduled:
         let other = &rescheduled.program;
         let is_valid = other.check().is_ok() && golden::check(other).is_ok();
         assert!(is_valid, "scheduled to no program\n{program}\n{other}");
-        // The command asks the gate again, whose data follow from the hash of the program.
-        if admit(other, &MACHINE).is_err() {
-            assert!(refusal.is_some(), "scheduled to what a run refuses\n{program}\n{other}");
-            return verdict;
-        }
+        assert!(admit(other, &MACHINE).is_ok(), "scheduled to what a run refuses\n{program}\n{other}");
         let options = Options { mode: Mode::FunctionalOnly, check: true, ..Options::default() };
         let other = run(other, &MACHINE, &options).err().is_some();
         assert_eq!(other, refusal.is_some(), "scheduled to other results\n{program}");
@@ -217,28 +223,63 @@ pub(super) fn words(pattern: u32, count: u32, largest: u128, modulus: u128, rng:
         .collect()
 }
 
+fn engine(program: &Program) -> SlowEngine {
+    let memories = [MACHINE.vdm_words(), MACHINE.sdm_words()];
+    SlowEngine::new(program, FeatureSet::all(), LawOperands::Word, memories)
+}
+
+/// The inputs in the VDM.
+fn inputs(program: &Program) -> impl Iterator<Item = &Symbol> {
+    program.symbols.iter().filter(|symbol| symbol.role == Role::Input && symbol.space == Space::Vdm)
+}
+
+fn modulus_of(claim: &Claim) -> u128 {
+    golden::modulus(claim).expect("a valid claim")
+}
+
+/// The largest word that a claim takes as an input; `None` if it does not name it.
+fn range_of(claim: &Claim, name: &str) -> Option<u128> {
+    let ranges = golden::ranges(claim).expect("a valid claim");
+    let own = claim.inputs.iter().zip(ranges).filter(|(input, _)| *input == name);
+    own.map(|(_, range)| if range == Range::Word { u128::MAX } else { modulus_of(claim) - 1 }).min()
+}
+
+/// The smallest modulus of a program and its claims.
+fn smallest(program: &Program) -> u128 {
+    let loaded = program.instructions.iter().filter_map(|instr| match instr {
+        Instr::Mload { offset, .. } => Some(program.sdm.word(offset.words())).filter(|modulus| *modulus > 0),
+        _ => None,
+    });
+    let launch = program.moduli.iter().map(|(_, modulus)| *modulus).chain(loaded);
+    launch.chain(program.claims.iter().map(modulus_of)).min().expect("a claim")
+}
+
+/// The largest word that all claims take as an input, or that is below all moduli.
+fn largest(program: &Program, input: &Symbol) -> u128 {
+    let of_all = program.claims.iter().filter_map(|claim| range_of(claim, &input.name)).min();
+    of_all.unwrap_or(smallest(program) - 1).min(program.isa.max_word())
+}
+
+/// The instruction that faults on words that all claims take.
+fn faulty(program: &Program, pattern: u32, rng: &mut impl Rng) -> Option<usize> {
+    let mut engine = engine(program);
+    for symbol in inputs(program) {
+        let (largest, modulus) = (largest(program, symbol), smallest(program));
+        engine.write(symbol.start, &words(pattern, symbol.words, largest, modulus, rng));
+    }
+    engine.run().err()
+}
+
 /// Checks a claim on words that it takes. Another claim may not take them: then the program may fault, or be
 /// wrong about that.
 fn holds(program: &Program, claim: &Claim, pattern: u32, rng: &mut impl Rng) {
-    let memories = [MACHINE.vdm_words(), MACHINE.sdm_words()];
-    let mut engine = SlowEngine::new(program, FeatureSet::all(), LawOperands::Word, memories);
+    let mut engine = engine(program);
     let max = program.isa.max_word();
-    let modulus_of = |claim: &Claim| golden::modulus(claim).expect("a valid claim");
-    let range_of = |claim: &Claim, name: &str| {
-        let ranges = golden::ranges(claim).expect("a valid claim");
-        let own = claim.inputs.iter().zip(ranges).filter(|(input, _)| *input == name);
-        own.map(|(_, range)| if range == Range::Word { max } else { modulus_of(claim) - 1 }).min()
-    };
-    let launch =
-        program.moduli.iter().map(|(_, modulus)| *modulus).chain(program.claims.iter().map(modulus_of));
-    let smallest = launch.min().unwrap_or(max);
     let mut is_taken_by_all = true;
-    for symbol in
-        program.symbols.iter().filter(|symbol| symbol.role == Role::Input && symbol.space == Space::Vdm)
-    {
-        let of_all = program.claims.iter().filter_map(|claim| range_of(claim, &symbol.name)).min();
-        let largest = range_of(claim, &symbol.name).or(of_all).unwrap_or(smallest - 1).min(max);
-        is_taken_by_all &= of_all.is_none_or(|of_all| largest <= of_all);
+    for symbol in inputs(program) {
+        let of_all = largest(program, symbol);
+        let largest = range_of(claim, &symbol.name).unwrap_or(of_all).min(max);
+        is_taken_by_all &= largest <= of_all;
         engine.write(symbol.start, &words(pattern, symbol.words, largest, modulus_of(claim), rng));
     }
     let of = |engine: &SlowEngine, names: &[String]| -> Vec<Vec<u128>> {
