@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// the task's number
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
-    /// Format of progress on standard error. Lines of JSON, one per generation, have `evaluations`,
+    /// Format of progress on standard error. Lines of JSON, one per round, have `evaluations`,
     /// `simulated`, `front`, `hypervolume` and `neighbours_left`
     #[arg(long, value_enum, default_value = "auto", value_name = "HOW")]
     progress: ProgressKind,

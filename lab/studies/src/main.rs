@@ -8,6 +8,7 @@ mod best_machine;
 mod bootstrap;
 mod bootstrap_designs;
 mod budget;
+mod committed;
 mod dataflows;
 mod design;
 mod fig4;

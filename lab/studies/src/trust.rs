@@ -1,9 +1,11 @@
 //! What the numbers rest on: `reports/trust.md`.
 
-use crate::page::{Fault, Files, fill, lines, text};
+use crate::committed::Table;
+use crate::page::{Fault, Files, fill, lines, repository, text};
 use lab_run::RunReport;
 use lab_sweep::{Definition, Plan, generate, records};
 use page_parts::part_label;
+use serde::Deserialize;
 use sim::{Area, Clock};
 
 /// The program of all rows.
@@ -88,6 +90,137 @@ fn run(changes: &[&str], more: &[&str]) -> Result<RunReport, Fault> {
     Ok(record.report.ok_or_else(|| format!("{changes:?}: {:?}", record.error))?)
 }
 
+/// A claim of the paper, in `reports/paper/claims.json`.
+#[derive(Deserialize)]
+struct Claims {
+    tally: Tally,
+    claims: Vec<Claim>,
+}
+
+#[derive(Deserialize)]
+struct Tally {
+    claims: u32,
+    agree: u32,
+    numbers_predicted: u32,
+    numbers_agree_predicted: u32,
+}
+
+#[derive(Deserialize)]
+struct Claim {
+    id: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    quantity: String,
+    /// Such as `+0.7%`; other texts for numbers without a ratio.
+    deviation: String,
+}
+
+impl Claims {
+    /// The least and the largest deviation of the numbers that are wanted, in percent.
+    fn deviations(&self, wanted: impl Fn(&str, &str) -> bool) -> Result<[f64; 2], Fault> {
+        let parts = self.claims.iter().flat_map(|claim| claim.parts.iter().map(|part| (&claim.id, part)));
+        let these = parts.filter(|(id, part)| wanted(id, &part.quantity));
+        let percents = these.filter_map(|(_, part)| part.deviation.strip_suffix('%')?.parse::<f64>().ok());
+        let percents: Vec<f64> = percents.collect();
+        let fold = |of: fn(f64, f64) -> f64| percents.iter().copied().reduce(of);
+        match (fold(f64::min), fold(f64::max)) {
+            (Some(least), Some(most)) => Ok([least, most]),
+            _ => Err("claims with deviations".into()),
+        }
+    }
+}
+
+/// A range of ratios, or one of them.
+fn times([least, most]: [f64; 2]) -> String {
+    if least == most { format!("{least}") } else { format!("{least} to {most}") }
+}
+
+/// A range of deviations, in percent.
+fn percent([least, most]: [f64; 2]) -> String {
+    if least == most { format!("{least:+.1}%") } else { format!("{least:+.1}% to {most:+.1}%") }
+}
+
+/// The errors of the first table, from the pages of the studies that found them.
+fn errors(page: &str) -> Result<String, Fault> {
+    let claims: Claims =
+        serde_json::from_str(&std::fs::read_to_string(repository("reports/paper/claims.json"))?)?;
+    let heracles = |tolerance: &str| {
+        Table::read("outside/README.md", "HERACLES' assembler: cycles", &["ratio", "tolerance"])?
+            .rows("tolerance", |own| own == tolerance)?
+            .range("ratio")
+    };
+    let rotations = Table::read(
+        "outside/README.md",
+        "FHE_Accelerator_Sim: rotations over the number of digits",
+        &["ratio"],
+    )?;
+    // The model over what others print: rows of a section whose first cell passes.
+    let printed = |heading: &str, first: &str, passes: &dyn Fn(&str) -> bool| {
+        let all = Table::read("memory.md", heading, &[first, "model over printed"])?;
+        all.rows(first, passes)?.range("model over printed")
+    };
+    let every = &|_: &str| true;
+    let synthesised = |modules: &[&str]| {
+        let sizes = Table::read("synthesis.md", "Sizes", &["module", "off by"])?;
+        sizes.rows("module", |own| modules.contains(&own))?.range("off by")
+    };
+    let columns = ["component", "structural, mm²", "fitted, mm²"];
+    let vbar = Table::read("synthesis.md", "Fitted components in gates", &columns)?;
+    let vbar = vbar.rows("component", |own| own == "vbar")?;
+    let ([structural, _], [fitted, _]) = (vbar.range("structural, mm²")?, vbar.range("fitted, mm²")?);
+    let growth = Table::read("memory.md", "Energy of an access to SRAM", &["bytes", "range"])?
+        .rows("bytes", |own| own == "32 KiB to 4 MiB")?;
+    let [turns, short_turns] = ["error from 256 KiB", "from 64 KiB"]
+        .map(|column| Table::read("memory.md", "Bandwidth of the off-chip memory", &[column])?.range(column));
+    let is_area =
+        |_: &str, quantity: &str| quantity.starts_with("area of") || quantity.starts_with("total area");
+    Ok(fill(
+        page,
+        &[
+            ("claims", &claims.tally.claims),
+            ("agree", &claims.tally.agree),
+            ("predicted_agree", &claims.tally.numbers_agree_predicted),
+            ("predicted", &claims.tally.numbers_predicted),
+            ("bulk", &times(heracles("0.1")?)),
+            ("operations", &times(heracles("0.35")?)),
+            ("single", &times(heracles("none")?)),
+            ("rotations", &times(rotations.range("ratio")?)),
+            ("areas", &percent(claims.deviations(is_area)?)),
+            ("sram", &times(printed("Area of SRAM", "memory", every)?)),
+            ("multiplier", &percent(synthesised(&["montgomery", "adder"])?)),
+            (
+                "engines",
+                &times(printed("A lane that multiplies", "unit", &|unit| !unit.starts_with("FAST"))?),
+            ),
+            ("crossbars", &percent(synthesised(&["crossbar", "permuter"])?)),
+            ("vbar", &format!("{:.0}", structural / fitted)),
+            ("clock", &percent(Table::read("memory.md", "Clock", &["bank", "off by"])?.range("off by")?)),
+            ("energy", &percent(claims.deviations(|id, of| (id, of) == ("C12", "energy"))?)),
+            ("growth", &growth.only("range")?),
+            ("turns", &turns?[1]),
+            ("short_turns", &short_turns?[1]),
+            (
+                "bits",
+                &times(printed("Energy of a transferred bit", "what", &|what| !what.contains("activation"))?),
+            ),
+            ("phy", &times(printed("Area of the interface", "what", every)?)),
+            (
+                "background",
+                &times(printed("Power without transfers", "what", &|what| what.starts_with("HBM2"))?),
+            ),
+            (
+                "leakage",
+                &times(printed("Power without transfers", "what", &|what| {
+                    what.contains("without its memory") || what.starts_with("RPU")
+                })?),
+            ),
+        ],
+    ))
+}
+
 pub(crate) fn files() -> Files {
     let mut powers = Vec::new();
     for (name, changes) in MACHINES {
@@ -123,7 +256,7 @@ pub(crate) fn files() -> Files {
         ));
     }
     let page = fill(
-        include_str!("trust.md"),
+        &errors(include_str!("trust.md"))?,
         &[
             ("powers", &lines(powers)),
             ("published", &lines(published)),

@@ -21,7 +21,7 @@ pub struct Exploration {
     /// What designs must keep.
     #[serde(deserialize_with = "constraints")]
     pub constraints: Vec<Constraint>,
-    /// Designs of a generation.
+    /// Designs at first; a round has a quarter of them.
     pub population: usize,
 }
 
@@ -242,7 +242,12 @@ impl Constraint {
 
     /// Whether a design keeps the limit.
     pub(crate) fn allows(&self, costs: &Costs) -> bool {
-        self.comparison.holds(self.measure.of(costs).partial_cmp(&self.limit))
+        self.admits(self.measure.of(costs))
+    }
+
+    /// Whether a value of the measure keeps the limit.
+    pub(crate) fn admits(&self, value: f64) -> bool {
+        self.comparison.holds(value.partial_cmp(&self.limit))
     }
 
     /// The distance of a design from the limit, as the logarithm of their ratio; 0 if it keeps the limit, and above 0 if not.

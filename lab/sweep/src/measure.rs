@@ -4,7 +4,7 @@
 //! also its name in the document of a run. Less is better of every measure.
 
 use crate::names::{UnknownName, find, short_name};
-use lab_run::RunReport;
+use lab_run::{OffChip, RunReport};
 use serde::{Deserialize, Serialize};
 
 macro_rules! measures {
@@ -55,7 +55,7 @@ macro_rules! measures {
             /// The value for a design; not a number if it has none.
             pub(super) fn of(self, costs: &Costs) -> f64 {
                 match self {
-                    $(Self::$key => costs.0[Self::$key as usize],)+
+                    $(Self::$key => costs.keys[Self::$key as usize],)+
                     $(Self::$product => Self::$a.of(costs) * Self::$b.of(costs),)+
                 }
             }
@@ -66,7 +66,12 @@ macro_rules! measures {
             pub(super) fn of(run: &RunReport) -> Option<Self> {
                 let values: [fn(&RunReport) -> Option<f64>; KEYS] = [$($value),+];
                 run.time_us?;
-                Some(Self(values.map(|value| value(run).unwrap_or(f64::NAN))))
+                let mut costs = Self { keys: values.map(|value| value(run).unwrap_or(f64::NAN)), ..Self::UNKNOWN };
+                if let (Some(kernels), Some(OffChip::Ring(channel))) = (&run.compute, &run.hbm) {
+                    costs.set_busy(Busy::Kernels, kernels.busy);
+                    costs.set_busy(Busy::Channel, channel.busy);
+                }
+                Some(costs)
             }
         }
     };
@@ -106,17 +111,40 @@ measures! {
     EnergyDelay "energy_delay_uj_us" "energy × delay" = EnergyUj * TimeUs;
 }
 
-/// The costs of a design: the measures that are keys of a document. Not a number where it has none.
+/// What is busy for a share of the time of a ring program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Busy {
+    /// Kernels.
+    Kernels,
+    /// The channel of the off-chip memory.
+    Channel,
+}
+
+/// The costs of a design: the measures that are keys of a document, and the busy shares. Not a number where it
+/// has none.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Costs([f64; KEYS]);
+pub(super) struct Costs {
+    keys: [f64; KEYS],
+    busy: [f64; 2],
+}
 
 impl Costs {
     /// No costs yet.
-    pub(super) const UNKNOWN: Self = Self([f64::NAN; KEYS]);
+    pub(super) const UNKNOWN: Self = Self { keys: [f64::NAN; KEYS], busy: [f64::NAN; 2] };
 
     /// Sets a measure, if it is a key of a document.
     pub(super) fn set(&mut self, measure: Measure, value: f64) {
-        self.0.get_mut(measure as usize).into_iter().for_each(|own| *own = value);
+        self.keys.get_mut(measure as usize).into_iter().for_each(|own| *own = value);
+    }
+
+    /// Sets the share of the time in which something is busy.
+    pub(super) fn set_busy(&mut self, what: Busy, share: f64) {
+        self.busy[what as usize] = share;
+    }
+
+    /// The time in which something is busy, in us; not a number if the program is no ring program.
+    pub(super) fn busy_us(&self, what: Busy) -> f64 {
+        self.busy[what as usize] * Measure::TimeUs.of(self)
     }
 
     /// Whether a run in time has them.

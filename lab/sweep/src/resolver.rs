@@ -41,6 +41,8 @@ pub(super) struct Resolver {
     /// The scheduling machines of [`ScheduleFor::Keys`].
     scheduled_for: Known<Vec<usize>, Hashed>,
     tasks: Known<Vec<usize>, HashedTask>,
+    /// See [`Self::machine_of`].
+    bases: Known<Vec<Option<usize>>, Hashed>,
     /// The sections of the base machine.
     sections: Sections,
     /// See [`Self::library_of`].
@@ -217,6 +219,7 @@ impl Resolver {
             sections,
             scheduled_for: Known::default(),
             tasks: Known::default(),
+            bases: Known::default(),
             libraries: Known::default(),
         })
     }
@@ -335,10 +338,24 @@ impl Resolver {
         self.axes.iter().zip(point).map(|(axis, &number)| of(axis)[number]).collect()
     }
 
-    /// The machine of a point, without its hash, if all its settings are valid values of keys and break no
-    /// rule.
+    /// The machine of a point, without its hash, if all its settings are valid and break no rule.
     pub(super) fn machine_of(&self, point: &Digits) -> Option<Machine> {
-        self.base.machine.with(self.assignments(point)?.into_iter().flatten())
+        let rows: Vec<Option<&[Assignment]>> = self.rows(point).collect();
+        let values = rows.iter().copied().flatten().flatten();
+        // Few alternatives are no values of single keys, such as technologies: they make bases.
+        let is_file = |axis: usize| rows[axis].is_none();
+        if !(0..rows.len()).any(is_file) {
+            return self.base.machine.with(values);
+        }
+        let numbers = point.iter().enumerate().map(|(axis, number)| is_file(axis).then_some(*number));
+        let base = self.bases.get(numbers.collect(), || {
+            let axes = self.definition.axes().iter().zip(point).enumerate();
+            let files =
+                axes.filter(|(axis, _)| is_file(*axis)).flat_map(|(_, (rows, number))| &rows[*number]);
+            let settings: Vec<&Setting> = files.filter(|setting| !is_parameter(&setting.key)).collect();
+            self.machine(&settings)
+        });
+        base.ok()?.machine.with(values)
     }
 
     /// The machine of a point if all its settings are valid values of keys and break no rule.
@@ -352,15 +369,19 @@ impl Resolver {
 
     /// The values of machine keys of a point, if each is a value of its key.
     fn assignments(&self, point: &Digits) -> Option<Vec<&[Assignment]>> {
+        self.rows(point).collect()
+    }
+
+    /// For each axis, the values of machine keys of a point's alternative, if it has no other ones.
+    fn rows(&self, point: &Digits) -> impl Iterator<Item = Option<&[Assignment]>> {
         let assignments = |row: &Vec<Setting>| {
             let settings = row.iter().filter(|setting| !is_parameter(&setting.key));
             settings.map(|setting| Assignment::new(&setting.key, setting.value.clone())).collect()
         };
         let axes = self.axes.iter().zip(self.definition.axes()).zip(point);
-        let rows = axes.map(|((axis, rows), &number)| {
+        axes.map(move |((axis, rows), &number)| {
             axis.machine[number].get_or_init(|| assignments(&rows[number])).as_deref()
-        });
-        rows.collect()
+        })
     }
 
     /// The base machine with a point's settings.

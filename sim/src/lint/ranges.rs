@@ -98,8 +98,7 @@ struct Ranges<'p> {
     defects: Vec<Defect>,
 }
 
-/// The operands that may be outside of their ranges on data that a program takes: words of its image, and up
-/// to the
+/// The operands that may be outside of their ranges on data that a program takes: words of its image, and up to the
 /// `largest` word of each input. If it has claims, none of its addresses and moduli is an input, as no claim
 /// can say what it takes there. Without claims the caller decides them: operands under such a modulus are in
 /// range, and what follows such an address is not examined.

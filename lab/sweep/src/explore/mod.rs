@@ -7,22 +7,23 @@
 //! [explore]
 //! objectives = ["time_us", "area_mm2"]   # columns to minimise
 //! constraints = ["area < 25 mm2"]        # limits on such columns
-//! population = 24                        # designs of a generation
+//! population = 24                        # designs at first
 //! ```
 //!
-//! NSGA-II chooses the designs (crate `heuropt`). It begins with the base machine and a spread over all axes.
-//! After each generation, a descent over single axes improves the designs of the front within each area. Axes
-//! may be keys of machines and choices for one task, such as the order of an algorithm: they are searched
-//! together. The front covers all evaluated designs, not only the last population. Each design is evaluated
-//! like a point of a sweep: generate, check, simulate, append a record to the journal. A design with a record
-//! does not run again.
+//! The search is Bayesian optimisation. It begins with the base machine and a spread over all axes. In
+//! rounds of a quarter of these, it then evaluates what gains most by [forecasts](forecast): in most
+//! rounds, the least first objective within each area, in others a mean of all objectives. Axes may be keys
+//! of machines and choices for one task, such as the order of an algorithm: they are searched together. The
+//! front covers all evaluated designs. Each design is evaluated like a point of a sweep: generate, check,
+//! simulate, append a record to the journal. A design with a record does not run again.
 //!
 //! The search depends on the definition and the seed only. It ignores which records exist already, so a
 //! search that was killed continues as if it had not been. Each shard searches with a seed of its own and
 //! uses the records of all shards in its folder.
 
-mod descent;
+mod forecast;
 mod model;
+mod proposals;
 mod search;
 
 pub use search::{Explored, explore};
@@ -122,8 +123,8 @@ impl Space {
         })
     }
 
-    /// The areas of a design, without a simulation and without resident keys; `None` if its machine cannot
-    /// be.
+    /// The areas of a design, without a simulation, resident keys and a generator of keys; `None` if its
+    /// machine cannot be.
     pub(super) fn areas(&self, design: &Design) -> Option<Costs> {
         let machine = self.resolver.machine_of(design)?;
         let area = Area::of_run(&machine, &Usage { off_chip: self.off_chip, key_bytes: 0, seeded: false });
@@ -298,5 +299,26 @@ mod tests {
     fn designs_come_in_the_order_of_a_sweep() {
         let space = space("n = 1024\n[grid]\nhple.count = [4, 8]\nvdm.banks = [32, 64, 128]");
         assert!(space.all().eq([[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]));
+    }
+
+    /// A technology is a file, and not the value of a key.
+    #[test]
+    fn areas_are_those_of_the_points_in_any_technology() {
+        let space = space(
+            "n = 1024\n[grid]\ntechnology = ['gf12', 'gf12-built']\nhple.count = [64, 128]\n\
+             vdm.banks = [64, 128]\nvdm.size_mib = [4, 8]",
+        );
+        let mut known = Vec::new();
+        for design in space.all() {
+            let machine = space.point(&design).unwrap().machine;
+            let expected = Area::of_run(&machine, &Usage { off_chip: false, key_bytes: 0, seeded: false });
+            let areas = space.areas(&design).unwrap();
+            assert_eq!(Measure::AreaMm2.of(&areas), expected.total(), "{design:?}");
+            assert_eq!(Measure::AreaRpuMm2.of(&areas), expected.rpu(), "{design:?}");
+            known.push(expected.total());
+        }
+        known.sort_by(f64::total_cmp);
+        known.dedup();
+        assert_eq!(known.len(), 16);
     }
 }

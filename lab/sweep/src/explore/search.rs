@@ -1,6 +1,6 @@
-//! The search: NSGA-II over designs.
+//! The search: rounds of proposals, and the evaluation of designs.
 
-use super::descent::{Descent, Evaluated};
+use super::proposals::{Evaluated, Proposals};
 use super::{Design, Designs, Space};
 use crate::execute::{Generate, each};
 use crate::front::{Design as Competitor, Goals, is_ideal};
@@ -9,17 +9,15 @@ use crate::key::PointKey;
 use crate::measure::Costs;
 use crate::point::PlannedPoint;
 use crate::record::Record;
-use heuropt::core::{Candidate, Evaluation, Objective, ObjectiveSpace, Problem, Rng as Unused};
+use heuropt::core::{Candidate, Evaluation, Objective, ObjectiveSpace};
 use heuropt::metrics::hypervolume_nd;
-use heuropt::prelude::{Nsga2, Nsga2Config};
-use heuropt::traits::{Initializer, Optimizer, Variation};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The progress of an exploration after a generation.
+/// The progress of an exploration after a round.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Explored {
     /// Designs evaluated, including those with a record from before.
@@ -39,22 +37,13 @@ pub struct Explored {
 /// The objectives of the reference point of hypervolumes, as multiples of those of the base.
 const REFERENCE: f64 = 10.0;
 
-/// The share of children that mix two parents.
-const CROSSOVER: f64 = 0.9;
-/// The share of mutations that draw any alternative; others take a neighbour.
-const DRAWN: f64 = 0.2;
-/// The attempts to make a child that has not been evaluated.
-const ATTEMPTS: usize = 32;
-/// The most designs that a descent evaluates after a generation, as a multiple of the generation's.
-const DESCENT: usize = 4;
-/// Generations without a new design after which the rest of the space is evaluated in order.
-const IDLE_GENERATIONS: usize = 20;
-/// A logarithm beyond those of all costs.
-const WORST: f64 = 1e6;
+/// A round has the `population` by this number.
+const ROUNDS: usize = 4;
 
-/// Searches for the front of a space in the current rayon pool: generations, each with a descent after it,
-/// until `evaluations` designs have been evaluated or there are no others. Designs that are the same point
-/// count once. `progress` receives the state after each generation, the last one is also the result.
+/// Searches for the front of a space in the current rayon pool: first designs that are spread over the axes,
+/// then rounds of [`Proposals`], until `evaluations` designs have been evaluated or there are no others.
+/// Designs that are the same point count once. `progress` receives the state after each round, the last one
+/// is also the result.
 ///
 /// # Errors
 /// Returns an error if the journal cannot be written.
@@ -71,38 +60,21 @@ pub fn explore(
     let size = space.exploration().population;
     let mut population = spread(&space.axes(), size, &mut random);
     population[0] = space.base();
-    evaluator.queue(population.clone());
+    evaluator.queue(population);
     evaluator.evaluate_queue();
-    let mut descent = Descent::new(space, &mut random);
-    let (mut explored, mut idle) = (evaluator.explored(descent.as_ref()), 0);
+    let mut proposals = Proposals::new(space, &mut random);
+    let mut explored = evaluator.explored(proposals.as_ref());
     progress(&explored);
-    loop {
-        let before = explored.evaluations;
-        let last = before.saturating_add(DESCENT * size).min(evaluations);
-        while let Some(descent) = descent.as_mut().filter(|_| explored.evaluations < last) {
-            evaluator.state().failure.take().map_or(Ok(()), Err)?;
-            let is_known = |design: &Design| evaluator.is_known(design);
-            let round = descent.round(&evaluator.evaluated(), is_known, (size / 2).max(2), &mut random);
-            if round.is_empty() {
-                break;
-            }
-            evaluator.queue(round);
-            evaluator.evaluate_queue();
-            explored = evaluator.explored(Some(&*descent));
-            progress(&explored);
-        }
-        if explored.evaluations >= evaluations || idle >= IDLE_GENERATIONS {
+    while let Some(proposals) = proposals.as_mut().filter(|_| explored.evaluations < evaluations) {
+        evaluator.state().failure.take().map_or(Ok(()), Err)?;
+        let is_known = |design: &Design| evaluator.is_known(design);
+        let round = proposals.round(&evaluator.evaluated(), is_known, (size / ROUNDS).max(2), &mut random);
+        if round.is_empty() {
             break;
         }
-        evaluator.state().failure.take().map_or(Ok(()), Err)?;
-        let config = Nsga2Config { population_size: size, generations: 1, seed: random.random() };
-        let parents = evaluator.parents(population, size);
-        let children = Children { evaluator: &evaluator, random: &mut random };
-        let result = Nsga2::new(config, Given(parents), children).run(&evaluator);
-        let candidates = result.population.into_vec().into_iter();
-        population = candidates.map(|candidate| candidate.decision).collect();
-        explored = evaluator.explored(descent.as_ref());
-        idle = if explored.evaluations == before { idle + 1 } else { 0 };
+        evaluator.queue(round);
+        evaluator.evaluate_queue();
+        explored = evaluator.explored(Some(&*proposals));
         progress(&explored);
     }
     let mut rest = space.all().filter(|design| !evaluator.is_known(design));
@@ -114,13 +86,13 @@ pub fn explore(
         }
         evaluator.queue(batch);
         evaluator.evaluate_queue();
-        explored = evaluator.explored(descent.as_ref());
+        explored = evaluator.explored(proposals.as_ref());
         progress(&explored);
     }
     evaluator.state().failure.take().map_or(Ok(explored), Err)
 }
 
-/// Designs whose values are spread evenly over each axis, in an order of its own on each.
+/// Designs whose values are spread evenly over each axis, in an order of its own on each (a Latin hypercube).
 fn spread(axes: &[usize], size: usize, random: &mut Xoshiro256PlusPlus) -> Vec<Design> {
     let mut designs = vec![Design::new(); size];
     for &count in axes {
@@ -134,10 +106,7 @@ fn spread(axes: &[usize], size: usize, random: &mut Xoshiro256PlusPlus) -> Vec<D
     designs
 }
 
-/// Evaluates designs in batches, each once.
-///
-/// The library asks for one evaluation after the other, after it has drawn all children of a generation.
-/// They wait in a queue, and the first request evaluates them all, in parallel.
+/// Evaluates designs in batches, each once, those of a batch in parallel.
 struct Evaluator<'a> {
     space: &'a Space,
     generate: &'a Generate<'a>,
@@ -286,28 +255,12 @@ impl<'a> Evaluator<'a> {
         all.into_iter().map(|(design, _, costs)| (design, costs)).collect()
     }
 
-    /// The population of the next generation: up to half of it are designs of the front, the others those
-    /// before.
-    fn parents(&self, before: Vec<Design>, size: usize) -> Vec<Design> {
-        let evaluated = self.evaluated();
-        let designs = evaluated.iter().enumerate();
-        let designs = designs.map(|(id, (_, costs))| Competitor { id, costs: *costs, is_ideal: false });
-        let front = self.goals().front(designs);
-        let step = front.len().div_ceil(size / 2).max(1);
-        let mut parents: Vec<Design> =
-            front.iter().step_by(step).map(|&id| evaluated[id].0.clone()).collect();
-        for design in before {
-            if parents.len() < size && !parents.contains(&design) {
-                parents.push(design);
-            }
-        }
-        while parents.len() < size {
-            parents.push(parents[0].clone());
-        }
-        parents
+    fn objectives(&self) -> ObjectiveSpace {
+        let objectives = self.goals().objectives.iter();
+        ObjectiveSpace::new(objectives.map(|objective| Objective::minimize(objective.name())).collect())
     }
 
-    fn explored(&self, descent: Option<&Descent<'_>>) -> Explored {
+    fn explored(&self, proposals: Option<&Proposals<'_>>) -> Explored {
         let mut front = self.front();
         let designs = front.len();
         // Equal designs are neighbours, and add no volume.
@@ -315,84 +268,10 @@ impl<'a> Evaluator<'a> {
         let below = |reference: Vec<f64>| hypervolume_nd(&front, &self.objectives(), &reference);
         let hypervolume = self.reference().map(below);
         let is_known = |design: &Design| self.state().is_settled(design);
-        let left = descent.map(|descent| descent.left(&self.evaluated(), is_known).len());
+        let left = proposals.map(|proposals| proposals.left(&self.evaluated(), is_known).len());
         let state = self.state();
         let (evaluations, simulated) = (state.costs.len(), state.simulated);
         let neighbours_left = left.unwrap_or(0);
         Explored { evaluations, simulated, front: designs, hypervolume, neighbours_left }
-    }
-}
-
-impl Problem for Evaluator<'_> {
-    type Decision = Design;
-
-    fn objectives(&self) -> ObjectiveSpace {
-        let objectives = self.goals().objectives.iter();
-        ObjectiveSpace::new(objectives.map(|objective| Objective::minimize(objective.name())).collect())
-    }
-
-    fn evaluate(&self, design: &Design) -> Evaluation {
-        if !self.state().queue.is_empty() {
-            self.evaluate_queue();
-        }
-        let state = self.state();
-        match state.known.get(design).and_then(|key| state.costs.get(key)) {
-            Some(Some(costs)) => self.evaluation(costs),
-            _ => Evaluation::constrained(vec![WORST; self.goals().objectives.len()], WORST),
-        }
-    }
-}
-
-/// The population of the generation before.
-struct Given(Vec<Design>);
-
-impl Initializer<Design> for Given {
-    fn initialize(&mut self, _: usize, _: &mut Unused) -> Vec<Design> {
-        std::mem::take(&mut self.0)
-    }
-}
-
-/// Children of two designs.
-struct Children<'e, 'a> {
-    evaluator: &'e Evaluator<'a>,
-    random: &'e mut Xoshiro256PlusPlus,
-}
-
-impl Children<'_, '_> {
-    /// A child with about `mutations` mutations.
-    fn child(&mut self, parents: &[Design], mutations: f64) -> Design {
-        let mixed = self.random.random_bool(CROSSOVER);
-        let mut child = parents[0].clone();
-        let axes = self.evaluator.space.axes();
-        let rate = (mutations / axes.len() as f64).min(1.0);
-        for (axis, count) in axes.into_iter().enumerate() {
-            if mixed && self.random.random_bool(0.5) {
-                child[axis] = parents[1][axis];
-            }
-            if self.random.random_bool(rate) {
-                child[axis] = if self.random.random_bool(DRAWN) {
-                    self.random.random_range(0..count)
-                } else if self.random.random_bool(0.5) {
-                    (child[axis] + 1).min(count - 1)
-                } else {
-                    child[axis].saturating_sub(1)
-                };
-            }
-        }
-        child
-    }
-}
-
-impl Variation<Design> for Children<'_, '_> {
-    fn vary(&mut self, parents: &[Design], _: &mut Unused) -> Vec<Design> {
-        let mut child = parents[0].clone();
-        for attempt in 0..ATTEMPTS {
-            child = self.child(parents, 1.0 + attempt as f64 / 4.0);
-            if !self.evaluator.is_known(&child) {
-                break;
-            }
-        }
-        self.evaluator.queue([child.clone()]);
-        vec![child]
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{CHECKSUM, JournalError, checksum, io_error};
 use crate::key::PointKey;
-use crate::measure::{Costs, Measure};
+use crate::measure::{Busy, Costs, Measure};
 use crate::record::{Outcome, Status};
 use diagnostic::input;
 use rayon::prelude::*;
@@ -91,11 +91,16 @@ impl<'de> Visitor<'de> for &mut Keys {
                     self.model = Some(simulator.model_version);
                 }
                 "hbm" => {
-                    let stream: Stream = record.next_value()?;
-                    if let Some(time) = stream.total_us {
+                    let Some(hbm): Option<OffChip> = record.next_value()? else { continue };
+                    if let Some(time) = hbm.total_us {
                         let measure = Measure::StreamUs;
                         self.costs.set(measure, measure.check(time).map_err(M::Error::custom)?);
                     }
+                    hbm.busy.into_iter().for_each(|share| self.costs.set_busy(Busy::Channel, share));
+                }
+                "compute" => {
+                    let kernels: Option<Kernels> = record.next_value()?;
+                    kernels.into_iter().for_each(|kernels| self.costs.set_busy(Busy::Kernels, kernels.busy));
                 }
                 key => match Measure::find(key) {
                     Some(measure) => {
@@ -112,10 +117,17 @@ impl<'de> Visitor<'de> for &mut Keys {
     }
 }
 
-/// The off-chip memory in a run: of a stream of runs, the time.
+/// The off-chip memory in a run: of a stream of runs, the time; of a ring program, the busy share.
 #[derive(Deserialize)]
-struct Stream {
+struct OffChip {
     total_us: Option<f64>,
+    busy: Option<f64>,
+}
+
+/// The kernels of a ring program.
+#[derive(Deserialize)]
+struct Kernels {
+    busy: f64,
 }
 
 /// The version of the models in a record.

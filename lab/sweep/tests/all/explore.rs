@@ -222,7 +222,7 @@ fn searches_that_find_the_same_front_have_the_same_hypervolume() {
     assert_eq!(volumes[0], volumes[1]);
 }
 
-/// In the generations that they have, random children do not reach every value of a long axis.
+/// Rounds of few designs reach every value of a long axis.
 #[test]
 fn a_small_population_leaves_designs_that_are_evaluated_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
@@ -243,7 +243,7 @@ fn programs_are_checked_on_the_data_of_the_space() {
     let told = AtomicUsize::new(0);
     let tell = |_: &Explored| _ = told.fetch_add(1, Ordering::Relaxed);
     explore(&space, &mut journal, 2, 0, &generate, &tell).unwrap();
-    // The first generation has both designs, and nothing is left to search for.
+    // The first designs are both, and nothing is left to search for.
     assert_eq!(told.into_inner(), 1);
     let seeds = found(folder.path()).into_iter().map(|record| record.report.and_then(|report| report.seed));
     assert!(seeds.eq([Some(7), Some(7)]));
