@@ -132,11 +132,8 @@ fn the_first_layers_equal_those_in_the_clear() {
 
 /// With projections, which the other test has not: 19 convolutions, 18 bootstraps, the pool and the classifier.
 #[test]
+#[ignore = "a minute or more; `.ci/long` runs it"]
 fn the_whole_network_has_the_logits_of_that_in_the_clear() {
-    if std::env::var_os("RPU_WHOLE_NETWORK").is_none() {
-        println!("SKIPPED, NOT TESTED: the whole network, which takes minutes: RPU_WHOLE_NETWORK=1 runs it");
-        return;
-    }
     let set = ParameterSet::built_in("resnet20", Some(1024)).unwrap().unwrap();
     let generated = resnet20::program(&set).unwrap();
     let image = Image::random(1, resnet20::side(&set));
