@@ -181,6 +181,7 @@ impl Log2 {
     }
 
     /// The exponent.
+    #[inline]
     pub const fn value(self) -> u32 {
         self.0 as u32
     }

@@ -9,6 +9,7 @@ use b512_asm::reg::REGISTERS;
 use b512_asm::{AReg, Image, Instr, MReg, Pipe, Program, Role, Segment, Space, Symbol};
 use ring::modular::Modulus;
 use ring::root::powers;
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 
 /// The location of everything in memory, and the modulus registers.
@@ -198,7 +199,17 @@ fn moduli(code: &Code) -> Result<Vec<Option<MReg>>, usize> {
 /// The values of known numbers.
 struct Values<'c> {
     code: &'c Code,
-    towers: Vec<Powers>,
+    towers: Vec<Residues>,
+}
+
+/// The residues of a tower's numbers.
+struct Residues {
+    modulus: Modulus,
+    /// Of the expressions that were asked for.
+    expressions: Vec<OnceCell<u128>>,
+    /// Code without a transform has none.
+    powers: OnceCell<Powers>,
+    tower: Tower,
 }
 
 /// The powers of a tower's psi.
@@ -211,15 +222,30 @@ struct Powers {
 
 impl<'c> Values<'c> {
     fn new(code: &'c Code, towers: &[Tower]) -> Self {
-        Self { code, towers: towers.iter().map(Powers::new).collect() }
+        let residues = |tower: &Tower| Residues {
+            modulus: Modulus::new(tower.modulus).expect("the request has been checked"),
+            expressions: vec![OnceCell::new(); code.expressions.len()],
+            powers: OnceCell::new(),
+            tower: *tower,
+        };
+        Self { code, towers: towers.iter().map(residues).collect() }
     }
 
     /// The residue of a number.
     #[inline]
-    fn get(&self, number: Number, tower: &Powers) -> Result<u128, Error> {
+    fn get(&self, number: Number, tower: &Residues) -> Result<u128, Error> {
         match number {
-            Number::Root { exponent, scaled } => Ok(tower.get(exponent, scaled)),
-            Number::Expression(id) => self.expression(&self.code.expressions[id.index()], &tower.modulus),
+            Number::Root { exponent, scaled } => {
+                Ok(tower.powers.get_or_init(|| Powers::new(&tower.tower)).get(exponent, scaled))
+            }
+            Number::Expression(id) => {
+                let known = &tower.expressions[id.index()];
+                if let Some(&residue) = known.get() {
+                    return Ok(residue);
+                }
+                let residue = self.expression(&self.code.expressions[id.index()], &tower.modulus)?;
+                Ok(*known.get_or_init(|| residue))
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::PI;
+use std::sync::LazyLock;
 
 /// The degrees of the polynomials, in the order in which they apply.
 pub(crate) const DEGREES: [usize; 3] = [15, 15, 27];
@@ -23,6 +24,13 @@ pub(crate) fn polynomials() -> Vec<Vec<f64>> {
         polynomial
     };
     DEGREES.iter().enumerate().map(polynomial).collect()
+}
+
+/// What the program `resnet20` computes in place of ReLU, for a number from -1 to 1.
+pub fn relu(x: f64) -> f64 {
+    static POLYNOMIALS: LazyLock<Vec<Vec<f64>>> = LazyLock::new(polynomials);
+    let sign = POLYNOMIALS.iter().fold(x, |sign, polynomial| value(polynomial, sign));
+    x * (1.0 + sign) / 2.0
 }
 
 /// The odd polynomial next to 1 from `least` to 1, and its largest error there, by the exchange algorithm of Remez.

@@ -34,8 +34,8 @@ pub struct Inputs<'p> {
 #[derive(Clone)]
 enum Origin<'p> {
     Given(Words),
-    /// A function of the limb's index in its input.
-    Made(Maker<'p>, usize),
+    /// A function of the limb's index in its input, and whether a run keeps the words.
+    Made(Maker<'p>, usize, bool),
 }
 
 type Maker<'p> = Arc<dyn Fn(usize) -> Words + Send + Sync + 'p>;
@@ -44,7 +44,7 @@ impl fmt::Debug for Origin<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Given(words) => f.debug_tuple("Given").field(words).finish(),
-            Self::Made(_, index) => f.debug_tuple("Made").field(index).finish(),
+            Self::Made(_, index, _) => f.debug_tuple("Made").field(index).finish(),
         }
     }
 }
@@ -84,7 +84,7 @@ impl<'p> Inputs<'p> {
     pub fn words(&self, limb: Limb) -> Option<Words> {
         match self.origins.get(&limb) {
             Some(Origin::Given(words)) => Some(words.clone()),
-            Some(Origin::Made(make, index)) => {
+            Some(Origin::Made(make, index, _)) => {
                 let words = make(*index);
                 assert_eq!(words.len(), self.program.degree().len(), "words of a limb that was made");
                 Some(words)
@@ -179,11 +179,33 @@ impl<'p> Inputs<'p> {
         name: &str,
         limb: impl Fn(usize) -> Words + Send + Sync + 'p,
     ) -> Result<(), Diagnostic> {
-        let make: Maker<'p> = Arc::new(limb);
+        self.make_limbs(name, Arc::new(limb), true)
+    }
+
+    /// As [`make`](Self::make), for words that take less time to make than their memory is worth: a run drops them soon after a
+    /// line has read them, and has them made again for lines much later.
+    ///
+    /// # Errors
+    /// Returns an error if the program has no such input.
+    pub fn make_again(
+        &mut self,
+        name: &str,
+        limb: impl Fn(usize) -> Words + Send + Sync + 'p,
+    ) -> Result<(), Diagnostic> {
+        self.make_limbs(name, Arc::new(limb), false)
+    }
+
+    fn make_limbs(&mut self, name: &str, make: Maker<'p>, is_kept: bool) -> Result<(), Diagnostic> {
         for (index, &limb) in self.group(name, "")?.limbs.iter().enumerate() {
-            self.origins.entry(limb).or_insert_with(|| Origin::Made(Arc::clone(&make), index));
+            self.origins.entry(limb).or_insert_with(|| Origin::Made(Arc::clone(&make), index, is_kept));
         }
         Ok(())
+    }
+
+    /// Whether a run keeps the words of a limb until the last line that reads them; not so those of
+    /// [`make_again`](Self::make_again).
+    pub fn is_kept(&self, limb: Limb) -> bool {
+        !matches!(self.origins.get(&limb), Some(Origin::Made(_, _, false)))
     }
 
     /// Gives pseudo-random words to all limbs that have none.

@@ -1,6 +1,7 @@
 //! The words of a limb.
 
 use rayon::iter::Either;
+use ring::vector::narrow;
 use std::sync::Arc;
 
 /// The words of one limb, shared. A word takes 8 bytes if all words of the limb are below 2^64, which they are for
@@ -34,12 +35,21 @@ impl Words {
 
     /// Appends words.
     pub fn extend_from_slice(&mut self, more: &[u128]) {
-        let all_fit = more.iter().fold(0, |high, word| high | word >> u64::BITS) == 0;
         match self {
-            Self::Narrow(words) if all_fit => {
-                Arc::make_mut(words).extend(more.iter().map(|&word| word as u64))
-            }
             Self::Narrow(words) => {
+                let short = Arc::make_mut(words);
+                let known = short.len();
+                let mut part = [0; 512];
+                let all_fit = more.chunks(part.len()).all(|more| {
+                    let part = &mut part[..more.len()];
+                    let fits = narrow::load(part, more);
+                    short.extend_from_slice(part);
+                    fits
+                });
+                if all_fit {
+                    return;
+                }
+                short.truncate(known);
                 let mut wide = Vec::with_capacity(words.capacity());
                 wide.extend(words.iter().copied().map(u128::from));
                 wide.extend_from_slice(more);

@@ -1,7 +1,8 @@
 //! Execution on data: every launch runs its kernel on the functional engine.
 //!
 //! Launches run window by window. Launches of a window that do not depend on each other run in
-//! parallel. An input has words when a launch first reads it; a limb is freed after its last reader.
+//! parallel. An input has words when a launch first reads it; a limb is freed after its last reader, or at the end of a window if it is
+//! quickly made again.
 
 mod reduced;
 mod replay;
@@ -19,11 +20,12 @@ use rayon::prelude::*;
 use ring::modular::Modulus;
 use ring_program::data::Words;
 use ring_program::{Inputs, Limb, ModulusIndex, RingProgram};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use sim::Machine;
 use sim::functional::{ExecuteError, Executor, LoadError};
+use std::hash::{Hash, Hasher};
 use std::slice::SliceIndex;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The words that the launches of a window write, and of inputs that they are the first to read: 128 MiB. In a larger window
 /// more launches would run in parallel, but also more limbs would be alive.
@@ -32,8 +34,13 @@ const WINDOW_WORDS: usize = 1 << 24;
 /// The launches of the longest window.
 const LONGEST_WINDOW: usize = 1 << 12;
 
-/// The words of idle executors that are kept: 256 MiB, and up to as much for the factors that they have prepared.
-const IDLE_WORDS: usize = 1 << 24;
+/// The words of idle executors that are kept: 512 MiB, and up to as much for the factors that they have prepared. Those of the
+/// transforms for 36 moduli of 2^16 points take 300 MiB.
+const IDLE_WORDS: usize = 1 << 25;
+
+/// The idle executors of automorphisms that are kept. There are too many automorphisms, with a kernel for each modulus, to meet one
+/// again soon, other than in a launch of the same level.
+const IDLE_AUTOMORPHISMS: usize = 8;
 
 /// A program that is ready to run on data.
 #[derive(Debug)]
@@ -105,6 +112,7 @@ impl Execution<'_> {
                 }
             }
             start += window.len();
+            values.drop_made(&pools);
         }
         values.make_inputs(inputs, self.flow.outputs.iter().flatten());
         Ok(values.outputs(self.flow))
@@ -145,7 +153,8 @@ pub(crate) fn set_parameters(
     executor.write_constants(scalars.map(constant));
 }
 
-/// The launches of a window by depth: those of one level depend on earlier levels only.
+/// The launches of a window by depth: those of one level depend on earlier levels only. In a level, those of one kernel and the same
+/// moduli are next to each other: then they have one executor, one after the other.
 fn levels(launches: &Launches, window: &[Launch]) -> Vec<Vec<usize>> {
     let mut depths: FxHashMap<ValueId, usize> = FxHashMap::default();
     let mut levels: Vec<Vec<usize>> = Vec::new();
@@ -160,6 +169,13 @@ fn levels(launches: &Launches, window: &[Launch]) -> Vec<Vec<usize>> {
         }
         levels[depth].push(place);
     }
+    let kernel = |&place: &usize| {
+        let launch = &window[place];
+        let mut hasher = FxHasher::default();
+        (launch.work, launches.moduli(launch)).hash(&mut hasher);
+        (hasher.finish(), place)
+    };
+    levels.iter_mut().for_each(|level| level.sort_by_cached_key(kernel));
     levels
 }
 
@@ -168,15 +184,18 @@ struct Values {
     words: Vec<Option<Words>>,
     /// The launches that have not read the value yet; an output counts as one.
     readers: Vec<u32>,
-    /// The inputs that no launch has read.
+    /// The inputs that no launch has read, or whose words have been dropped.
     unread: FxHashMap<ValueId, Limb>,
+    /// The inputs among those of this window whose words are not kept.
+    made: Vec<(ValueId, Limb)>,
 }
 
 impl Values {
     fn new(execution: &Execution<'_>) -> Self {
         let Execution { program, flow, launches, .. } = execution;
         let unread = flow.inputs.iter().map(|&(limb, value)| (value, limb)).collect();
-        let mut values = Self { words: vec![None; flow.values], readers: vec![0; flow.values], unread };
+        let (words, readers) = (vec![None; flow.values], vec![0; flow.values]);
+        let mut values = Self { words, readers, unread, made: Vec::new() };
         values.words[ValueId::ZERO.index()] = Some(Words::zeros(program.degree().len()));
         values.readers[ValueId::ZERO.index()] = 1;
         let read = launches.launches.iter().flat_map(|launch| launches.sources(launch));
@@ -207,6 +226,17 @@ impl Values {
         let words = |&(value, limb): &(ValueId, Limb)| (value, inputs.words(limb));
         for (value, words) in new.par_iter().map(words).collect::<Vec<_>>() {
             self.words[value.index()] = Some(words.expect("inputs are complete"));
+        }
+        self.made.extend(new.into_iter().filter(|&(_, limb)| !inputs.is_kept(limb)));
+    }
+
+    /// Drops the words of inputs that need not be kept between windows.
+    fn drop_made(&mut self, pools: &Pools) {
+        for (value, limb) in self.made.drain(..) {
+            if let Some(words) = self.words[value.index()].take() {
+                pools.give_back_memory(words);
+                self.unread.insert(value, limb);
+            }
         }
     }
 
@@ -242,11 +272,25 @@ enum Loaded {
     Operation(RingOperation, Vec<RingParameters>),
 }
 
+impl Loaded {
+    fn is_automorphism(&self) -> bool {
+        match self {
+            Self::Elementwise(_) | Self::Operation(RingOperation::Ntt | RingOperation::Intt, _) => false,
+            Self::Operation(
+                RingOperation::AutomorphismOfValues { .. } | RingOperation::AutomorphismOfCoefficients { .. },
+                _,
+            ) => true,
+        }
+    }
+}
+
 /// What launches leave to later ones.
 struct Pools {
     n: usize,
     /// Executors with their kernels loaded. By use, the newest last.
     free: Mutex<Vec<(Loaded, Executor)>>,
+    /// Those of automorphisms.
+    automorphisms: Mutex<Vec<(Loaded, Executor)>>,
     /// The memory of limbs that have been read. The system would clear it again for each limb, which takes as long as most
     /// launches.
     memory: Mutex<Vec<Vec<u64>>>,
@@ -254,7 +298,7 @@ struct Pools {
 
 impl Pools {
     fn new(n: usize) -> Self {
-        Self { n, free: Mutex::default(), memory: Mutex::default() }
+        Self { n, free: Mutex::default(), automorphisms: Mutex::default(), memory: Mutex::default() }
     }
 
     /// A limb without words.
@@ -273,15 +317,34 @@ impl Pools {
         }
     }
 
+    /// The executors among which one for a kernel may be.
+    fn idle(&self, key: &Loaded) -> MutexGuard<'_, Vec<(Loaded, Executor)>> {
+        let idle = if key.is_automorphism() { &self.automorphisms } else { &self.free };
+        idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn take(&self, key: &Loaded) -> Option<Executor> {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = free.iter().rposition(|(loaded, _)| loaded == key)?;
-        Some(free.remove(place).1)
+        let mut idle = self.idle(key);
+        let place = idle.iter().rposition(|(loaded, _)| loaded == key)?;
+        Some(idle.remove(place).1)
+    }
+
+    /// An executor of another kernel, for its memory.
+    fn take_other(&self, key: &Loaded) -> Option<Executor> {
+        let mut idle = self.idle(key);
+        let is_full = key.is_automorphism() && idle.len() >= IDLE_AUTOMORPHISMS;
+        is_full.then(|| idle.remove(0).1)
     }
 
     fn give_back(&self, key: Loaded, executor: Executor) {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_automorphism = key.is_automorphism();
+        let mut free = self.idle(&key);
         free.push((key, executor));
+        if is_automorphism {
+            let dropped = free.len().saturating_sub(IDLE_AUTOMORPHISMS);
+            free.drain(..dropped);
+            return;
+        }
         let words = free.iter().rev().scan(0, |words, (_, executor)| {
             *words += executor.words_held();
             Some(*words)
@@ -346,6 +409,10 @@ impl Worker<'_> {
             return Ok(executor);
         }
         let program = program()?;
+        if let Some(mut executor) = self.pools.take_other(key) {
+            executor.reload(&program)?;
+            return Ok(executor);
+        }
         let mut executor = Executor::for_program(self.execution.machine, &program);
         executor.load(&program)?;
         Ok(executor)

@@ -54,7 +54,7 @@ impl ShapeId {
 }
 
 /// The work of a launch.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Work {
     /// An elementwise kernel.
     Elementwise(ShapeId),

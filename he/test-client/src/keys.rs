@@ -5,8 +5,11 @@ use programs::{KeyPart, ParameterSet, SwitchingKey};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ring::host::{Fast, Ntt};
-use ring::{Degree, Error, Modulus, Ring};
+use ring::vector::narrow;
+use ring::{Error, Modulus, Ring};
 use ring_program::data::Words;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A ciphertext: two polynomials, c_0 + c_1 s, with a limb of values for each modulus q of its level.
 pub type Ciphertext = [Vec<Words>; 2];
@@ -26,8 +29,11 @@ struct Tower {
 impl Tower {
     /// The values of a polynomial with integer coefficients.
     fn values(&self, coefficients: impl Iterator<Item = i128>) -> Words {
+        let q = self.modulus.value();
         let residue = |x: i128| {
-            let magnitude = self.modulus.residue(x.unsigned_abs());
+            let magnitude = x.unsigned_abs();
+            // Most coefficients are small.
+            let magnitude = if magnitude < q { magnitude } else { self.modulus.residue(magnitude) };
             if x < 0 { self.modulus.neg(magnitude) } else { magnitude }
         };
         let mut words: Vec<u128> = coefficients.map(residue).collect();
@@ -35,11 +41,40 @@ impl Tower {
         words[..].into()
     }
 
-    /// The values of the secret with X^h for X.
-    fn secret_at(&self, degree: Degree, h: usize) -> Words {
+    /// The values of the secret with X^h for X. `reversed` has the bit-reversed places.
+    fn secret_at(&self, reversed: &[u32], h: usize) -> Words {
         // Place i has the value at psi^(2 brv(i) + 1).
-        let exponent = |place: usize| (2 * degree.bit_reverse(place) + 1) * h % (2 * degree.len());
-        (0..degree.len()).map(|place| self.secret.at(degree.bit_reverse(exponent(place) / 2))).collect()
+        let mask = 2 * reversed.len() - 1;
+        let from = |&place: &u32| reversed[((2 * place as usize + 1) * h & mask) / 2] as usize;
+        match &self.secret {
+            Words::Narrow(words) => {
+                reversed.iter().map(|place| words[from(place)]).collect::<Vec<u64>>().into()
+            }
+            Words::Wide(words) => reversed.iter().map(|place| words[from(place)]).collect(),
+        }
+    }
+
+    /// Residues, drawn at random.
+    fn draw(&self, random: &mut impl Rng, n: usize) -> Words {
+        let q = self.modulus.value();
+        match u64::try_from(q) {
+            Ok(q) => (0..n).map(|_| below(random, q)).collect::<Vec<u64>>().into(),
+            Err(_) => (0..n).map(|_| random.random_range(0..q)).collect(),
+        }
+    }
+
+    /// Residues x - a b.
+    fn minus_product(&self, x: &Words, a: &Words, b: &Words) -> Words {
+        let q = &self.modulus;
+        match (q.narrow(), x, a, b) {
+            (Some(q), Words::Narrow(x), Words::Narrow(a), Words::Narrow(b)) => {
+                let (mut products, mut result) = (vec![0; x.len()], vec![0; x.len()]);
+                narrow::product(q, &mut products, a, b);
+                narrow::sub(q, &mut result, x, &products);
+                result.into()
+            }
+            _ => x.iter().zip(a.iter().zip(b.iter())).map(|(x, (a, b))| q.sub(x, q.mul(a, b))).collect(),
+        }
     }
 }
 
@@ -51,6 +86,10 @@ pub struct Client {
     towers: Vec<Tower>,
     seed: u64,
     random: Xoshiro256PlusPlus,
+    /// The bit-reversed places of values.
+    reversed: Vec<u32>,
+    /// The errors of keys that have been drawn, by key and digit. There are thirty limbs or more of each.
+    errors: Mutex<BTreeMap<(SwitchingKey, usize), Arc<[i8]>>>,
     /// The coefficients of the secret during a mod-raise, -1, 0 or 1, if the set has one.
     ephemeral: Option<Vec<i128>>,
 }
@@ -76,7 +115,9 @@ impl Client {
         let towers = set.rings().iter().map(tower).collect::<Result<Vec<_>, _>>()?;
         let ephemeral = set.bootstrap().and_then(|bootstrap| bootstrap.ephemeral_weight);
         let ephemeral = ephemeral.map(|weight| sparse(&mut random, n, weight));
-        Ok(Self { set, towers, seed, random, ephemeral })
+        let degree = set.degree();
+        let reversed = (0..degree.len()).map(|place| degree.bit_reverse(place) as u32).collect();
+        Ok(Self { set, towers, seed, random, reversed, errors: Mutex::default(), ephemeral })
     }
 
     /// The parameters.
@@ -149,27 +190,27 @@ impl Client {
         let n = self.set.degree().len();
         let tower = &self.towers[index];
         let modulus = &tower.modulus;
-        let mut random = self.random_of(key, KeyPart::A, [digit, index]);
-        let a = (0..n).map(|_| random.random_range(0..modulus.value()));
+        let a = tower.draw(&mut self.random_of(key, KeyPart::A, [digit, index]), n);
         if part == KeyPart::A {
-            return a.collect();
+            return a;
         }
-        // The same integers in all towers.
-        let mut random = self.random_of(key, KeyPart::B, [digit, self.towers.len()]);
         let t = self.t();
-        let error = tower.values(small(&mut random, n).map(|coefficient| t * coefficient));
+        let error = self.error(key, digit);
+        let error = tower.values(error.iter().map(|&coefficient| t * i128::from(coefficient)));
         let ephemeral = || {
             let coefficients = self.ephemeral.as_ref().expect("the set has an ephemeral secret");
             tower.values(coefficients.iter().copied())
         };
         let secret = || tower.secret.clone();
         let mut special = self.set.p();
+        let holds_factor = self.set.digit_of(index) == Some(digit);
         let (from, to) = match key {
-            SwitchingKey::Relinearisation => {
+            SwitchingKey::Relinearisation if holds_factor => {
                 (secret().iter().map(|word| modulus.mul(word, word)).collect(), secret())
             }
+            SwitchingKey::Relinearisation => (secret(), secret()),
             SwitchingKey::Galois(g) => {
-                (secret(), tower.secret_at(self.set.degree(), self.inverse_exponent(g as usize)))
+                (secret(), tower.secret_at(&self.reversed, self.inverse_exponent(g as usize)))
             }
             SwitchingKey::DenseToSparse => {
                 special.truncate(self.set.encapsulation_special());
@@ -178,14 +219,24 @@ impl Client {
             SwitchingKey::SparseToDense => (ephemeral(), secret()),
             SwitchingKey::Unnamed => panic!("nobody knows the secret of an unnamed key"),
         };
-        let masked = a.zip(error.iter()).zip(to.iter());
-        let masked = masked.map(|((a, error), to)| modulus.sub(error, modulus.mul(a, to)));
-        if self.set.digit_of(index) != Some(digit) {
-            return masked.collect();
+        let masked = tower.minus_product(&error, &a, &to);
+        if !holds_factor {
+            return masked;
         }
         let special = special.into_iter().fold(1, |product, p| modulus.mul(modulus.residue(p), product));
         let term = |word: u128| modulus.mul(word, special);
-        masked.zip(from.iter()).map(|(word, from)| modulus.add(word, term(from))).collect()
+        masked.iter().zip(from.iter()).map(|(word, from)| modulus.add(word, term(from))).collect()
+    }
+
+    /// The error of a key: the same integers in all towers.
+    fn error(&self, key: SwitchingKey, digit: usize) -> Arc<[i8]> {
+        let errors = || self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = errors().get(&(key, digit)) {
+            return Arc::clone(error);
+        }
+        let mut random = self.random_of(key, KeyPart::B, [digit, self.towers.len()]);
+        let error: Arc<[i8]> = small(&mut random, self.set.degree().len()).collect();
+        Arc::clone(errors().entry((key, digit)).or_insert(error))
     }
 
     /// h with g h = 1 mod 2n, for an odd g.
@@ -205,7 +256,8 @@ impl Client {
         assert_eq!(message.len(), self.set.degree().len(), "coefficients of a message");
         let t = self.t();
         let error = small(&mut self.random, message.len());
-        let noisy: Vec<i128> = error.zip(message).map(|(error, message)| message + t * error).collect();
+        let noisy: Vec<i128> =
+            error.zip(message).map(|(error, message)| message + t * i128::from(error)).collect();
         let mut pair = |tower: &Tower| -> (Words, Words) {
             let q = &tower.modulus;
             let c1: Words = (0..message.len()).map(|_| self.random.random_range(0..q.value())).collect();
@@ -263,9 +315,15 @@ impl Client {
     }
 }
 
+/// A number below q: floor(q x / 2^128) for a random x of 128 bits.
+fn below(random: &mut impl Rng, q: u64) -> u64 {
+    let [low, high] = [(); 2].map(|()| u128::from(random.next_u64()) * u128::from(q));
+    ((high + (low >> u64::BITS)) >> u64::BITS) as u64
+}
+
 /// A small polynomial: sums of 42 coins, of standard deviation 3.2.
-fn small(random: &mut impl Rng, n: usize) -> impl Iterator<Item = i128> {
-    let coins = |word: u64| i128::from((word & 0x1f_ffff).count_ones());
+fn small(random: &mut impl Rng, n: usize) -> impl Iterator<Item = i8> {
+    let coins = |word: u64| (word & 0x1f_ffff).count_ones() as i8;
     (0..n).map(move |_| {
         let word = random.next_u64();
         coins(word) - coins(word >> 21)

@@ -8,7 +8,7 @@
 //! * [`ckks`] and [`bgv`] encode slots.
 //! * [`Rpu`] runs generated programs on a simulated machine.
 //! * [`scenario`] has two whole computations, [`bootstrap`] a bootstrap with the bits that each stage keeps;
-//!   [`digits`] and [`logistic_regression`] are two applications; [`orion`] runs networks of Orion.
+//!   [`digits`], [`logistic_regression`] and [`resnet20`] are applications; [`orion`] runs networks of Orion.
 
 pub mod bgv;
 pub mod bootstrap;
@@ -18,6 +18,7 @@ mod keys;
 pub mod logistic_regression;
 mod material;
 pub mod orion;
+pub mod resnet20;
 mod rpu;
 pub mod scenario;
 

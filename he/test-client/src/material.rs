@@ -3,10 +3,10 @@
 use crate::{Ciphertext, Client, ckks};
 use diagnostic::Diagnostic;
 use num_complex::Complex64;
-use programs::{Definition, Generated, Input};
+use programs::{Definition, Generated, Input, KeyPart};
 use ring_program::Inputs;
 use ring_program::data::Words;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, PoisonError};
 
 impl Client {
     /// The inputs of a program with the keys and plaintexts that it defines, and with ciphertexts for its inputs `NAME.0` and
@@ -62,24 +62,71 @@ impl Client {
         moduli.iter().map(|modulus| self.values_in(&coefficients, tower(modulus))).collect()
     }
 
+    /// Has `slots` make the slots of each plaintext that the user gives, from its name, when a run needs them.
+    ///
+    /// # Errors
+    /// Returns an error if the inputs are of another program.
+    ///
+    /// # Panics
+    /// Panics if the program is of another set. A run panics if there is another number of slots.
+    pub fn give<'p>(
+        &'p self,
+        inputs: &mut Inputs<'p>,
+        generated: &'p Generated,
+        slots: &'p (dyn Fn(&str) -> Vec<Complex64> + Sync),
+    ) -> Result<(), Diagnostic> {
+        for input in &generated.inputs {
+            if let Definition::Given { scale } = &input.definition {
+                let encode = move || ckks::encode(&slots(&input.name), scale.to_f64());
+                self.make_plaintext(inputs, input, encode)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has `encode` make the coefficients of a plaintext once for all of its limbs, which a run asks for one soon after the other.
+    fn make_plaintext<'p>(
+        &'p self,
+        inputs: &mut Inputs<'p>,
+        input: &'p Input,
+        encode: impl Fn() -> Vec<i128> + Send + Sync + 'p,
+    ) -> Result<(), Diagnostic> {
+        // The coefficients, and the limbs that still need them.
+        let known: Mutex<(Option<Arc<[i128]>>, usize)> = Mutex::default();
+        inputs.make(&input.name, move |index| {
+            let mut state = known.lock().unwrap_or_else(PoisonError::into_inner);
+            let (coefficients, left) = match state.0.take() {
+                Some(coefficients) => (coefficients, state.1 - 1),
+                None => (encode().into(), input.moduli.len() - 1),
+            };
+            *state = (Some(Arc::clone(&coefficients)).filter(|_| left > 0), left);
+            drop(state);
+            let tower = self.tower(input.moduli[index]).expect("a modulus of the client's set");
+            self.values_in(&coefficients, tower)
+        })
+    }
+
     fn make<'p>(&'p self, inputs: &mut Inputs<'p>, input: &'p Input) -> Result<(), Diagnostic> {
         let tower = |index: usize| self.tower(input.moduli[index]).expect("a modulus of the client's set");
-        let values = move |coefficients: &[i128], index| self.values_in(coefficients, tower(index));
         match &input.definition {
             Definition::Ciphertext { .. } | Definition::Given { .. } | Definition::Free => Ok(()),
             &Definition::Key { key, part, digit } => {
-                inputs.make(&input.name, move |index| self.key_limb(key, part, (digit, tower(index))))
+                let limb = move |index| self.key_limb(key, part, (digit, tower(index)));
+                match part {
+                    // Random numbers, which are drawn faster than a transform takes.
+                    KeyPart::A => inputs.make_again(&input.name, limb),
+                    KeyPart::B => inputs.make(&input.name, limb),
+                }
             }
             Definition::Plaintext { slots, scale } => {
-                let coefficients = OnceLock::new();
                 let half = self.set().degree().len() / 2;
                 let encode = move || ckks::encode(&ckks::repeated(&slots.values(), half), scale.to_f64());
-                inputs.make(&input.name, move |index| values(coefficients.get_or_init(encode), index))
+                self.make_plaintext(inputs, input, encode)
             }
             &Definition::Monomial { exponent } => {
                 let mut coefficients = vec![0; self.set().degree().len()];
                 coefficients[exponent as usize] = 1;
-                inputs.make(&input.name, move |index| values(&coefficients, index))
+                inputs.make(&input.name, move |index| self.values_in(&coefficients, tower(index)))
             }
         }
     }

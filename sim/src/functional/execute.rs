@@ -205,12 +205,21 @@ impl Executor {
             r.vector[vs.index()].settle(&self.vdm);
         }
         let multiplicand = r.multiplicand(&q, x);
-        let register = &mut r.vector[w.index()];
-        let w = self.constants.prepare(register, w, (rm, &q), &self.vdm, &mut r.factor)?;
-        let (x, out) = (multiplicand.lanes(&r.vector, &r.residues), &mut r.spare[0].lanes);
-        match q.narrow() {
-            Some(q) => narrow::multiply(q, out.narrow_mut(), x.narrow(), w),
-            None => vector::multiply(&q, out, x, w),
+        let is_constant = r.vector[w.index()].source.is_some();
+        if let Some(residues) = q.narrow().filter(|_| !is_constant) {
+            // A factor that is used once is not worth its preparation.
+            r.vector[w.index()].require_below(w, rm, &q)?;
+            r.vector[w.index()].narrow();
+            let (x, out) = (multiplicand.lanes(&r.vector, &r.residues), &mut r.spare[0].lanes);
+            narrow::product(residues, out.narrow_mut(), x.narrow(), r.vector[w.index()].lanes.narrow());
+        } else {
+            let register = &mut r.vector[w.index()];
+            let w = self.constants.prepare(register, w, (rm, &q), &self.vdm, &mut r.factor)?;
+            let (x, out) = (multiplicand.lanes(&r.vector, &r.residues), &mut r.spare[0].lanes);
+            match q.narrow() {
+                Some(q) => narrow::multiply(q, out.narrow_mut(), x.narrow(), w),
+                None => vector::multiply(&q, out, x, w),
+            }
         }
         r.commit(0, vd, Width::of(&q), q.value() - 1);
         Ok(())

@@ -73,8 +73,19 @@ fn scatter_each<T: Copy + Into<u128>>(lanes: &[T], words: &mut [u128], mode: Add
 /// program touches it.
 pub(super) fn filled(words: usize, image: &Image) -> Vec<u128> {
     let mut memory = vec![0; words];
+    fill_segments(&mut memory, image);
+    memory
+}
+
+/// As [`filled`], in the memory of an earlier program.
+pub(super) fn refill(memory: &mut Vec<u128>, words: usize, image: &Image) {
+    memory.clear();
+    memory.resize(words, 0);
+    fill_segments(memory, image);
+}
+
+fn fill_segments(memory: &mut [u128], image: &Image) {
     for segment in &image.segments {
         memory[segment.start as usize..segment.end() as usize].copy_from_slice(&segment.words);
     }
-    memory
 }

@@ -59,7 +59,7 @@ pub use state::State;
 
 use self::bounds::Bounds;
 use self::constants::Constants;
-use self::memory::filled;
+use self::memory::{filled, refill};
 use self::registers::Registers;
 use crate::machine::{LawOperands, Machine, Resources};
 use b512_asm::reg::MAX_VDM_WORDS;
@@ -90,6 +90,15 @@ struct Loaded {
     symbols: Vec<Symbol>,
 }
 
+/// The words of both memories that a program needs.
+fn needed_words(program: &Program) -> [u32; 2] {
+    [Space::Vdm, Space::Sdm].map(|space| {
+        let symbols = program.symbols.iter().filter(|symbol| symbol.space == space);
+        let end = symbols.map(|symbol| symbol.start + symbol.words).max().unwrap_or(0);
+        end.max(program.image(space).end())
+    })
+}
+
 impl Executor {
     /// An executor of B512 programs without extensions, with memories of the given numbers of
     /// words, all zero. Multiplicands may be any words.
@@ -107,11 +116,7 @@ impl Executor {
     /// An executor as [`for_machine`](Self::for_machine), with memories just as large as `program`
     /// needs. Many small executors thus fit the host's memory.
     pub fn for_program(machine: &Machine, program: &Program) -> Self {
-        let [vdm_words, sdm_words] = [Space::Vdm, Space::Sdm].map(|space| {
-            let symbols = program.symbols.iter().filter(|symbol| symbol.space == space);
-            let end = symbols.map(|symbol| symbol.start + symbol.words).max().unwrap_or(0);
-            end.max(program.image(space).end())
-        });
+        let [vdm_words, sdm_words] = needed_words(program);
         let resources = Resources { vdm_words, sdm_words, ..machine.resources() };
         Self::with_resources(resources, machine.law.operands)
     }
@@ -152,6 +157,29 @@ impl Executor {
     /// Returns an error if the images or symbols do not fit the memories, or an initial register value
     /// is invalid. The executor then keeps the earlier program.
     pub fn load(&mut self, program: &Program) -> Result<(), LoadError> {
+        self.install(program)?;
+        self.vdm = filled(self.vdm.len(), &program.vdm);
+        self.sdm = filled(self.sdm.len(), &program.sdm);
+        Ok(())
+    }
+
+    /// As [`load`](Self::load), with memories just as large as `program` needs. It takes the memory that the executor has, which
+    /// is faster than new memory if the program touches most of it.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load); the executor then has no memory for its earlier program.
+    pub fn reload(&mut self, program: &Program) -> Result<(), LoadError> {
+        let [vdm_words, sdm_words] = needed_words(program);
+        self.resources = Resources { vdm_words, sdm_words, ..self.resources };
+        self.bounds = Bounds::new(vdm_words, self.resources.isa);
+        self.install(program)?;
+        refill(&mut self.vdm, vdm_words as usize, &program.vdm);
+        refill(&mut self.sdm, sdm_words as usize, &program.sdm);
+        Ok(())
+    }
+
+    /// Takes everything of a program but its images.
+    fn install(&mut self, program: &Program) -> Result<(), LoadError> {
         let moduli = check_launch(&self.resources, program)?;
         self.program = Loaded {
             moduli,
@@ -164,8 +192,6 @@ impl Executor {
         for segment in &program.vdm.segments {
             self.bounds.overwrite(&(segment.start..segment.end()), u128::MAX, false);
         }
-        self.vdm = filled(self.vdm.len(), &program.vdm);
-        self.sdm = filled(self.sdm.len(), &program.sdm);
         Ok(())
     }
 

@@ -1,16 +1,24 @@
 //! Operations on vectors of words of 64 bits, lane by lane, modulo q below 2^62.
+//! Butterflies modulo q below 2^51 take 52-bit multiplications if the processor has them.
 //!
 //! All slices of a call have one length, a multiple of eight. Factors are Shoup's, as in
 //! [`Narrow`]. The high half of the product with the quotient leaves out what
 //! its lowest parts carry, so it is up to 2 too small, and the difference is below 4 q.
 
-use super::multiply::SimdCode;
+use super::LIMB_BITS;
+use super::multiply::{Ifma, Multiply52, SimdCode};
 use super::simd::{Avx512, Vector};
 use crate::modular::Narrow;
 use std::arch::x86_64::_mm512_mullo_epi64;
 
 /// The moduli of these operations are below 2^`BITS`, so that 4 q fits a word.
 const BITS: u32 = 62;
+
+/// The moduli of butterflies by 52-bit multiplications are below 2^`SHORT_BITS`, so that 2 q has 52 bits.
+const SHORT_BITS: u32 = 51;
+
+/// The moduli of products with factors that are not prepared are below 2^`PRODUCT_BITS`, so that 8 q fits a word.
+const PRODUCT_BITS: u32 = 61;
 
 /// The elements of a vector.
 const ELEMENTS: usize = 8;
@@ -131,9 +139,35 @@ impl Words64 {
         self.call(Multiply { words: self, q, out, x, w });
     }
 
+    /// `out = x w mod q`, for any words `x` and residues `w`. False if the operation does not serve the modulus; then `out` stays.
+    #[must_use]
+    pub(crate) fn product(self, q: Narrow, out: &mut [u64], x: &[u64], w: &[u64]) -> bool {
+        let is_served = q.value() >> PRODUCT_BITS == 0;
+        if is_served {
+            let reduction = Reduction::new(self, q);
+            self.zip(
+                q,
+                out,
+                [x, w],
+                #[inline(always)]
+                move |q, [x, w]| reduction.product(q, x, w),
+            );
+        }
+        is_served
+    }
+
+    /// The largest element, or zero if there is none.
+    pub(crate) fn max(self, elements: &[u64]) -> u64 {
+        self.call(Max { words: self, elements })
+    }
+
     /// `(out, out1) = (a + b w, a - b w) mod q`, for residues `a` and any words `b`.
     pub(crate) fn butterfly(self, q: Narrow, out: [&mut [u64]; 2], [a, b]: [&[u64]; 2], w: [&[u64]; 2]) {
-        self.call(Butterfly { words: self, q, out, a, b, w, f: Elements::butterfly });
+        let operands = Operands { out, a, b, w };
+        match Short::for_modulus(q).filter(|_| self.max(b) >> LIMB_BITS == 0) {
+            Some(short) => short.0.call(ShortButterfly { short, q, operands, f: ShortElements::butterfly }),
+            None => self.call(Butterfly { words: self, q, operands, f: Elements::butterfly }),
+        }
     }
 
     /// `(out, out1) = (a + b, (a - b) w) mod q`, for residues.
@@ -144,7 +178,68 @@ impl Words64 {
         [a, b]: [&[u64]; 2],
         w: [&[u64]; 2],
     ) {
-        self.call(Butterfly { words: self, q, out, a, b, w, f: Elements::inverse_butterfly });
+        let operands = Operands { out, a, b, w };
+        match Short::for_modulus(q) {
+            Some(short) => {
+                short.0.call(ShortButterfly { short, q, operands, f: ShortElements::inverse_butterfly });
+            }
+            None => self.call(Butterfly { words: self, q, operands, f: Elements::inverse_butterfly }),
+        }
+    }
+}
+
+/// The proof that the processor has AVX-512 IFMA.
+#[derive(Clone, Copy)]
+struct Short(Ifma);
+
+impl Short {
+    /// The proof, if 52-bit multiplications serve the modulus.
+    #[inline]
+    fn for_modulus(q: Narrow) -> Option<Self> {
+        if q.value() >> SHORT_BITS == 0 { Ifma::detect().map(Self) } else { None }
+    }
+}
+
+/// A modulus below 2^51 in all elements.
+#[derive(Clone, Copy)]
+struct ShortElements {
+    ifma: Ifma,
+    q: Vector,
+}
+
+impl ShortElements {
+    #[inline(always)]
+    fn add(self, a: Vector, b: Vector) -> Vector {
+        let sum = a.add(b);
+        sum.min(sum.sub(self.q))
+    }
+
+    #[inline(always)]
+    fn sub(self, a: Vector, b: Vector) -> Vector {
+        let difference = a.sub(b);
+        difference.min(difference.add(self.q))
+    }
+
+    /// As [`Narrow::mul`] with words of 52 bits: floor(w 2^52 / q) is the leading part of floor(w 2^64 / q).
+    #[inline(always)]
+    fn product(self, x: Vector, [factor, quotient]: [Vector; 2]) -> Vector {
+        let (ifma, zero) = (self.ifma, self.q.avx512().splat(0));
+        let multiple = ifma.high(zero, x, quotient.right::<12>());
+        let rest = ifma.low(zero, x, factor).sub(ifma.low(zero, multiple, self.q)).lowest_52();
+        rest.min(rest.sub(self.q))
+    }
+
+    #[inline(always)]
+    fn butterfly(self, [a, b]: [Vector; 2], w: [Vector; 2]) -> [Vector; 2] {
+        let t = self.product(b, w);
+        [self.add(a, t), self.sub(a, t)]
+    }
+
+    #[inline(always)]
+    fn inverse_butterfly(self, [a, b]: [Vector; 2], w: [Vector; 2]) -> [Vector; 2] {
+        // A multiplicand may be any word of 52 bits.
+        let difference = a.add(self.q.sub(b));
+        [self.add(a, b), self.product(difference, w)]
     }
 }
 
@@ -212,6 +307,41 @@ impl Elements {
     }
 }
 
+/// Barrett's reduction of products of a word x and a residue w modulo q, 2^(k - 1) < q < 2^k.
+#[derive(Clone, Copy)]
+struct Reduction {
+    /// k, and 64 - k.
+    shifts: [Vector; 2],
+    /// floor(2^(63 + k) / q), which is below 2^64.
+    reciprocal: Vector,
+}
+
+impl Reduction {
+    #[inline(always)]
+    fn new(words: Words64, q: Narrow) -> Self {
+        let bits = u64::BITS - q.value().leading_zeros();
+        let reciprocal = (1_u128 << (u64::BITS - 1 + bits)) / u128::from(q.value());
+        let [low, high, reciprocal] =
+            [bits.into(), (u64::BITS - bits).into(), reciprocal as u64].map(|word| words.0.splat(word));
+        Self { shifts: [low, high], reciprocal }
+    }
+
+    /// x w mod q.
+    #[inline(always)]
+    fn product(self, Elements { words, q, .. }: Elements, x: Vector, w: Vector) -> Vector {
+        let (high, low) = (words.high(x, w), words.low(x, w));
+        // floor(x w / 2^k), below 2^64.
+        let shifted = high.left_by(self.shifts[1]).or(low.right_by(self.shifts[0]));
+        // The quotient less at most 5: what both factors leave out takes off less than 2 each, and the last bit less than 2.
+        let quotient = words.high(shifted, self.reciprocal).left::<1>();
+        let rest = low.sub(words.low(quotient, q));
+        let twice = q.add(q);
+        let rest = rest.min(rest.sub(twice.add(twice)));
+        let rest = rest.min(rest.sub(twice));
+        rest.min(rest.sub(q))
+    }
+}
+
 /// The vectors of a slice.
 #[inline(always)]
 fn vectors(avx512: Avx512, words: &[u64]) -> impl Iterator<Item = Vector> {
@@ -273,13 +403,55 @@ impl SimdCode for Multiply<'_> {
     }
 }
 
-struct Butterfly<'a, F> {
-    words: Words64,
-    q: Narrow,
+/// The slices of a butterfly.
+struct Operands<'a> {
     out: [&'a mut [u64]; 2],
     a: &'a [u64],
     b: &'a [u64],
     w: [&'a [u64]; 2],
+}
+
+impl Operands<'_> {
+    /// Both results, eight lanes at a time.
+    #[inline(always)]
+    fn for_each(self, avx512: Avx512, f: impl Fn([Vector; 2], [Vector; 2]) -> [Vector; 2]) {
+        let [out, out1] = self.out;
+        let out = out.as_chunks_mut().0.iter_mut().zip(out1.as_chunks_mut().0);
+        let data = pairs(avx512, [self.a, self.b]).zip(pairs(avx512, self.w));
+        for ((out, out1), (operands, w)) in out.zip(data) {
+            let [result, result1] = f(operands, w);
+            result.store_elements(out);
+            result1.store_elements(out1);
+        }
+    }
+}
+
+struct ShortButterfly<'a, F> {
+    short: Short,
+    q: Narrow,
+    operands: Operands<'a>,
+    f: F,
+}
+
+impl<F: Fn(ShortElements, [Vector; 2], [Vector; 2]) -> [Vector; 2]> SimdCode for ShortButterfly<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Short(ifma) = self.short;
+        let q = ShortElements { ifma, q: ifma.avx512().splat(self.q.value()) };
+        self.operands.for_each(
+            ifma.avx512(),
+            #[inline(always)]
+            |operands, w| (self.f)(q, operands, w),
+        );
+    }
+}
+
+struct Butterfly<'a, F> {
+    words: Words64,
+    q: Narrow,
+    operands: Operands<'a>,
     f: F,
 }
 
@@ -288,15 +460,33 @@ impl<F: Fn(Elements, [Vector; 2], [Vector; 2]) -> [Vector; 2]> SimdCode for Butt
 
     #[inline(always)]
     fn run(self) {
-        let (q, avx512) = (Elements::new(self.words, self.q), self.words.0);
-        let [out, out1] = self.out;
-        let out = out.as_chunks_mut().0.iter_mut().zip(out1.as_chunks_mut().0);
-        let data = pairs(avx512, [self.a, self.b]).zip(pairs(avx512, self.w));
-        for ((out, out1), (operands, w)) in out.zip(data) {
-            let [result, result1] = (self.f)(q, operands, w);
-            result.store_elements(out);
-            result1.store_elements(out1);
+        let q = Elements::new(self.words, self.q);
+        self.operands.for_each(
+            self.words.0,
+            #[inline(always)]
+            |operands, w| (self.f)(q, operands, w),
+        );
+    }
+}
+
+struct Max<'a> {
+    words: Words64,
+    elements: &'a [u64],
+}
+
+impl SimdCode for Max<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run(self) -> u64 {
+        let avx512 = self.words.0;
+        let mut most = avx512.splat(0);
+        for x in vectors(avx512, self.elements) {
+            most = most.max(x);
         }
+        let mut elements = [0; ELEMENTS];
+        most.store_elements(&mut elements);
+        elements.into_iter().fold(0, u64::max)
     }
 }
 

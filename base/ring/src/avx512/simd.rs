@@ -103,6 +103,12 @@ impl Vector {
         sub(x, y) = _mm512_sub_epi64(x, y);
         /// The smaller elements, unsigned.
         min(x, y) = _mm512_min_epu64(x, y);
+        /// The larger elements, unsigned.
+        max(x, y) = _mm512_max_epu64(x, y);
+        /// The elements times 2^y; 0 for a y of at least 64.
+        left_by(x, y) = _mm512_sllv_epi64(x, y);
+        /// The unsigned elements divided by 2^y, rounded down; 0 for a y of at least 64.
+        right_by(x, y) = _mm512_srlv_epi64(x, y);
         /// The products of the lowest 32 bits of elements.
         multiply_32(x, y) = _mm512_mul_epu32(x, y);
         /// The lowest 32 bits of each element.

@@ -18,7 +18,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::Code;
-use super::{Factors, Form, Vector, check_lengths, map, zip};
+use super::{Factors, Form, GRANULE, Vector, check_lengths, map, zip};
 #[cfg(target_arch = "x86_64")]
 use crate::avx512::Words64;
 use crate::modular::Narrow;
@@ -148,6 +148,19 @@ pub fn multiply(q: Narrow, out: &mut [u64], x: &[u64], w: &Factors) {
     lanes.for_each(|((out, &x), (&factor, &quotient))| *out = q.mul(x, factor, quotient));
 }
 
+/// `out = x w mod q`, for any words `x` and `w` below q: a product with factors that are used once.
+///
+/// # Panics
+/// Panics if the lengths differ.
+pub fn product(q: Narrow, out: &mut [u64], x: &[u64], w: &[u64]) {
+    check_lengths(out.len(), [x.len(), w.len()]);
+    #[cfg(target_arch = "x86_64")]
+    if Words64::detect().is_some_and(|words| words.product(q, out, x, w)) {
+        return;
+    }
+    zip(out, x, w, |x, w| q.mul(x, w, q.quotient(w)));
+}
+
 /// `(out, out1) = (a + b w, a - b w) mod q`, for `a` below q and any words `b`.
 ///
 /// # Panics
@@ -185,7 +198,7 @@ pub fn inverse_butterfly(q: Narrow, [out, out1]: [&mut [u64]; 2], a: &[u64], b: 
     });
 }
 
-/// Copies words of 128 bits to words of 64 bits. Returns whether all fit; longer ones lose their highest
+/// Copies words of 128 bits, any number of them, to words of 64 bits. Returns whether all fit; longer ones lose their highest
 /// bits.
 ///
 /// # Panics
@@ -193,7 +206,7 @@ pub fn inverse_butterfly(q: Narrow, [out, out1]: [&mut [u64]; 2], a: &[u64], b: 
 pub fn load(out: &mut [u64], words: &[u128]) -> bool {
     check_lengths(out.len(), [words.len()]);
     #[cfg(target_arch = "x86_64")]
-    if let Some(simd) = Words64::detect() {
+    if let Some(simd) = Words64::detect().filter(|_| words.len().is_multiple_of(GRANULE)) {
         return simd.load(out, words);
     }
     map(out, words, |word| word as u64);
@@ -215,5 +228,9 @@ pub fn store(words: &mut [u128], lanes: &[u64]) {
 
 /// The largest lane, or zero if `lanes` is empty.
 pub fn max(lanes: &[u64]) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = Words64::detect() {
+        return simd.max(lanes);
+    }
     lanes.iter().copied().fold(0, u64::max)
 }

@@ -74,6 +74,12 @@ fn check_narrow(q: Narrow, x: &[u128], a: &[u128], b: &[u128], w: &[u128]) {
     equal("x s", &|[o, _]| multiply_scalar(&modulus, o, &x, s), &|[o, _]| {
         narrow::multiply_scalar(q, o, &x64, s64)
     });
+    let mut factors = Factors::zero(x.len());
+    factors.set(&modulus, w);
+    equal("product x w", &|[o, _]| multiply(&modulus, o, &x, &factors), &|[o, _]| {
+        narrow::product(q, o, &x64, &w64)
+    });
+    assert_eq!(narrow::max(&x64), x64.iter().copied().max().unwrap());
     for factors in [Factors::zero(x.len()), Factors::scalar_zero(x.len())] {
         let [mut of_wide, mut of_narrow] = [factors.clone(), factors];
         of_wide.set(&modulus, w);

@@ -12,7 +12,10 @@
 //! block         convolution, bootstrap, ReLU, convolution, sum with the operand of the block, bootstrap, ReLU
 //! ```
 //!
-//! Weights, masks and biases are inputs. Values are from -1 to 1.
+//! Where a block has smaller maps than its operand, the sum takes every second pixel of it, or a projection: a convolution of single
+//! pixels. With projections the other sums have a factor, so that each layer has its own unit.
+//!
+//! Weights, masks, biases and factors are inputs. Values are from -1 to 1.
 
 use super::Generator;
 use crate::Error;
@@ -20,7 +23,8 @@ use crate::circuit::{
     BootstrapOptions, Bootstrapping, Ciphertext, Circuit, Plaintext, Plaintexts, polynomial,
 };
 use crate::definition::Definition;
-use crate::option::{LAYERS, Options};
+use crate::maps::Maps;
+use crate::option::{LAYERS, Names, OptionKind, OptionSpec, Options, definitions};
 use crate::scale::Scale;
 use crate::sign;
 
@@ -29,9 +33,38 @@ pub(super) const RESNET_20: Generator = Generator {
     name: "resnet20",
     definition: "logits.0, logits.1 has the ten results of ResNet-20 for the image of ct.0, ct.1 in its first slots; with the keys and plaintexts of \
         bootstraps, and LAYER.weights.Q.TAP, LAYER.select.CHANNEL, LAYER.bias of each layer. With fewer layers, maps.0, maps.1 has the last maps",
-    options: &[&LAYERS],
+    options: &[&LAYERS, &SHORTCUT],
     defaults: &[],
     emit,
+};
+
+/// What a block adds to its result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Shortcut {
+    #[default]
+    Identity,
+    Projection,
+}
+
+const SHORTCUTS: &Names<Shortcut> = &[
+    (
+        "identity",
+        "The operand; at every second pixel, in the middle of twice as many channels, where maps shrink",
+        Shortcut::Identity,
+    ),
+    (
+        "projection",
+        "A convolution of single pixels where maps shrink, and the operand times a factor elsewhere",
+        Shortcut::Projection,
+    ),
+];
+
+const SHORTCUT: OptionSpec = OptionSpec {
+    name: "shortcut",
+    kind: OptionKind::Choice(|| definitions(SHORTCUTS)),
+    doc: "What a block of a network adds to its result",
+    default: "identity",
+    identifies: true,
 };
 
 /// The moduli that a convolution uses up, and a ReLU.
@@ -42,7 +75,7 @@ const RELU: usize = 14;
 const LEVEL: usize = RELU + CONVOLUTION + 1;
 
 /// The channels of the three stages, each of three blocks.
-const CHANNELS: [usize; 3] = [16, 32, 64];
+const CHANNELS: [usize; 3] = [Maps::FEWEST, 32, 64];
 const BLOCKS: usize = 3;
 const CLASSES: usize = 10;
 
@@ -58,16 +91,15 @@ fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
     c.needs_levels(bootstrapping.depth(), LEVEL)?;
     let scale = bootstrapping.scale().clone();
     let network = Network { slots, scale: scale.clone() };
-    // The largest image of which 16 channels take at most half of the slots.
-    let side = 1 << ((slots / (2 * CHANNELS[0])).ilog2() / 2);
     let image = c.input_at("ct", LEVEL + CONVOLUTION, scale)?;
-    let mut maps = Maps { gap: 1, side, grids: 3, copies: slots / (4 * side * side) };
+    let mut maps = Maps::of_image(slots);
+    let shortcut = options.choice(SHORTCUT.name, SHORTCUTS).unwrap_or_default();
     let layers = options.count(LAYERS.name).unwrap_or(CONVOLUTIONS);
     if layers == 0 || layers > CONVOLUTIONS {
         return Err(Error::Convolutions { layers, most: CONVOLUTIONS });
     }
     let (mut x, first) = c.in_stage("first", |c| {
-        let (x, maps) = network.convolution(c, "first", &image, maps, (CHANNELS[0], 1))?;
+        let (x, maps) = network.convolution(c, "first", &image, maps, Window::of(CHANNELS[0], 1))?;
         Ok((relu(c, &x)?, maps))
     })?;
     // The operand of the block, for the sum at its end.
@@ -80,15 +112,12 @@ fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
         let layer = if operand.is_none() { format!("{name}.a") } else { format!("{name}.b") };
         (x, maps, operand) = c.in_stage(layer.clone(), |c| {
             let stride = if operand.is_none() { stride } else { 1 };
-            let (mut y, inner) = network.convolution(c, &layer, &x, maps, (CHANNELS[stage], stride))?;
+            let window = Window::of(CHANNELS[stage], stride);
+            let (mut y, inner) = network.convolution(c, &layer, &x, maps, window)?;
             let operand = match operand {
                 None => Some((x, maps)),
-                Some((x, of_x)) if of_x == inner => {
-                    y = network.add(c, &y, &x)?;
-                    None
-                }
-                Some((x, of_x)) => {
-                    y = network.add_downsampled(c, &format!("{name}.skip"), [&y, &x], (of_x, inner))?;
+                Some(operand) => {
+                    y = network.add_shortcut(c, &format!("{name}.skip"), (&y, inner), operand, shortcut)?;
                     None
                 }
             };
@@ -107,34 +136,33 @@ fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
     c.output("logits", &logits)
 }
 
-/// How the pixels of all channels lie in the slots.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Maps {
-    /// k: k x k channels are interleaved.
-    gap: usize,
-    /// h: the pixels of a side.
+/// A kind of convolution.
+#[derive(Clone, Copy)]
+struct Window {
+    /// The channels of the result.
+    channels: usize,
+    /// 1, or 2 for every second pixel.
+    stride: usize,
+    /// The pixels of a side: 3 or 1.
     side: usize,
-    /// t: the grids.
-    grids: usize,
-    /// p: how often all of it occurs.
-    copies: usize,
 }
 
-impl Maps {
-    /// The slots of a row of pixels of a grid.
-    fn row(self) -> usize {
-        self.gap * self.side
+impl Window {
+    /// Of 3 x 3 pixels.
+    fn of(channels: usize, stride: usize) -> Self {
+        Self { channels, stride, side: 3 }
     }
 
-    /// The slots of a grid.
-    fn grid(self) -> usize {
-        self.row() * self.row()
+    fn name(self) -> &'static str {
+        if self.side == 1 { "projection" } else { "convolution" }
     }
 
-    /// The place of a channel's first pixel.
-    fn place(self, channel: usize) -> usize {
-        let (grid, inner) = (channel / (self.gap * self.gap), channel % (self.gap * self.gap));
-        grid * self.grid() + inner / self.gap * self.row() + inner % self.gap
+    /// The rotations of the operand.
+    fn taps(self, maps: Maps) -> Vec<i64> {
+        let from = -(self.side as i64 / 2);
+        let steps = || from..from + self.side as i64;
+        let (row, gap) = (maps.pixel_row() as i64, maps.gap as i64);
+        steps().flat_map(|y| steps().map(move |x| row * y + gap * x)).collect()
     }
 }
 
@@ -198,25 +226,24 @@ impl Network {
         rotated.try_fold(first, |sum, rotated| c.add(&sum, &rotated))
     }
 
-    /// A convolution with windows of 3 x 3 pixels at every pixel or at every second one, in either direction. The result has level 1 less
-    /// the levels above, and the scale of messages.
+    /// A convolution at every pixel or at every second one, in either direction. The result has level 1 less the levels above, and the
+    /// scale of messages.
     fn convolution(
         &self,
         c: &mut Circuit,
         name: &str,
         x: &Ciphertext,
         maps: Maps,
-        (channels, stride): (usize, usize),
+        window: Window,
     ) -> Result<(Ciphertext, Maps), Error> {
-        let Maps { gap, side, grids, copies } = maps;
-        let result = self.maps(gap * stride, side / stride, channels);
-        let function = format!("convolution.{gap}.{grids}.{channels}.{stride}");
+        let Window { channels, stride, .. } = window;
+        let Maps { gap, grids, copies, .. } = maps;
+        let result = maps.result(self.slots, channels, stride);
+        let function = format!("{}.{gap}.{grids}.{channels}.{stride}", window.name());
         let y = c.call(&function, Plaintexts::Own(&format!("{name}.")), &[x], |c, x| {
             let x = &x[0];
-            c.stage("convolution", x.level());
-            let (gap, row) = (gap as i64, (gap * maps.row()) as i64);
-            let taps: Vec<i64> = (0..9).map(|tap| row * (tap / 3 - 1) + gap * (tap % 3 - 1)).collect();
-            let windows = self.rotations(c, x, &taps)?;
+            c.stage(window.name(), x.level());
+            let windows = self.rotations(c, x, &window.taps(maps))?;
             let mut sum: Option<Ciphertext> = None;
             for first in (0..channels).step_by(copies) {
                 let mut products = None;
@@ -225,7 +252,7 @@ impl Network {
                     let weights = self.weights(c, name, window, &self.scale);
                     products = Some(c.multiply_add(products, window, &weights)?);
                 }
-                let products = c.rescale(&products.expect("nine taps"))?;
+                let products = c.rescale(&products.expect("a window has pixels"))?;
                 let channel = self.sum_of_channels(c, &products, maps)?;
                 let of_copy = first..(first + copies).min(channels);
                 let places: Vec<i64> = of_copy
@@ -243,13 +270,6 @@ impl Network {
             self.with_bias(c, &sum)
         })?;
         Ok((y, result))
-    }
-
-    /// The maps of some channels, as often as the slots hold them.
-    fn maps(&self, gap: usize, side: usize, channels: usize) -> Maps {
-        let grids = channels.div_ceil(gap * gap);
-        let once = grids * (gap * side) * (gap * side);
-        Maps { gap, side, grids, copies: 1 << (self.slots / once).ilog2() }
     }
 
     /// The sum of all channels, in the places of the first one.
@@ -294,10 +314,53 @@ impl Network {
     }
 
     /// The sum of a block's result and its operand.
+    fn add_shortcut(
+        &self,
+        c: &mut Circuit,
+        name: &str,
+        (y, inner): (&Ciphertext, Maps),
+        (x, of_x): (Ciphertext, Maps),
+        shortcut: Shortcut,
+    ) -> Result<Ciphertext, Error> {
+        match shortcut {
+            Shortcut::Identity if of_x == inner => self.add(c, y, &x),
+            Shortcut::Identity => self.add_downsampled(c, name, [y, &x], (of_x, inner)),
+            Shortcut::Projection if of_x == inner => self.add_scaled(c, name, y, &x),
+            Shortcut::Projection => {
+                let channels = inner.grids * inner.gap * inner.gap;
+                let window = Window { channels, stride: of_x.side / inner.side, side: 1 };
+                let (projected, _) = self.convolution(c, name, &x, of_x, window)?;
+                c.call("add-projection", Plaintexts::Shared(""), &[y, &projected], |c, operands| {
+                    c.stage("sum", operands[0].level());
+                    c.add(&operands[0], &operands[1])
+                })
+            }
+        }
+    }
+
+    /// The sum of a block's result and its operand.
     fn add(&self, c: &mut Circuit, y: &Ciphertext, x: &Ciphertext) -> Result<Ciphertext, Error> {
         c.call("add", Plaintexts::Shared(""), &[y, x], |c, operands| {
             c.stage("sum", operands[0].level());
             let x = self.lowered(c, &operands[1])?;
+            c.add(&operands[0], &x)
+        })
+    }
+
+    /// The sum of a block's result and its operand times a factor.
+    fn add_scaled(
+        &self,
+        c: &mut Circuit,
+        name: &str,
+        y: &Ciphertext,
+        x: &Ciphertext,
+    ) -> Result<Ciphertext, Error> {
+        c.call("add-scaled", Plaintexts::Own(&format!("{name}.")), &[y, x], |c, operands| {
+            c.stage("sum", operands[0].level());
+            let x = c.at(&operands[1], 2)?;
+            let factor = self.weights(c, "factor".to_owned(), &x, &self.scale);
+            let product = c.multiply_add(None, &x, &factor)?;
+            let x = c.rescale(&product)?;
             c.add(&operands[0], &x)
         })
     }
@@ -339,7 +402,7 @@ impl Network {
         c.call("pool", Plaintexts::Own("pool."), &[x], |c, x| {
             c.stage("average pool", x[0].level());
             let Maps { gap, side, grids, .. } = maps;
-            let (row, gap_row) = (maps.row() as i64, (gap * maps.row()) as i64);
+            let (row, gap_row) = (maps.row() as i64, maps.pixel_row() as i64);
             let mut sums = c.sum_of_rotations(&x[0], gap as i64, row)?;
             sums = c.sum_of_rotations(&sums, gap_row, side as i64 * gap_row)?;
             let mut pooled: Option<Ciphertext> = None;

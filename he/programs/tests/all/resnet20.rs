@@ -3,10 +3,10 @@
 use programs::{Generated, Ledger, Options, ParameterSet, find_program, generate_defined};
 use std::collections::BTreeMap;
 
-fn generated() -> Generated {
+fn generated(options: &Options) -> Generated {
     let set = ParameterSet::built_in("resnet20", None).unwrap().unwrap_or_else(|errors| panic!("{errors}"));
     let program = find_program("resnet20").unwrap();
-    generate_defined(&program, &set, &Options::default()).unwrap()
+    generate_defined(&program, &set, options).unwrap()
 }
 
 /// The calls of each function.
@@ -82,7 +82,7 @@ const DOWNSAMPLINGS: [(usize, usize); 2] = [(19, 16), (23, 16)];
 
 #[test]
 fn layers_have_the_counts_of_lee_et_al() {
-    let generated = generated();
+    let generated = generated(&Options::default());
     let ledger = &generated.ledger;
     let sum = |counts: &mut dyn Iterator<Item = (usize, usize)>| {
         counts.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
@@ -106,4 +106,24 @@ fn layers_have_the_counts_of_lee_et_al() {
     let slots = [1 << 14, 1 << 13, 1 << 12].map(|slots| calls[&*format!("bootstrap-{slots}")]);
     assert_eq!(slots, [6, 6, 6]);
     assert_eq!(calls["relu"], 19, "one function for all");
+}
+
+/// A projection is a convolution with windows of one pixel: no rotation for the windows, and one product for each group of channels.
+#[test]
+fn projections_have_the_counts_of_convolutions_of_single_pixels() {
+    let generated = generated(&Options::of([("shortcut", "projection")]));
+    let shrinking = CONVOLUTIONS.iter().filter(|of| matches!(of.operand.0 * 100 + of.result.0, 132 | 264));
+    let (rotations, products) = shrinking.fold((0, 0), |sum, of| {
+        assert_eq!(of.times, 1);
+        let (_, groups) = of.sums();
+        (sum.0 + of.rotations() - 8, sum.1 + of.printed.1 - 8 * groups)
+    });
+    assert_eq!(counts(&generated.ledger, "projection"), (rotations, products));
+    assert_eq!(counts(&generated.ledger, "downsampling"), (0, 0));
+    // The factors of seven of nine blocks.
+    assert_eq!(counts(&generated.ledger, "sum"), (0, 7));
+    let convolutions = CONVOLUTIONS.iter().map(|of| of.times * of.printed.1).sum::<usize>();
+    assert_eq!(counts(&generated.ledger, "convolution").1, convolutions);
+    let calls = calls(&generated);
+    assert_eq!((calls["add-scaled"], calls["add-projection"]), (7, 2));
 }

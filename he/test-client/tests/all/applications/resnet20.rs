@@ -7,6 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::{Keys, Runtime};
 use sim::Machine;
 use test_client::ckks::decode;
+use test_client::resnet20::{self, Image, Outcome, Trained, class};
 use test_client::{Ciphertext, Client};
 
 /// Maps of one channel each.
@@ -127,4 +128,30 @@ fn the_first_layers_equal_those_in_the_clear() {
     println!("worst error 2^{:.1}", worst.log2());
     // The sign of numbers below 2^-9 is not known.
     assert!(worst < (-9_f64).exp2(), "{worst}");
+}
+
+/// With projections, which the other test has not: 19 convolutions, 18 bootstraps, the pool and the classifier.
+#[test]
+#[ignore = "a minute or more; `.ci/long` runs it"]
+fn the_whole_network_has_the_logits_of_that_in_the_clear() {
+    let set = ParameterSet::built_in("resnet20", Some(1024)).unwrap().unwrap();
+    let generated = resnet20::program(&set).unwrap();
+    let image = Image::random(1, resnet20::side(&set));
+    let trained = Trained::random(2, &image);
+    let mut client = Client::new(set, 1).unwrap();
+    let (network, machine) = ((&generated, &trained), Machine::rpu_128x128());
+    let mut outcomes = Vec::new();
+    let classified =
+        resnet20::classify(&mut client, &machine, network, &[image], |_, outcome| outcomes.push(outcome));
+    classified.unwrap();
+    let [Outcome { found, clear, polynomial }] = &outcomes[..] else { panic!("one image") };
+    let size = clear.logits.iter().fold(0.0_f64, |size, logit| size.max(logit.abs()));
+    let [of_clear, of_polynomial] =
+        [clear, polynomial].map(|of| resnet20::distance(found, &of.logits) / size);
+    println!("errors of logits 2^{:.1}, beside polynomials 2^{:.1}", of_clear.log2(), of_polynomial.log2());
+    assert!(clear.reach < 1.0 && polynomial.reach < 1.0);
+    // Bootstraps keep messages of size 1 with 2^-17 or better; numbers below 2^-9 have no sure sign.
+    assert!(of_polynomial < (-10_f64).exp2(), "{found:?} {polynomial:?}");
+    assert!(of_clear < (-6_f64).exp2(), "{found:?} {clear:?}");
+    assert_eq!(class(found), class(&clear.logits));
 }
