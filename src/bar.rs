@@ -12,7 +12,8 @@ pub(crate) fn clock(message: String) -> ProgressBar {
     bar
 }
 
-/// A bar of `length` of the things that `noun` names, as wide as the terminal. `rest` stands behind the time left, such as `, {msg}`.
+/// A bar of `length` of the things that `noun` names, as wide as the terminal. `rest` stands behind the time
+/// left, such as `, {msg}`.
 pub(crate) fn bar(length: usize, noun: &str, rest: &str) -> ProgressBar {
     let template = format!("{{wide_bar}} {{pos}}/{{len}} {noun}, {{rate}}, {{eta}} left{rest}");
     let style = ProgressStyle::with_template(&template).expect("the template is right");

@@ -27,8 +27,8 @@ pub(crate) struct Args {
     /// Ring degrees, powers of two from 1024 on
     #[arg(long, value_name = "N", value_parser = degree, default_values = ["1024", "65536"])]
     n: Vec<Degree>,
-    /// Modulus sizes in bits, for the kernels that support them: moduli are the largest such primes that are 1
-    /// mod 2n. By default the longest moduli of each kernel
+    /// Modulus sizes in bits, for the kernels that support them: moduli are the largest such primes that are
+    /// 1 mod 2n. By default the longest moduli of each kernel
     #[arg(long, value_name = "BITS", value_parser = numbers::whole::<u32>)]
     bits: Vec<u32>,
     /// Only CUDA kernels whose name or operation contains one of these texts

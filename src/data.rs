@@ -25,7 +25,8 @@ pub(crate) fn named_file() -> impl TypedValueParser<Value = NamedFile> {
 }
 
 impl NamedFile {
-    /// Compares an output with the words of the file. An error names the inputs that were `drawn`, with their seed.
+    /// Compares an output with the words of the file. An error names the inputs that were `drawn`, with their
+    /// seed.
     pub(crate) fn compare(
         &self,
         found: &[u128],

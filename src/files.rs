@@ -69,8 +69,8 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
         .map_err(|error| Failure::wrong(format_args!("cannot write `{}`: {error}", name(path)), None))
 }
 
-/// What tells the file at a path from others, which need not exist; `None` for a device or a pipe, which takes any number of
-/// contents.
+/// What tells the file at a path from others, which need not exist; `None` for a device or a pipe, which
+/// takes any number of contents.
 pub(crate) fn identity(path: &Path) -> Option<PathBuf> {
     match path.canonicalize() {
         Ok(known) => known.is_file().then_some(known),

@@ -25,8 +25,9 @@ pub(crate) struct ArrayArgs {
 }
 
 impl ArrayArgs {
-    /// Writes the scripts of a job to its folder, and submits them if asked to. Each task runs `command`, the arguments of
-    /// `rpu`, for its shard. The commands run in the current folder, so that relative paths stay valid.
+    /// Writes the scripts of a job to its folder, and submits them if asked to. Each task runs `command`, the
+    /// arguments of `rpu`, for its shard. The commands run in the current folder, so that relative paths stay
+    /// valid.
     pub(crate) fn write(
         &self,
         name: &str,

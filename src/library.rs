@@ -54,8 +54,8 @@ const NOTE: &str = "\
 plan. Passes may overlap, so a program of several can take less.
 ";
 
-/// Generates the best known programs. For each kernel, tabulates their cycles against the bounds of their passes, and
-/// the loads and stores that forwarding removed, in Markdown.
+/// Generates the best known programs. For each kernel, tabulates their cycles against the bounds of their
+/// passes, and the loads and stores that forwarding removed, in Markdown.
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     if let Some(Command::Build(args)) = &args.command {
         return rebuild(args);

@@ -45,14 +45,14 @@ pub(crate) struct Args {
     /// Compare an output with the coefficients in a file
     #[arg(long = "expect", value_name = "NAME=FILE", value_parser = named_file(), conflicts_with = "timing_only")]
     expected: Vec<NamedFile>,
-    /// Seed of random inputs, by default 0. If some inputs of a ring program have files, the others need a seed.
-    /// The generator is SplitMix64. Its state is seed + i for the i-th input, or seed XOR a hash of the limb's
-    /// id in a ring program. Each coefficient takes two outputs hi, lo: it is (hi * 2^64 + lo) mod q, or lo mod
-    /// q if q has at most 64 bits
+    /// Seed of random inputs, by default 0. If some inputs of a ring program have files, the others need a
+    /// seed. The generator is SplitMix64. Its state is seed + i for the i-th input, or seed XOR a hash of the
+    /// limb's id in a ring program. Each coefficient takes two outputs hi, lo: it is (hi * 2^64 + lo) mod q,
+    /// or lo mod q if q has at most 64 bits
     #[arg(long, value_parser = whole::<u64>)]
     seed: Option<u64>,
-    /// Compare every coefficient of the outputs with the golden model, also on random inputs. Ring programs are
-    /// compared with their execution on big integers
+    /// Compare every coefficient of the outputs with the golden model, also on random inputs. Ring programs
+    /// are compared with their execution on big integers
     #[arg(long, conflicts_with = "timing_only")]
     check: bool,
     /// Simulate timing only; data is not touched
@@ -91,8 +91,8 @@ pub(crate) struct Args {
     /// them. The report then goes to standard error
     #[arg(long, value_name = "NAMES", conflicts_with = "timing_only")]
     dump: Vec<String>,
-    /// The place of --dump: before the instruction on a line of the text, before the instruction with an index
-    /// (#15), before the first access of a symbol, or at the end
+    /// The place of --dump: before the instruction on a line of the text, before the instruction with an
+    /// index (#15), before the first access of a symbol, or at the end
     #[arg(long, value_name = "LINE|#INDEX|SYMBOL|end", requires = "dump")]
     at: Option<Location>,
     /// Format of the report

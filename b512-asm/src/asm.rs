@@ -16,8 +16,9 @@
 //! halt
 //! ```
 //!
-//! Numbers may be expressions of numbers, constants and counters, with `+`, `-`, `*`, `^` and parentheses. `.repeat i, 8` repeats
-//! the instructions up to `.end` for i from 0 to 7; `v[2 * i]` is the register with a computed number:
+//! Numbers may be expressions of numbers, constants and counters, with `+`, `-`, `*`, `^` and parentheses.
+//! `.repeat i, 8` repeats the instructions up to `.end` for i from 0 to 7; `v[2 * i]` is the register with a
+//! computed number:
 //!
 //! ```text
 //! .const q = 2^60 - 93
@@ -30,9 +31,9 @@
 //! ```
 //!
 //! `.isa vector_length=1024, word_bits=64` selects other parameters than B512's; `.scratch` declares working
-//! memory. `.computes y = ntt(x) * k, n=1024, modulus=..., root=...` claims a result: outputs, an expression for each, and
-//! settings. The assembler checks only the symbols of a claim. The order of lines matters only for
-//! instructions and for the placement of symbols. `docs/isa.md` describes the instructions.
+//! memory. `.computes y = ntt(x) * k, n=1024, modulus=..., root=...` claims a result: outputs, an expression
+//! for each, and settings. The assembler checks only the symbols of a claim. The order of lines matters only
+//! for instructions and for the placement of symbols. `docs/isa.md` describes the instructions.
 
 mod address;
 mod claim;
@@ -181,8 +182,8 @@ struct Assembler<'a> {
     faults: usize,
     /// The lines with errors, which are missing from the program.
     lost: Vec<&'a str>,
-    /// What is missing because of an error that is reported: words of lost directives, unknown names, and `halt` and
-    /// `.repeat` of lines that may mean them.
+    /// What is missing because of an error that is reported: words of lost directives, unknown names, and
+    /// `halt` and `.repeat` of lines that may mean them.
     followers: HashSet<&'a str>,
 }
 
@@ -405,7 +406,8 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Notes that a line with an error is missing from the program. If it is a directive, it may define any of its words.
+    /// Notes that a line with an error is missing from the program. If it is a directive, it may define any
+    /// of its words.
     fn lose(&mut self, line: &'a str) {
         self.lost.push(line);
         let first = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '.').next();

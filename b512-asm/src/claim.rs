@@ -119,7 +119,8 @@ impl Claim {
 struct Text<'c> {
     inputs: &'c [String],
     expression: &'c Expression,
-    /// Whether sums and products have operators. An expression with more operators than the reader takes has calls.
+    /// Whether sums and products have operators. An expression with more operators than the reader takes has
+    /// calls.
     has_operators: bool,
 }
 
@@ -133,8 +134,8 @@ impl<'c> Text<'c> {
         Self { expression, ..self }
     }
 
-    /// The sign of an operator, its rank, and its operands, if the expression is written with one. Two numbers would be read as
-    /// their sum or product.
+    /// The sign of an operator, its rank, and its operands, if the expression is written with one. Two
+    /// numbers would be read as their sum or product.
     fn operator(self) -> Option<(&'static str, u8, &'c [Expression; 2])> {
         let Expression::Call(Call { operation, operands, settings }) = self.expression else { return None };
         let operands: &[Expression; 2] = operands.as_slice().try_into().ok()?;

@@ -78,8 +78,8 @@ diagnostic::codes! {
     Number = "B009", "invalid number";
 
     /// A name that no `.input`, `.output`, `.table`, `.scratch` or `.const` declares. The `at` address of a
-    /// symbol, a constant and the count of a repetition may only name what an earlier line declares. A name is reported
-    /// once, and not at all if the line that may declare it has an error.
+    /// symbol, a constant and the count of a repetition may only name what an earlier line declares. A name
+    /// is reported once, and not at all if the line that may declare it has an error.
     UnknownSymbol = "B010", "unknown symbol";
 
     /// A name, a register's launch value, the kernel's name or an output's claim occurs twice.
@@ -98,9 +98,9 @@ diagnostic::codes! {
     /// tables and inputs in the VDM are checked against it. An input in a `.computes` line is
     /// checked against the modulus of the claim.
     ///
-    /// No instruction may get a larger operand either, whatever the data: inputs are as large as the claims about them
-    /// allow, or below all moduli of the program; results are below their own modulus. A multiplication by one reduces
-    /// a word of another modulus, on machines with `law.operands = "word"`.
+    /// No instruction may get a larger operand either, whatever the data: inputs are as large as the claims
+    /// about them allow, or below all moduli of the program; results are below their own modulus. A
+    /// multiplication by one reduces a word of another modulus, on machines with `law.operands = "word"`.
     NotReduced = "B014", "value not below the modulus";
 
     /// A modulus is odd and at least 3, because the multipliers reduce by Montgomery's or Barrett's
@@ -108,11 +108,11 @@ diagnostic::codes! {
     /// another width. In a program with claims, `mload` reads no input, as no claim says what that is.
     Modulus = "B015", "invalid modulus";
 
-    /// `.computes outputs = expressions, settings` claims results: an expression for each output, over inputs and
-    /// numbers. Outputs are symbols of the VDM with the role output, inputs have the role input. `+`, `-`
+    /// `.computes outputs = expressions, settings` claims results: an expression for each output, over inputs
+    /// and numbers. Outputs are symbols of the VDM with the role output, inputs have the role input. `+`, `-`
     /// and `*` stand for `add`, `sub` and `mul`; other operations are written as calls. The operations
-    /// determine the settings, which are numbers or words. Settings at the end hold for all operations, those in
-    /// parentheses for one. The degree n is a power of two. The transforms need a primitive 2n-th root of
+    /// determine the settings, which are numbers or words. Settings at the end hold for all operations, those
+    /// in parentheses for one. The degree n is a power of two. The transforms need a primitive 2n-th root of
     /// unity, so their modulus is 1 mod 2n.
     ///
     /// ```text
@@ -131,8 +131,8 @@ diagnostic::codes! {
     /// The offsets of `_vload_512x128i` and its variants count bytes; a word has 16.
     ByteOffset = "B019", "byte offset inside a word";
 
-    /// The value of an address register is a word address of the VDM, below 2^28. In a program with claims, `aload` reads no
-    /// input, as no claim says what that is.
+    /// The value of an address register is a word address of the VDM, below 2^28. In a program with claims,
+    /// `aload` reads no input, as no claim says what that is.
     Address = "B020", "address outside the VDM";
 
     /// The vector length is a power of two from 8 to 4096, and a word has 28 to 128 bits.

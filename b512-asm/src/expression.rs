@@ -8,8 +8,8 @@
 //! operand = NAME "=" sum | sum
 //! ```
 //!
-//! A name stands for a constant, the counter of a repetition, or the address of a symbol. The last form is an operation, which
-//! only claims have; an operand with a name is a setting.
+//! A name stands for a constant, the counter of a repetition, or the address of a symbol. The last form is an
+//! operation, which only claims have; an operand with a name is a setting.
 
 use crate::code::Code;
 use crate::lex::{Fault, Parsed, expect, is_blank, name, number, ws};

@@ -119,8 +119,8 @@ impl ModeKind {
 
 macro_rules! calls {
     ($($name:literal => $op:ident $(($mode:ident))?, [$($argument:expr),*];)*) => {
-        /// The intrinsics, except `enter` and `leave`. Calls of one name differ in the kind of a register. An instruction
-        /// that is not in the table has its mnemonic as name and its operands as arguments.
+        /// The intrinsics, except `enter` and `leave`. Calls of one name differ in the kind of a register. An
+        /// instruction that is not in the table has its mnemonic as name and its operands as arguments.
         pub static CALLS: LazyLock<Vec<Call>> = LazyLock::new(|| {
             let named = [$(Call {
                 name: $name,

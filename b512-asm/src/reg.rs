@@ -6,8 +6,8 @@ use std::fmt;
 /// Registers in each of the four register files.
 pub const REGISTERS: usize = 64;
 
-/// Words of the largest VDM that the ISA can address: 512 MiB of words of any width. The paper prints 32 MiB. Address
-/// registers decide, as the address field is relative to them.
+/// Words of the largest VDM that the ISA can address: 512 MiB of words of any width. The paper prints 32 MiB.
+/// Address registers decide, as the address field is relative to them.
 pub const MAX_VDM_WORDS: u32 = 1 << 28;
 
 /// Words of the largest SDM that the ISA can address (16 MiB of 128-bit words).

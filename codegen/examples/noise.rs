@@ -1,7 +1,8 @@
-//! The quality of quick searches: their noise on random pairs of machines, and how close programs come to their bounds.
+//! The quality of quick searches: their noise on random pairs of machines, and how close programs come to
+//! their bounds.
 //!
-//! `cargo run --release -p rpu-codegen --example noise` prints a line for each degree. `RPU_PAIRS=100` compares so many pairs,
-//! `RPU_SEED=99` draws others.
+//! `cargo run --release -p rpu-codegen --example noise` prints a line for each degree. `RPU_PAIRS=100`
+//! compares so many pairs, `RPU_SEED=99` draws others.
 
 use codegen::testing::pairs::{Noise, Pair, pairs};
 use codegen::{PlanChoice, Request, choose, compile};

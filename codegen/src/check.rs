@@ -59,13 +59,15 @@
 //! word: `P reduced` has the coefficients of P as integers from 0 to A's modulus less one. An operand that
 //! may have any words is such a P in its own tower: no other rule applies to it. In *offset*, all
 //! coefficients of J are one. *Mix* follows elements through exchanges of lanes, which are
-//! computed as `((a + b) + e (a - b))/2` with e = 1 or -1, and *cross* multiplies what rotations move. They replace *split* and
-//! *join* if an operation of the claims permutes coefficients or values, and apply in no other case.
+//! computed as `((a + b) + e (a - b))/2` with e = 1 or -1, and *cross* multiplies what rotations move. They
+//! replace *split* and *join* if an operation of the claims permutes coefficients or values, and apply in no
+//! other case.
 //!
-//! The operations of a claim give the abstract values of its operands and results. Products and sums have a normal form, so
-//! that the grouping of operations does not matter either. For a forward transform, the operand has `(x, n, n, i, 0, 0)` in word i, and the result must have
-//! `(x, 1, 2 bitrev(i) + 1, 0, 0, 0)`; for an inverse transform, the reverse. The rules cover all
-//! butterfly networks: Cooley-Tukey, Gentleman-Sande and twisted ones, in any order and layout.
+//! The operations of a claim give the abstract values of its operands and results. Products and sums have a
+//! normal form, so that the grouping of operations does not matter either. For a forward transform, the
+//! operand has `(x, n, n, i, 0, 0)` in word i, and the result must have `(x, 1, 2 bitrev(i) + 1, 0, 0, 0)`;
+//! for an inverse transform, the reverse. The rules cover all butterfly networks: Cooley-Tukey,
+//! Gentleman-Sande and twisted ones, in any order and layout.
 //!
 //! # Schedule: value numbering
 //!

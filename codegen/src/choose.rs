@@ -30,7 +30,8 @@ pub enum PlanChoice {
     Known,
     /// The result of a search.
     Tuned(Effort),
-    /// Of the known recipes, and with an effort those that a search tries, the one with the least value of this merit.
+    /// Of the known recipes, and with an effort those that a search tries, the one with the least value of
+    /// this merit.
     Least(Merit, Option<Effort>),
     /// [`named::constant_geometry`].
     Classical,
@@ -175,8 +176,8 @@ fn searched(request: &Request, machine: &Machine, effort: Effort) -> Result<Choi
     Ok(search::search(request, machine, effort, known, &(), &|_, _, _| ())?.into())
 }
 
-/// The library's recipe for the machine or a similar one, without a trial; else the classical pair. On split paths,
-/// the first recipe in whose program no access overtakes another.
+/// The library's recipe for the machine or a similar one, without a trial; else the classical pair. On split
+/// paths, the first recipe in whose program no access overtakes another.
 fn known(request: &Request, machine: &Machine) -> Choice {
     let (isa, target) = (machine.instruction_set(), Target::of(machine));
     let is_safe = |recipe: &Recipe| {
@@ -197,7 +198,8 @@ fn known(request: &Request, machine: &Machine) -> Choice {
     }
 }
 
-/// The recipe with the least value: of the usual one, the library's, those that a search tries and the named ones.
+/// The recipe with the least value: of the usual one, the library's, those that a search tries and the named
+/// ones.
 fn best_by(
     merit: Merit,
     request: &Request,

@@ -41,8 +41,8 @@ pub fn compile_within(
     prepared.emit(recipe, machine, scheduled)
 }
 
-/// The words of the VDM that the smallest kernel of a recipe takes. It is not scheduled, which takes most of the time of
-/// [`compile_within`].
+/// The words of the VDM that the smallest kernel of a recipe takes. It is not scheduled, which takes most of
+/// the time of [`compile_within`].
 ///
 /// # Errors
 /// Returns an error if the request is invalid or the recipe does not suit it.
@@ -205,8 +205,8 @@ fn memory_uses(request: &Request, machine: &Machine) -> impl Iterator<Item = Mem
     std::iter::once(first).chain(smaller).chain(halved)
 }
 
-/// The program of a kernel for a request that differs in its rings only. The vector code names numbers whose residues follow
-/// from the rings, so that the schedule and the memory map are those of the kernel.
+/// The program of a kernel for a request that differs in its rings only. The vector code names numbers whose
+/// residues follow from the rings, so that the schedule and the memory map are those of the kernel.
 ///
 /// # Errors
 /// Returns an error if the request is invalid, or if a number has no inverse modulo a new modulus.

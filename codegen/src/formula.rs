@@ -30,16 +30,17 @@
 //! pass of [`Plan::korn_lambiotte`](crate::plan::Plan::korn_lambiotte) with d stages is the product
 //! of d consecutive factors. The first pass holds the rightmost d factors.
 //!
-//! A [derived plan](crate::plan::derive) has the stages in the same order, and places the permutations itself.
+//! A [derived plan](crate::plan::derive) has the stages in the same order, and places the permutations
+//! itself.
 //!
 //! # Why each direction has one classical plan
 //!
 //! The Korn-Lambiotte and Pease breakdowns are transposes of each other. A Korn-Lambiotte stage works on the
 //! topmost address bit and ends with `L^n_{n/2}`. A Pease stage begins with `L^n_2`, which brings the lowest
-//! address bit to the top. Both breakdowns can compute both directions, but a bit reversal is the leftmost factor
-//! of Korn-Lambiotte and the rightmost factor of Pease. The transformed side is in bit-reversed order, so
-//! the reversal cancels in Korn-Lambiotte forward and in Pease inverse. The other two combinations would need a
-//! second one. This bit reversal permutes all lanes, and the machine has no instruction for it: its
+//! address bit to the top. Both breakdowns can compute both directions, but a bit reversal is the leftmost
+//! factor of Korn-Lambiotte and the rightmost factor of Pease. The transformed side is in bit-reversed order,
+//! so the reversal cancels in Korn-Lambiotte forward and in Pease inverse. The other two combinations would
+//! need a second one. This bit reversal permutes all lanes, and the machine has no instruction for it: its
 //! shuffles would cost as much as the shuffles of all stages. So Korn-Lambiotte is used forward and Pease
 //! inverse; `kl` and `pease` name them.
 

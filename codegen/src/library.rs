@@ -190,8 +190,8 @@ impl Task {
     }
 }
 
-/// The noise of the searches: for each pair of a dominating and a dominated target of a task, the excess of the
-/// dominating target's cycles, in percent, if there is one, in ascending order; and the number of pairs.
+/// The noise of the searches: for each pair of a dominating and a dominated target of a task, the excess of
+/// the dominating target's cycles, in percent, if there is one, in ascending order; and the number of pairs.
 pub fn noise<'t>(tasks: impl IntoIterator<Item = &'t Task>) -> (Vec<f64>, usize) {
     let (mut slower, mut pairs) = (Vec::new(), 0);
     for task in tasks {
@@ -240,7 +240,8 @@ impl Entry {
 pub struct Standing {
     /// Its cycles.
     pub cycles: Cycle,
-    /// The sum over its passes of the largest bound, see [`PassBound`]. It bounds programs of one pass; passes may overlap.
+    /// The sum over its passes of the largest bound, see [`PassBound`]. It bounds programs of one pass;
+    /// passes may overlap.
     pub pass_sum: Cycle,
     /// The sum of the resource bounds alone.
     pub resource: Cycle,

@@ -1,9 +1,9 @@
 //! The choice of a recipe by energy.
 //!
-//! The searches minimise cycles. Energy follows from the instructions, so recipes differ in it by their plans: those with few
-//! loads and stores of the VDM take less, but their shuffles may take longer. The candidates are the recipes that a search
-//! tries, the library's, and the named ones. Of those with the same plans the fastest is weighed, since its program has
-//! the same instructions and the least time.
+//! The searches minimise cycles. Energy follows from the instructions, so recipes differ in it by their
+//! plans: those with few loads and stores of the VDM take less, but their shuffles may take longer. The
+//! candidates are the recipes that a search tries, the library's, and the named ones. Of those with the same
+//! plans the fastest is weighed, since its program has the same instructions and the least time.
 
 use crate::compile::compile;
 use crate::recipe::Recipe;

@@ -21,8 +21,8 @@ impl Number {
     pub const INVERSE_DEGREE: Self = Self::Root { exponent: 0, scaled: true };
 }
 
-/// A number that every ring has. The tower that uses it reduces it modulo its modulus, so code names the same numbers
-/// whatever its moduli are.
+/// A number that every ring has. The tower that uses it reduces it modulo its modulus, so code names the same
+/// numbers whatever its moduli are.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Expression {
     /// This number.

@@ -68,8 +68,8 @@ pub(crate) trait RingOp: Sync {
         None
     }
 
-    /// The proof rule: the abstract value of the result, from those of as many operands as the operation takes, in a
-    /// basis that [`Self::bases`] allows. `None` if the abstract values cannot express it.
+    /// The proof rule: the abstract value of the result, from those of as many operands as the operation
+    /// takes, in a basis that [`Self::bases`] allows. `None` if the abstract values cannot express it.
     fn result(
         &self,
         domain: &mut Domain,
@@ -79,8 +79,8 @@ pub(crate) trait RingOp: Sync {
     ) -> Option<Words>;
 }
 
-/// The method for a request on a machine: the recipe's, or else the first that suits. The name is empty for an
-/// operation with only one method.
+/// The method for a request on a machine: the recipe's, or else the first that suits. The name is empty for
+/// an operation with only one method.
 ///
 /// # Errors
 /// Returns an error if the operation has no such method, or if it does not suit.

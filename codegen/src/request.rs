@@ -46,8 +46,8 @@ impl Request {
         Self::in_rings(operation, degree, &largest_primes(bits, degree, towers)?, &[])
     }
 
-    /// A request in the rings of these moduli, without parameters. `roots` has the psi of each modulus, or nothing for
-    /// the smallest.
+    /// A request in the rings of these moduli, without parameters. `roots` has the psi of each modulus, or
+    /// nothing for the smallest.
     ///
     /// # Errors
     /// Returns an error if there are no moduli, two have a common divisor, or [`Self::ring`] refuses one.

@@ -1,8 +1,9 @@
 //! Programs written by hand, in another order and with other registers.
 //!
 //! A program is decoded to vector code, which is scheduled as generated code is, under several settings. The
-//! fastest schedule becomes the program's instructions; its memory, symbols and claims stay. The checker of schedules proves
-//! that the program and its new version each compute the same as the vector code, so decoding needs no trust.
+//! fastest schedule becomes the program's instructions; its memory, symbols and claims stay. The checker of
+//! schedules proves that the program and its new version each compute the same as the vector code, so
+//! decoding needs no trust.
 
 mod decode;
 mod prove;
@@ -62,12 +63,12 @@ pub struct Rescheduled {
     pub bound: Cycle,
 }
 
-/// The fastest of some schedules of a program on a machine, proven to leave the same words in its outputs. The program
-/// must fit the machine.
+/// The fastest of some schedules of a program on a machine, proven to leave the same words in its outputs.
+/// The program must fit the machine.
 ///
 /// # Errors
-/// Returns the first instruction whose operands are undefined or not known before a run, an access beyond the address field, or
-/// the step at which the proof fails.
+/// Returns the first instruction whose operands are undefined or not known before a run, an access beyond the
+/// address field, or the step at which the proof fails.
 pub fn reschedule(program: &Program, machine: &Machine) -> Result<Rescheduled, RewriteError> {
     let Decoded { code: given, scalars } = decode(program)?;
     // The code makes no claims: the program's follow from equal outputs.

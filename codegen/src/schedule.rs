@@ -10,8 +10,8 @@
 //! register is needed, the constant with the furthest next use is evicted. Under the strict busyboard, two
 //! instructions cannot read the same register concurrently, so a constant in demand is kept in several
 //! registers. If a constant is evicted before its first use, its load is dropped from the finished schedule.
-//! Scalars have registers of their own. A scalar is loaded in a cycle in which nothing else can dispatch. If all
-//! registers hold scalars, it replaces the one with the furthest next use.
+//! Scalars have registers of their own. A scalar is loaded in a cycle in which nothing else can dispatch. If
+//! all registers hold scalars, it replaces the one with the furthest next use.
 //!
 //! *Program order* is the order of the instructions in the [`Code`]. Every dependence points
 //! backwards in it, so the first undispatched instruction never waits for another undispatched one.

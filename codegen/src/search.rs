@@ -1,10 +1,11 @@
 //! The search for fast recipes, with the cycle model as the cost.
 //!
-//! There is one search. Its [effort](Effort) is a budget, which counts schedules, and nothing else depends on the user. A search
-//! starts from [known recipes](known), from [derived](crate::plan::derive) plans and from the classical pair. The fastest then
-//! get other settings. The best one descends: each of its decisions is changed by itself, as long as this helps. Random changes
-//! follow. Last come beam searches, which choose the settings anew for each part of the code (`search/parts.rs`). The result
-//! depends on the arguments alone, with any number of threads and at any speed.
+//! There is one search. Its [effort](Effort) is a budget, which counts schedules, and nothing else depends on
+//! the user. A search starts from [known recipes](known), from [derived](crate::plan::derive) plans and from
+//! the classical pair. The fastest then get other settings. The best one descends: each of its decisions is
+//! changed by itself, as long as this helps. Random changes follow. Last come beam searches, which choose the
+//! settings anew for each part of the code (`search/parts.rs`). The result depends on the arguments alone,
+//! with any number of threads and at any speed.
 
 mod budget;
 mod build;
@@ -76,7 +77,8 @@ const SETTINGS: u64 = 15;
 const CHANGES: u64 = 8;
 const PARTS: u64 = 31;
 
-/// The codes that get other settings: one for so many schedules of that phase's budget, and the least and the most.
+/// The codes that get other settings: one for so many schedules of that phase's budget, and the least and the
+/// most.
 const SCHEDULES_PER_CODE: u64 = 8;
 const CODES: [u64; 2] = [2, 10];
 /// The number of recipes whose settings change at random, or by parts.
@@ -88,8 +90,8 @@ const BEAMS: u64 = 2;
 
 /// Searches for the fastest recipe for `request`.
 ///
-/// It starts from `given` recipes, most often the [known](known()) ones, among others. Those that `memory` knows are not tried
-/// again. `progress` is called after each recipe.
+/// It starts from `given` recipes, most often the [known](known()) ones, among others. Those that `memory`
+/// knows are not tried again. `progress` is called after each recipe.
 ///
 /// # Errors
 /// Returns the error of the classical pair if no candidate fits the machine.
@@ -145,8 +147,8 @@ impl<'a> Search<'a> {
         Self { request, trials, progress, tried: 0, expected: 0, ranked: Vec::new() }
     }
 
-    /// The budget of a search with programs like that of `probe`: the scheduler takes more steps for an instruction on some
-    /// machines than on others.
+    /// The budget of a search with programs like that of `probe`: the scheduler takes more steps for an
+    /// instruction on some machines than on others.
     fn budget(&mut self, effort: Effort, probe: &Recipe) -> Budget {
         let (steps, instructions) =
             self.trials.steps(probe).map_or((1, 1), |steps| (steps, self.size(probe)));
@@ -196,7 +198,8 @@ impl<'a> Search<'a> {
         self.try_in_turn(leaders.iter().map(|leader| proven(leader).collect()).collect(), budget);
     }
 
-    /// Tries the recipes of some lists, as many as a budget pays for: the first of all lists, then the second.
+    /// Tries the recipes of some lists, as many as a budget pays for: the first of all lists, then the
+    /// second.
     fn try_in_turn(&mut self, lists: Vec<Vec<Recipe>>, mut budget: Budget) {
         let most = lists.iter().map(Vec::len).max().unwrap_or(0);
         let in_turn = (0..most).flat_map(|number| lists.iter().filter_map(move |list| list.get(number)));
@@ -253,8 +256,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Descends from the best recipe, then tries recipes in rounds: alternately random settings for one of the leading plans,
-    /// and a change of the best recipe.
+    /// Descends from the best recipe, then tries recipes in rounds: alternately random settings for one of
+    /// the leading plans, and a change of the best recipe.
     fn try_changes(&mut self, mut budget: Budget, seed: u64) {
         self.descend(&mut budget);
         let (several, machine) = (self.request.towers() > 1, self.trials.machine());

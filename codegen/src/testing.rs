@@ -1,5 +1,6 @@
-//! For tests and benchmarks: random pairs of machines, plans written by hand, base conversions, and simple transform programs.
-//! In these programs each stage goes through memory, no register is reused, and the code does not depend on the machine.
+//! For tests and benchmarks: random pairs of machines, plans written by hand, base conversions, and simple
+//! transform programs. In these programs each stage goes through memory, no register is reused, and the code
+//! does not depend on the machine.
 
 pub mod pairs;
 pub mod plans;

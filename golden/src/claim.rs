@@ -15,8 +15,8 @@ pub(crate) struct Valid<'c> {
 }
 
 impl<'c> Valid<'c> {
-    /// Checks a claim: its operations are known and have as many operands as they take, all settings are given, none is unknown,
-    /// and each has a value of its kind that suits the others.
+    /// Checks a claim: its operations are known and have as many operands as they take, all settings are
+    /// given, none is unknown, and each has a value of its kind that suits the others.
     ///
     /// # Errors
     /// Returns every violation.

@@ -1,7 +1,8 @@
 //! Operations coefficient by coefficient.
 
 /// Declares an operation: its operands with their ranges, perhaps a scalar, the result, the definition, the
-/// residue of the result for words of the operands modulo `q`, and the same without a reduction for the tests.
+/// residue of the result for words of the operands modulo `q`, and the same without a reduction for the
+/// tests.
 macro_rules! elementwise {
     (
         $name:ident($($range:ident $operand:ident),+ $(; $scalar:ident)?) = $result:ident: $definition:literal,

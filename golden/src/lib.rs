@@ -1,8 +1,8 @@
 //! The golden model: the meaning of every ring operation.
 //!
-//! A program states its results as a [`Claim`]: `y = ntt(x), n=1024, modulus=0x.., root=0x..`. A result is an expression: a
-//! tree of operations on inputs and numbers. This crate knows the operations. Each one is a file in `ops` with its [`Signature`]
-//! and its result.
+//! A program states its results as a [`Claim`]: `y = ntt(x), n=1024, modulus=0x.., root=0x..`. A result is an
+//! expression: a tree of operations on inputs and numbers. This crate knows the operations. Each one is a
+//! file in `ops` with its [`Signature`] and its result.
 //!
 //! * [`find`] looks an operation up; [`OPERATIONS`] lists all.
 //! * [`check`](check()) rejects a program whose claims are invalid.

@@ -182,8 +182,8 @@ pub(crate) fn value_fault(spec: &SettingSpec, value: &Setting, part: ClaimPart) 
     }
 }
 
-/// The range is wider than that of `ring`, which this crate does not import: a claim may be of any vector that a
-/// memory holds.
+/// The range is wider than that of `ring`, which this crate does not import: a claim may be of any vector
+/// that a memory holds.
 fn degree_fault(name: &str, n: u128, part: ClaimPart) -> Option<ClaimFault> {
     if n > MAX_VDM_WORDS.into() {
         Some(ClaimFault::new(part, format!("{name} = {n} is larger than any memory")))

@@ -10,8 +10,9 @@ use std::time::Duration;
 /// The longest time until a signal is noticed.
 pub(crate) const LOOK: Duration = Duration::from_millis(20);
 
-/// The result of work in a thread of its own, without the interpreter's lock. A signal ends the wait with the exception of its
-/// handler; the thread then goes on, since a simulation cannot stop halfway, and its result is dropped.
+/// The result of work in a thread of its own, without the interpreter's lock. A signal ends the wait with the
+/// exception of its handler; the thread then goes on, since a simulation cannot stop halfway, and its result
+/// is dropped.
 pub(crate) fn wait<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,

@@ -45,7 +45,8 @@ impl PyRingProgram {
 
 #[pymethods]
 impl PyRingProgram {
-    /// Generates a program for the parameter set with this built-in name, or in this file. The options are names and texts.
+    /// Generates a program for the parameter set with this built-in name, or in this file. The options are
+    /// names and texts.
     #[staticmethod]
     fn generate(
         py: Python<'_>,
@@ -151,8 +152,8 @@ impl PyRingProgram {
         self.program.outputs().iter().map(|group| (group.name.clone(), group.limbs.len())).collect()
     }
 
-    /// Runs the program. Inputs have a list of limbs; those without one are drawn from the seed. A page is written to
-    /// `page`.
+    /// Runs the program. Inputs have a list of limbs; those without one are drawn from the seed. A page is
+    /// written to `page`.
     #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
     fn run(
         &self,

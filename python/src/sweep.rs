@@ -39,8 +39,8 @@ pub(crate) fn sweep(
     watched(py, plan.len(), progress.as_ref(), |shared| pool.install(|| simulate(&plan, &folder, shared)))
 }
 
-/// Searches a space, or goes on with the search in the folder, and writes the results there. Returns the number of failed
-/// designs. `progress` is called with the number of evaluated designs and `evaluations`.
+/// Searches a space, or goes on with the search in the folder, and writes the results there. Returns the
+/// number of failed designs. `progress` is called with the number of evaluated designs and `evaluations`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
 pub(crate) fn explore(

@@ -185,8 +185,8 @@ fn gate_mm2(machine: &Machine) -> f64 {
 }
 
 impl AreaConstants {
-    /// The area of a single-port SRAM macro in mm². The columns, one per bit of a word, are the part that does not
-    /// depend on its size.
+    /// The area of a single-port SRAM macro in mm². The columns, one per bit of a word, are the part that
+    /// does not depend on its size.
     pub fn sram_mm2(&self, bytes: f64, word_bits: f64) -> f64 {
         (self.sram_macro_um2 * (word_bits / 128.0) + self.sram_um2_per_byte * bytes) * 1e-6
     }

@@ -269,8 +269,8 @@ pub fn sbar(machine: &Machine) -> Crossbar {
     }
 }
 
-/// The registers that divide an access to a bank of the VDM into cycles: in each cycle beyond one, a word and its address in the
-/// bank.
+/// The registers that divide an access to a bank of the VDM into cycles: in each cycle beyond one, a word and
+/// its address in the bank.
 pub fn vdm_access(machine: &Machine) -> Gates {
     let address = (machine.vdm_bank_bytes() * 8.0 / f64::from(machine.isa.word_bits)).log2().ceil();
     let stages = f64::from(machine.vdm_access_cycles() - 1);

@@ -43,7 +43,8 @@ pub fn errors(program: &Program, machine: &Machine) -> Vec<Defect> {
     errors
 }
 
-/// The outputs of a program that have the same words whatever its inputs are. Words to compare them with show nothing.
+/// The outputs of a program that have the same words whatever its inputs are. Words to compare them with show
+/// nothing.
 pub fn constant_outputs<'p>(program: &'p Program, machine: &Machine) -> Vec<&'p Symbol> {
     let mut flow = Flow::new(program, machine, Follow::Origins);
     flow.run();

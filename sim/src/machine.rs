@@ -303,8 +303,8 @@ impl Machine {
         self.with_costs_of(other) == other.with_costs_of(other)
     }
 
-    /// The values that decide the cycles of a program that fits, each as resolved, and all others as on `base`: equal
-    /// for two machines if they have the same timing.
+    /// The values that decide the cycles of a program that fits, each as resolved, and all others as on
+    /// `base`: equal for two machines if they have the same timing.
     pub fn with_costs_of(&self, base: &Self) -> Values {
         let mut values = self.resolved().values;
         // Beside the cycles of an access, which are written out, the size of the VDM decides nothing.

@@ -1,11 +1,12 @@
 //! The energy of a run by origin, and its power.
 //!
 //! * *Kernels*: the events of instructions ([`Energy`]). The paper prints this part.
-//! * *Off chip*: each transferred bit, in the memory and in its interface, and the background power of the stacks.
+//! * *Off chip*: each transferred bit, in the memory and in its interface, and the background power of the
+//!   stacks.
 //! * *Bus*: each transferred bit on the wires between interface and banks ([`Floorplan`]).
 //! * *Generator*: each byte of a key that is expanded from a seed.
-//! * *Static*: leakage of the chip, and LAW engines that are clocked without a multiplication. The paper's energy has
-//!   neither, so its 49.18 uJ are to be compared with the first part.
+//! * *Static*: leakage of the chip, and LAW engines that are clocked without a multiplication. The paper's
+//!   energy has neither, so its 49.18 uJ are to be compared with the first part.
 
 use crate::area::{Area, Usage};
 use crate::clock::Clock;
@@ -29,7 +30,8 @@ pub struct RunEnergy {
     pub generator: f64,
     /// The clocks of LAW engines without a multiplication.
     pub idle_clocks: f64,
-    /// The leakage of the chip without the interface of the off-chip memory, of which no leakage is published.
+    /// The leakage of the chip without the interface of the off-chip memory, of which no leakage is
+    /// published.
     pub leakage: f64,
 }
 

@@ -9,8 +9,8 @@ pub use crate::machine::{
 use crate::machine::PRINTED_VDM_MIB;
 
 impl Technology {
-    /// The clock of a single-port SRAM of `bytes` bytes, in GHz, if an access is spread over `cycles` cycles. Its macros
-    /// limit it to the fastest point.
+    /// The clock of a single-port SRAM of `bytes` bytes, in GHz, if an access is spread over `cycles` cycles.
+    /// Its macros limit it to the fastest point.
     pub fn sram_ghz(&self, bytes: f64, cycles: u32) -> f64 {
         let macros = self.clock.iter().map(|point| point.ghz).fold(0.0, f64::max);
         let banks = f64::from(PRINTED_VDM_MIB) * 1024.0 * 1024.0 / bytes;

@@ -22,7 +22,8 @@ pub(super) fn show(session: Session, title: String) -> Result<(), Failure> {
     if stop.load(Ordering::Relaxed) { Err(signals::stopped(None)) } else { Ok(()) }
 }
 
-/// Exits when the terminal closes even if SIGHUP is ignored; crossterm would busy-loop on the end of the input.
+/// Exits when the terminal closes even if SIGHUP is ignored; crossterm would busy-loop on the end of the
+/// input.
 fn end_with_the_terminal() {
     #[cfg(unix)]
     std::thread::spawn(|| {
@@ -39,7 +40,8 @@ const WAIT: Duration = Duration::from_millis(200);
 
 /// Draws the screen and reads keys until the user leaves or a signal arrives.
 fn answer(app: &mut App, terminal: &mut DefaultTerminal, stop: &AtomicBool) -> io::Result<()> {
-    // From the first poll on, a change of the terminal's size is an event; without it, one during the first draw is lost.
+    // From the first poll on, a change of the terminal's size is an event; without it, one during the first
+    // draw is lost.
     event::poll(Duration::ZERO)?;
     let mut has_changed = true;
     while !app.is_done() && !stop.load(Ordering::Relaxed) {

@@ -44,7 +44,8 @@ pub(crate) struct Args {
     /// Write the lines of each call in place of functions and calls
     #[arg(long)]
     flat: bool,
-    /// Folder for plaintexts: NAME.npy of each input that needs neither key nor message, for `rpu run --inputs`
+    /// Folder for plaintexts: NAME.npy of each input that needs neither key nor message, for `rpu run
+    /// --inputs`
     #[arg(long, value_name = "FOLDER", value_parser = files::folder())]
     plaintexts: Option<PathBuf>,
 }

@@ -27,12 +27,12 @@ use std::path::{Component, Path, PathBuf};
 pub(super) struct RingArgs {
     #[command(flatten)]
     file: RingFileArgs,
-    /// Folder with the inputs of a ring program that no `--input` names: NAME.npy, NAME.bin or NAME.json, in the forms of
-    /// `--input`
+    /// Folder with the inputs of a ring program that no `--input` names: NAME.npy, NAME.bin or NAME.json, in
+    /// the forms of `--input`
     #[arg(long = "inputs", value_name = "FOLDER", value_parser = files::folder())]
     folder: Option<PathBuf>,
-    /// Origin of a ring program's keys: inputs whose names contain `key` or `evk`, or end in `.b.J` or `.a.J`; and the
-    /// manifest's list `seeded`
+    /// Origin of a ring program's keys: inputs whose names contain `key` or `evk`, or end in `.b.J` or
+    /// `.a.J`; and the manifest's list `seeded`
     #[arg(long, value_parser = origins())]
     keys: Option<Keys>,
     /// What the search for the mapping of a ring program minimises; by default cycles

@@ -239,3 +239,32 @@ fn only_files_of_operations_and_registries_name_operations() {
     }
     assert!(named.is_empty(), "{named:#?}");
 }
+
+/// rustfmt leaves comments alone. Rows of tables have the width that they need, and so have lines of examples.
+#[test]
+fn comments_are_as_narrow_as_the_code() {
+    let settings = fs::read_to_string(repository("rustfmt.toml")).unwrap();
+    let (_, width) = settings.split_once("max_width = ").expect("the width of the code");
+    let width: usize = width.lines().next().unwrap().parse().expect("a number");
+    let root = repository(".");
+    let mut wide = Vec::new();
+    for (path, text) in crate_folders().iter().flat_map(|folder| sources(&Path::new(&root).join(folder))) {
+        let mut is_example = false;
+        for (number, line) in (1..).zip(text.lines()) {
+            let Some(comment) = line.trim_start().strip_prefix("//") else { continue };
+            let comment = comment.trim_start_matches(['/', '!', ' ']);
+            is_example ^= comment.starts_with("```");
+            if line.chars().count() > width && !is_example && !comment.starts_with('|') {
+                wide.push(format!("{}:{number}", path.display()));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "{wide:#?}");
+}
+
+/// The folders of all crates.
+fn crate_folders() -> Vec<String> {
+    let folders = workspace().into_values().map(|here| here.folder);
+    // That of the command line holds all others, and what cargo builds.
+    folders.filter(|folder| !folder.is_empty()).chain(["src".to_owned(), "tests/cli".to_owned()]).collect()
+}

@@ -143,8 +143,8 @@ fn every_code_and_every_directive_is_in_the_book() {
     assert_eq!(directives.filter(missing).count(), 0);
 }
 
-/// The chapter of a specification: the documentation of source files, the first of which begins the chapter. The others
-/// are sections with a heading.
+/// The chapter of a specification: the documentation of source files, the first of which begins the chapter.
+/// The others are sections with a heading.
 fn specification(title: &str, sources: &[(&str, &str)], chapter: &str) {
     let mut page = String::new();
     for (heading, source) in sources {

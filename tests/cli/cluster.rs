@@ -1,5 +1,5 @@
-//! A job array on a real SLURM. Tests start in the order of their names. This one waits for most of its time, and here it is
-//! among the first.
+//! A job array on a real SLURM. Tests start in the order of their names. This one waits for most of its time,
+//! and here it is among the first.
 
 use crate::common::repository;
 use std::io::{self, Write};

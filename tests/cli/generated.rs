@@ -9,7 +9,8 @@ use std::io::Write;
 use std::path::Path;
 use test_client::Client;
 
-/// A small set with a bootstrap: one matrix of CoeffToSlot, EvalMod of degree 2 with a double angle, one of SlotToCoeff.
+/// A small set with a bootstrap: one matrix of CoeffToSlot, EvalMod of degree 2 with a double angle, one of
+/// SlotToCoeff.
 const BOOTSTRAP: &str = "n = 512\nq = [{ bits = 45, count = 7 }]\np = [{ bits = 60, count = 3 }]\n\
     digits = 2\nsecurity = \"none\"\n[bootstrap]\nscale_bits = 30\nmessage_ratio_bits = 8\ncoeff_to_slot = 1\n\
     eval_mod = 3\nslot_to_coeff = 1\nrange = 4\ndegree = 2\ndouble_angles = 1\nephemeral_weight = 8\n\
@@ -31,8 +32,8 @@ struct Run {
 /// It has millions of lines.
 const TOO_LONG: &str = "resnet20";
 
-/// One for each other program. A bootstrap's matrices of few slots take few rotations, which are kernels. The library
-/// has the transforms of the others.
+/// One for each other program. A bootstrap's matrices of few slots take few rotations, which are kernels. The
+/// library has the transforms of the others.
 const RUNS: [Run; 10] = [
     Run { program: "keyswitch", generate: &["--set", "s.toml", "--n", "2048"], run: &[] },
     Run { program: "hmult", generate: &["--set", "s.toml", "--n", "2048"], run: &[] },

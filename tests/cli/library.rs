@@ -10,8 +10,8 @@ fn the_table_of_the_best_programs_is_fresh() {
     snapshot::fresh(repository("docs/library.md"), mark.to_owned() + &succeed(Path::new("."), &["library"]));
 }
 
-/// The committed library is what the command builds. A small task comes out of the least effort too; `RPU_LIBRARY_TASKS` names
-/// tasks to build with the effort of the library, which takes longer.
+/// The committed library is what the command builds. A small task comes out of the least effort too;
+/// `RPU_LIBRARY_TASKS` names tasks to build with the effort of the library, which takes longer.
 #[test]
 fn a_small_task_of_the_library_is_rebuilt() {
     let folder = tempfile::tempdir().unwrap();

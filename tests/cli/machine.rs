@@ -185,7 +185,8 @@ fn a_plan_fits_its_schema() {
     assert_eq!(validate(&schema, &document), Ok(()));
 }
 
-/// Measurements of an earlier search are input: the winner is timed again, and without a cache the search goes on.
+/// Measurements of an earlier search are input: the winner is timed again, and without a cache the search
+/// goes on.
 #[test]
 fn a_changed_cache_gives_no_plan() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,8 @@
 //! What commands print: each to the last character, on both outputs, with its status.
 //!
-//! Each case is a file in `tests/cli/show`, in the format of `tests/cli/refuse`, with any number of commands, which run one
-//! after the other in one folder. `BLESS=1 cargo test -p rpu-toolchain --test cli show` writes what they print.
+//! Each case is a file in `tests/cli/show`, in the format of `tests/cli/refuse`, with any number of commands,
+//! which run one after the other in one folder. `BLESS=1 cargo test -p rpu-toolchain --test cli show` writes
+//! what they print.
 
 use crate::common::{Case, names, repository, rpu};
 use rayon::prelude::*;

@@ -48,8 +48,8 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Assembles a repetition, the first of the statements. Returns the number of statements after the first that belong to
-    /// it.
+    /// Assembles a repetition, the first of the statements. Returns the number of statements after the first
+    /// that belong to it.
     fn repeat(&mut self, statements: &mut [Statement<'a>]) -> usize {
         let (mut depth, mut deepest) = (0, 0);
         let end = statements.iter().position(|statement| {

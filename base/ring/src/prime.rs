@@ -34,8 +34,8 @@ pub fn largest_primes(bits: u32, degree: Degree, count: usize) -> Result<Vec<u12
     }
 }
 
-/// The prime nearest to `value` that is 1 mod 2n, for the `degree` n; the smaller one of two. None if no prime of at most 128 bits
-/// is 1 mod 2n.
+/// The prime nearest to `value` that is 1 mod 2n, for the `degree` n; the smaller one of two. None if no
+/// prime of at most 128 bits is 1 mod 2n.
 pub fn nearest_prime(value: u128, degree: Degree) -> Option<u128> {
     let order = degree.order();
     let start = value.saturating_sub(1) / order * order + 1;

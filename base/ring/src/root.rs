@@ -50,7 +50,8 @@ pub fn smallest_root(modulus: u128, degree: Degree) -> Result<u128, Error> {
         .map(|base| q.pow(base, (modulus - 1) / degree.order()))
         .find(|&candidate| q.pow(candidate, degree.get().into()) == modulus - 1)
         .ok_or(Error::NotPrime(modulus))?;
-    // The other primitive roots are its odd powers. The n-th power is -1, so that half of them are the negatives of the rest.
+    // The other primitive roots are its odd powers. The n-th power is -1, so that half of them are the
+    // negatives of the rest.
     let even = powers(&q, q.mul(root, root), degree.len() / 2);
     let mut odd = vec![0; even.len()];
     vector::multiply_scalar(&q, &mut odd, &even, root);

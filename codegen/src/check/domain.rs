@@ -94,7 +94,8 @@ pub(super) enum Polynomial {
     Reduced(PolynomialId),
     /// A linear combination of other kinds, in their order, with factors from 1 to q - 1.
     Linear(Rc<[(PolynomialId, u128)]>),
-    /// The coefficients of a polynomial that is no sum and no product, moved cyclically: word i has the one of word i + k.
+    /// The coefficients of a polynomial that is no sum and no product, moved cyclically: word i has the one
+    /// of word i + k.
     Rotated(PolynomialId, u32),
     /// Not a polynomial but a sum of elements at several positions, in order.
     Mixture(Rc<[Element]>),
@@ -228,7 +229,8 @@ impl Domain {
         }
     }
 
-    /// The residues of a polynomial that may have any words in the tower of its buffer; another polynomial itself.
+    /// The residues of a polynomial that may have any words in the tower of its buffer; another polynomial
+    /// itself.
     pub(crate) fn residues(&mut self, p: PolynomialId) -> PolynomialId {
         if self.is_words(p) { self.reduced(p, self.tower_of(p)) } else { p }
     }
@@ -284,7 +286,8 @@ impl Domain {
         }
     }
 
-    /// A product as a combination of products, so that the order and the grouping of operations do not matter.
+    /// A product as a combination of products, so that the order and the grouping of operations do not
+    /// matter.
     fn expanded(&mut self, p: PolynomialId, q: PolynomialId, pointwise: bool) -> PolynomialId {
         let key = (p.min(q), p.max(q));
         if let Some(&known) = self.products[usize::from(pointwise)].get(&key) {

@@ -285,7 +285,8 @@ fn same_position(u: Element, v: Element) -> bool {
     position(u) == position(v)
 }
 
-/// A mixture or a product of coefficients at several positions, as an element: no polynomial modulo X - psi^0 is one.
+/// A mixture or a product of coefficients at several positions, as an element: no polynomial modulo X - psi^0
+/// is one.
 fn nowhere(polynomial: PolynomialId) -> Element {
     Element { polynomial, root: 0, coefficient: 0, twist: 0, log_scale: 0, log_degree: 0 }
 }

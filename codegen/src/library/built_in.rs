@@ -80,8 +80,8 @@ impl Library {
         nearest.into_iter().flatten()
     }
 
-    /// The recipes for a request's operation and degree in another number of rings: those for the most similar number first,
-    /// of these those for similar targets.
+    /// The recipes for a request's operation and degree in another number of rings: those for the most
+    /// similar number first, of these those for similar targets.
     pub fn nearest_of_other_towers<'a>(
         &'a self,
         request: &Request,
@@ -109,8 +109,8 @@ impl Library {
         file.filter(|file| file.task.towers == nearest.towers).map(|file| (&*file.task, file.speeds())).next()
     }
 
-    /// The tasks of a request's operation and degree, those with the most similar number of rings first. Several rings have
-    /// no use for the recipe of one.
+    /// The tasks of a request's operation and degree, those with the most similar number of rings first.
+    /// Several rings have no use for the recipe of one.
     fn tasks_by_towers(&self, request: &Request) -> Vec<&Task> {
         let towers = request.towers();
         let tasks = self.tasks_of(request.operation.name(), request.n());

@@ -8,8 +8,8 @@ use sim::machine::{Assignment, keys};
 use std::sync::LazyLock;
 use toml::{Table, Value};
 
-/// The properties of a machine that decide which recipe is fast on it: the values of the keys whose row in the table of keys says
-/// so. By default those of the paper's machine.
+/// The properties of a machine that decide which recipe is fast on it: the values of the keys whose row in
+/// the table of keys says so. By default those of the paper's machine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Target(Vec<Value>);
 
@@ -64,8 +64,8 @@ impl Target {
         self.properties().zip(usual.0).filter(|((_, _, own), usual)| *own != usual).map(|(own, _)| own)
     }
 
-    /// The dissimilarity of two targets. The vector length weighs most, since plans depend on it. Next comes the ratio of
-    /// banks to HPLEs: it decides whether memory or arithmetic is the bottleneck.
+    /// The dissimilarity of two targets. The vector length weighs most, since plans depend on it. Next comes
+    /// the ratio of banks to HPLEs: it decides whether memory or arithmetic is the bottleneck.
     pub(super) fn distance(&self, other: &Self) -> u32 {
         let of = |(property, (own, others)): (&Property, (&Value, &Value))| {
             let number = |value: &Value| value.as_integer().unwrap_or_default();

@@ -23,8 +23,8 @@
 //!
 //! The code depends on g by its tables, by addresses, and by the exchanges that it can omit.
 //!
-//! The method `memory` (`automorphism/memory.rs`) has neither arithmetic nor shuffles. On a machine with a lane
-//! permuter, `permuter` takes one shuffle for each vector of values.
+//! The method `memory` (`automorphism/memory.rs`) has neither arithmetic nor shuffles. On a machine with a
+//! lane permuter, `permuter` takes one shuffle for each vector of values.
 
 mod memory;
 mod network;

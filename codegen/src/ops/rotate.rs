@@ -19,7 +19,8 @@ impl RingOp for Rotate {
             let places = (ring.number("by") % u128::from(n)) as u32;
             let tower = ring.tower();
             let at = |buffer, word| MemRef { buffer, word, mode: AddressMode::Linear };
-            // Whole vectors come from the operand itself. Others cross its end: a copy goes on with its beginning.
+            // Whole vectors come from the operand itself. Others cross its end: a copy goes on with its
+            // beginning.
             let source = if places.is_multiple_of(lanes) {
                 x
             } else {

@@ -132,16 +132,16 @@ fn stage_within_vectors(ring: &mut RingBuilder<'_>, stage: u32, done: u32, strea
     }
 }
 
-/// The factor of a lane of a stream. The lane's low bits are the copy, with the factor negated in the second one,
-/// and the `done` bits of the block.
+/// The factor of a lane of a stream. The lane's low bits are the copy, with the factor negated in the second
+/// one, and the `done` bits of the block.
 fn factor(n: u32, stage: u32, done: u32, stream: u32, lane: u32) -> Number {
     let block = stream << done | lane >> 1 & ((1 << done) - 1);
     let negated = if lane & 1 == 1 { n } else { 0 };
     Number::Root { exponent: root_of_block(n.ilog2(), stage, block) + negated, scaled: false }
 }
 
-/// A stage of the inverse transform that pairs neighbours. A lane's high bits are the copy, with the factor negated
-/// in the second one, and the index of the element in its block.
+/// A stage of the inverse transform that pairs neighbours. A lane's high bits are the copy, with the factor
+/// negated in the second one, and the index of the element in its block.
 fn stage_of_neighbours(ring: &mut RingBuilder<'_>, stage: u32, streams: &mut [ValueId]) {
     let (n, tower, lane_bits) = (ring.n(), ring.tower(), ring.code.isa.vector_length().ilog2());
     let factors = lane_factors(ring, |lane| {
@@ -159,8 +159,8 @@ fn stage_of_neighbours(ring: &mut RingBuilder<'_>, stage: u32, streams: &mut [Va
     }
 }
 
-/// A stage of the inverse transform that pairs vectors. The last one multiplies its results by the twist: four
-/// products, which do not wait for each other.
+/// A stage of the inverse transform that pairs vectors. The last one multiplies its results by the twist:
+/// four products, which do not wait for each other.
 fn inverse_stage_between_vectors(ring: &mut RingBuilder<'_>, stage: u32, streams: &mut [ValueId]) {
     let (n, tower, lanes) = (ring.n(), ring.tower(), ring.code.isa.vector_length());
     let is_last = stage + 1 == n.ilog2();

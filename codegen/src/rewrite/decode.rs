@@ -7,7 +7,8 @@ use arrayvec::ArrayVec;
 use b512_asm::reg::{REGISTERS, VReg};
 use b512_asm::{AddressMode, Direction, Instr, LaneMap, Operand, Pipe, Program, Role, Space};
 
-/// The buffer of all memory. The symbols are its parts: they may share words, and an access may reach several.
+/// The buffer of all memory. The symbols are its parts: they may share words, and an access may reach
+/// several.
 const MEMORY: BufferId = BufferId(0);
 
 /// A program as vector code.

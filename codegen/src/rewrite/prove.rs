@@ -1,7 +1,7 @@
 //! Proof that a program computes its claims.
 //!
-//! The program is decoded to vector code, with its tables as known numbers. The checker of schedules proves that both compute
-//! the same, the checker of lowerings that the code computes the claims.
+//! The program is decoded to vector code, with its tables as known numbers. The checker of schedules proves
+//! that both compute the same, the checker of lowerings that the code computes the claims.
 
 use super::RewriteError;
 use super::decode::{Decoded, decode};
@@ -126,7 +126,8 @@ fn claims(program: &Program, code: &mut Code) -> Result<Vec<Claim>, ProofError> 
     Ok(claims)
 }
 
-/// Gives each ring without a claimed psi one that its tables have, for products by transforms: any psi will do.
+/// Gives each ring without a claimed psi one that its tables have, for products by transforms: any psi will
+/// do.
 fn find_roots(code: &mut Code) {
     let tables = code.buffers.iter().filter(|buffer| buffer.role == Role::Table);
     let words: Vec<u128> = tables.flat_map(|table| table.content.iter().copied()).collect();
@@ -138,8 +139,8 @@ fn find_roots(code: &mut Code) {
     }
 }
 
-/// Turns the words of tables into known numbers: multiplications by loaded tables have constants, and no code loads the
-/// tables. Returns the number of each instruction before.
+/// Turns the words of tables into known numbers: multiplications by loaded tables have constants, and no code
+/// loads the tables. Returns the number of each instruction before.
 fn know_tables(code: &mut Code) -> Vec<u32> {
     let numbers: Vec<FxHashMap<u128, Number>> = code.towers.iter().map(roots).collect();
     for scalar in 0..code.scalars.len() {

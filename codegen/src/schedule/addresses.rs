@@ -33,7 +33,8 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// An instruction of the code with the registers of its vector operands, in operand order, and of its scalar.
+    /// An instruction of the code with the registers of its vector operands, in operand order, and of its
+    /// scalar.
     ///
     /// # Errors
     /// Returns an error if a buffer is too large for the address field.

@@ -8,8 +8,8 @@ use b512_asm::reg::REGISTERS;
 
 /// The scalars in registers, and the instructions that need them.
 ///
-/// A scalar with undispatched users is in one register or is one of the `missing`. A scalar leaves its register
-/// at the dispatch of its last user.
+/// A scalar with undispatched users is in one register or is one of the `missing`. A scalar leaves its
+/// register at the dispatch of its last user.
 #[derive(Clone)]
 pub(super) struct ScalarRegisters<'a> {
     code: &'a Code,
@@ -42,8 +42,8 @@ impl<'a> ScalarRegisters<'a> {
         self.register[scalar.index()]
     }
 
-    /// The missing scalar with the first use, and a register for it: a free one, or else the one of the scalar with
-    /// the furthest next use, if that use comes later.
+    /// The missing scalar with the first use, and a register for it: a free one, or else the one of the
+    /// scalar with the furthest next use, if that use comes later.
     pub(super) fn next(&self) -> Option<(ScalarId, SReg)> {
         if self.missing == 0 {
             return None;

@@ -179,8 +179,8 @@ impl Tuning {
         machine.with(&self.assume).unwrap_or_else(|| machine.clone())
     }
 
-    /// The machine that the scheduler assumes, [under one placement](under_one_placement). A machine whose values have no
-    /// room for the margins has none.
+    /// The machine that the scheduler assumes, [under one placement](under_one_placement). A machine whose
+    /// values have no room for the margins has none.
     pub(crate) fn scheduled_for(&self, machine: &Machine) -> Machine {
         let mut machine = under_one_placement(&self.assumed(machine)).resolved();
         let margins = |values: &mut Values| {

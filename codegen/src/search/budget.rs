@@ -2,8 +2,9 @@
 
 use crate::plan::derive::beam_width;
 
-/// The budget of a quick search: steps of the scheduler, and instructions to schedule. [Steps](crate::schedule::Scheduled::steps)
-/// take about as long on one machine as on another, instructions do not.
+/// The budget of a quick search: steps of the scheduler, and instructions to schedule.
+/// [Steps](crate::schedule::Scheduled::steps) take about as long on one machine as on another, instructions
+/// do not.
 const STEPS: u64 = 1_680_000;
 const INSTRUCTIONS: u64 = 380_000;
 /// The most trials of a quick search. Small programs gain nothing from more.
@@ -59,7 +60,8 @@ impl Budget {
         self.spend(instructions * schedules + code, schedules)
     }
 
-    /// Pays for the derivation of so many plans for a transform with `bits` index bits, if the budget allows it.
+    /// Pays for the derivation of so many plans for a transform with `bits` index bits, if the budget allows
+    /// it.
     pub(super) fn pay_for_plans(&mut self, count: usize, bits: u32) -> bool {
         // Fitted to the times of derivations.
         self.spend(beam_width(count) as u64 * u64::from(bits).pow(3) / 2, 0)
@@ -79,8 +81,8 @@ impl Budget {
 mod tests {
     use super::*;
 
-    /// Twice the effort pays for twice the schedules. A machine with more steps a schedule gets fewer schedules, so that
-    /// searches take about as long on all machines.
+    /// Twice the effort pays for twice the schedules. A machine with more steps a schedule gets fewer
+    /// schedules, so that searches take about as long on all machines.
     #[test]
     fn a_budget_limits_steps_schedules_and_trials() {
         let schedules = |budget, steps, instructions| {

@@ -18,10 +18,10 @@ const FIRST: usize = 2;
 
 /// Searches the recipes of a task for some targets. It starts from nothing: the library has no influence.
 ///
-/// Each search starts from the recipes that were found before, and each recipe goes to all targets for which it is faster than
-/// their own. After a round of searches for all targets come rounds for the first two, which had few recipes to start from, and
-/// for those that are more than 0.5% slower than one that they [dominate](Speed::dominates). The result depends on
-/// the arguments only.
+/// Each search starts from the recipes that were found before, and each recipe goes to all targets for which
+/// it is faster than their own. After a round of searches for all targets come rounds for the first two,
+/// which had few recipes to start from, and for those that are more than 0.5% slower than one that they
+/// [dominate](Speed::dominates). The result depends on the arguments only.
 ///
 /// # Errors
 /// Returns the error of the first candidate if a target has no program.

@@ -93,8 +93,8 @@ fn variants(request: &Request, machine: &Machine, Way { method, plans }: &Way, o
     recipes
 }
 
-/// A recipe, and its schedule for the machine that it was tuned for: the very program if `machine` is better in every respect,
-/// else one for the latencies of that machine.
+/// A recipe, and its schedule for the machine that it was tuned for: the very program if `machine` is better
+/// in every respect, else one for the latencies of that machine.
 pub(super) fn as_tuned(recipe: &Recipe, machine: &Machine, reference: &Machine) -> Vec<Recipe> {
     let other = if machine.dominates(reference) {
         as_on(recipe, reference, machine)
@@ -159,8 +159,8 @@ fn excess(slow: &Machine, fast: &Machine) -> Margin {
     }
 }
 
-/// The limits on live values for forwarding: that of plans that are likely to need it, those that a descent tries, and those for
-/// random changes (`None`: no forwarding). The other registers are for constants.
+/// The limits on live values for forwarding: that of plans that are likely to need it, those that a descent
+/// tries, and those for random changes (`None`: no forwarding). The other registers are for constants.
 const FIRST_FORWARDING: u32 = 44;
 const LIMITS: [Option<u32>; 4] = [None, Some(32), Some(FIRST_FORWARDING), Some(56)];
 const FORWARDINGS: [Option<u32>; 6] = [None, None, Some(32), Some(40), Some(48), Some(56)];
@@ -215,8 +215,8 @@ fn inverses(machine: &Machine) -> &'static [(Algorithm, bool)] {
     }
 }
 
-/// Proven settings: ten that together gave the fastest programs on random machines, the most useful first, and six that
-/// ignore queued instructions, for machines with few HPLEs.
+/// Proven settings: ten that together gave the fastest programs on random machines, the most useful first,
+/// and six that ignore queued instructions, for machines with few HPLEs.
 fn tunings() -> Vec<Tuning> {
     PROVEN.map(|(srams, part)| part.of(Tuning { srams, ..Tuning::default() })).to_vec()
 }

@@ -20,8 +20,8 @@ pub(super) struct Beam {
     settings: usize,
 }
 
-/// The widths of a beam, which tries as many settings. Wide ones find more in the same time than many narrow ones. One of two
-/// settings would try no new ones: the known ones and those of the part before come first.
+/// The widths of a beam, which tries as many settings. Wide ones find more in the same time than many narrow
+/// ones. One of two settings would try no new ones: the known ones and those of the part before come first.
 const WIDTHS: [u64; 2] = [3, 12];
 
 impl Beam {

@@ -19,7 +19,8 @@ const AS_TUNED: usize = 2;
 const PLANS: [usize; 2] = [16, 64];
 /// The number of kinds to try before the others are compared with the best.
 const FIRST_KINDS: usize = 2;
-/// The time for which a balanced plan keeps its busiest pipe busy at most, in percent of the time of the multipliers.
+/// The time for which a balanced plan keeps its busiest pipe busy at most, in percent of the time of the
+/// multipliers.
 const MUCH_LONGER: u64 = 150;
 
 /// The recipes of the library to start from: those for the nearest number of rings.
@@ -28,8 +29,9 @@ pub fn known(request: &Request, machine: &Machine) -> Vec<Recipe> {
     starts(request, machine, task, speeds)
 }
 
-/// The recipes of a task, those for similar machines first, each with the first of the proven settings. The nearest ones come
-/// also with their schedules for the machines that they were tuned for. Before all comes the fastest program of a worse machine.
+/// The recipes of a task, those for similar machines first, each with the first of the proven settings. The
+/// nearest ones come also with their schedules for the machines that they were tuned for. Before all comes
+/// the fastest program of a worse machine.
 ///
 /// `speeds` are those of the machines of the task's [programs](Task::programs), in their order.
 pub(super) fn starts(request: &Request, machine: &Machine, task: &Task, speeds: &[Speed]) -> Vec<Recipe> {
@@ -60,8 +62,9 @@ fn fastest_of_worse<'t>(
 }
 
 impl Search<'_> {
-    /// Tries some of the given recipes, and derived ones: one of each kind, then others of the best kinds. Derived ones come first
-    /// if those given do not suit the machine. If they do, derived ones are tried only if the budget pays for all given ones.
+    /// Tries some of the given recipes, and derived ones: one of each kind, then others of the best kinds.
+    /// Derived ones come first if those given do not suit the machine. If they do, derived ones are tried
+    /// only if the budget pays for all given ones.
     pub(super) fn start(&mut self, given: Vec<Recipe>, times: u32, budget: &mut Budget, share: u64) {
         let suit = given.iter().any(|recipe| self.is_balanced(recipe));
         let mut rest = budget.percent(share);
@@ -78,7 +81,8 @@ impl Search<'_> {
         self.try_kinds(distinct, &mut budget.percent(share));
     }
 
-    /// Recipes with derived plans, the most promising first, if the budget pays for them or nothing else is known.
+    /// Recipes with derived plans, the most promising first, if the budget pays for them or nothing else is
+    /// known.
     fn derived(&self, times: u32, is_needed: bool, budget: &mut Budget) -> Vec<Recipe> {
         let (request, machine) = (self.request, self.trials.machine());
         let [quick, most] = PLANS;
@@ -121,16 +125,17 @@ impl Search<'_> {
         of_plans.fold(PerPipe::default(), |sum, busy| PerPipe::from_fn(|pipe| sum[pipe] + busy[pipe]))
     }
 
-    /// Whether the plans of a recipe keep no pipe busy for much longer than the multipliers. A plan of the library suits a
-    /// machine like that of its target, perhaps not one in which shuffles or accesses take longer.
+    /// Whether the plans of a recipe keep no pipe busy for much longer than the multipliers. A plan of the
+    /// library suits a machine like that of its target, perhaps not one in which shuffles or accesses take
+    /// longer.
     fn is_balanced(&self, recipe: &Recipe) -> bool {
         let busy = self.busy(recipe);
         let most = busy.values().copied().fold(0, u64::max);
         100 * most <= MUCH_LONGER * busy[Pipe::Compute]
     }
 
-    /// The cycles that a recipe's program takes at least: those of its busiest pipe. Forwarding can remove loads and stores,
-    /// but rarely more than half of them.
+    /// The cycles that a recipe's program takes at least: those of its busiest pipe. Forwarding can remove
+    /// loads and stores, but rarely more than half of them.
     pub(super) fn least_cycles(&self, recipe: &Recipe) -> Cycle {
         let mut busy = self.busy(recipe);
         if recipe.forwarding.is_some() {
@@ -139,7 +144,8 @@ impl Search<'_> {
         Cycle(busy.values().copied().fold(0, u64::max))
     }
 
-    /// The instructions of a recipe's program, about. A transform without a plan has four for each vector of a stage.
+    /// The instructions of a recipe's program, about. A transform without a plan has four for each vector of
+    /// a stage.
     pub(super) fn size(&self, recipe: &Recipe) -> u64 {
         let request = self.request;
         let vectors = u64::from(request.n() / self.trials.machine().vector_length()).max(1);
@@ -153,8 +159,8 @@ impl Search<'_> {
     }
 }
 
-/// What recipes of one kind share: the method, the stages and shuffles in each pass, and the order of blocks. They take
-/// similar cycles.
+/// What recipes of one kind share: the method, the stages and shuffles in each pass, and the order of blocks.
+/// They take similar cycles.
 fn kind(recipe: &Recipe) -> (&Option<String>, Vec<&str>, Order) {
     (&recipe.method, recipe.plans.iter().map(|plan| plan.name.as_str()).collect(), recipe.order)
 }

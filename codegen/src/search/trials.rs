@@ -54,7 +54,8 @@ impl<'a> Trials<'a> {
         Ok(simulate(self.machine, &outline).cycles)
     }
 
-    /// The scheduler's [steps](crate::schedule::Scheduled::steps) for a recipe, if it has a program on this machine.
+    /// The scheduler's [steps](crate::schedule::Scheduled::steps) for a recipe, if it has a program on this
+    /// machine.
     pub(super) fn steps(&self, recipe: &Recipe) -> Option<u64> {
         let prepared = self.prepared(recipe).ok()?;
         prepared.schedule(self.machine, &recipe.tuning).ok().map(|scheduled| scheduled.steps)

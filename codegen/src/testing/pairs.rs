@@ -130,8 +130,9 @@ impl Pair {
     }
 }
 
-/// Pairs that differ in what programs feel most: a delay of each issue, slow shuffles on few HPLEs, whose plans need few of them,
-/// the multiplier of the library's programs, and the HPLEs for vectors of each length.
+/// Pairs that differ in what programs feel most: a delay of each issue, slow shuffles on few HPLEs, whose
+/// plans need few of them, the multiplier of the library's programs, and the HPLEs for vectors of each
+/// length.
 pub fn selected() -> Vec<Pair> {
     let pair = |n, shared: &[(&'static str, &'static str)], key, [better, worse]: [&'static str; 2]| {
         let with = |value| shared.iter().copied().chain([(key, value)]).collect::<Values>();
@@ -163,8 +164,8 @@ fn make_possible(values: &mut Values) {
     }
 }
 
-/// Random pairs of machines, `default` many, for degrees up to `most`. The environment variables `RPU_PAIRS`, for a number of
-/// pairs of any degree, and `RPU_SEED` override the arguments.
+/// Random pairs of machines, `default` many, for degrees up to `most`. The environment variables `RPU_PAIRS`,
+/// for a number of pairs of any degree, and `RPU_SEED` override the arguments.
 ///
 /// # Panics
 /// Panics if the value of a variable is not a number.

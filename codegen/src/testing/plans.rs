@@ -12,7 +12,8 @@ fn machine(hples: u32, banks: u32, mapping: BankMapping) -> Machine {
     machine
 }
 
-/// Forward plans written by hand, and the machines for which each was made, with the library's most frequent parameters.
+/// Forward plans written by hand, and the machines for which each was made, with the library's most frequent
+/// parameters.
 pub fn by_hand() -> Vec<(Plan, Machine)> {
     use BankMapping::{Interleaved, Xor};
     let (plain, folded) = (machine(128, 128, Interleaved), machine(128, 128, Xor));

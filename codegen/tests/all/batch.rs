@@ -36,8 +36,8 @@ fn ends(operand: u128, i: u128, q: u128) -> u128 {
     [0, q - 1, q / 2, q / 2 + 1][((i + operand) % 4) as usize]
 }
 
-/// Runs a kernel on operands whose words come from `word(operand, index, modulus)`, and compares the result of each
-/// ring.
+/// Runs a kernel on operands whose words come from `word(operand, index, modulus)`, and compares the result
+/// of each ring.
 fn compute(kernel: &Kernel, machine: &Machine, word: &dyn Fn(u128, u128, u128) -> u128) {
     let mut executor = Executor::for_machine(machine);
     executor.load(&kernel.program).unwrap();
@@ -59,8 +59,8 @@ fn compute(kernel: &Kernel, machine: &Machine, word: &dyn Fn(u128, u128, u128) -
     }
 }
 
-/// Every operation at every degree, modulo primes of every size. Beyond the smallest degree, each operation has one size
-/// and one of the inputs; all of them if `RPU_EVERY_SIZE` is set, as in `.ci/long`.
+/// Every operation at every degree, modulo primes of every size. Beyond the smallest degree, each operation
+/// has one size and one of the inputs; all of them if `RPU_EVERY_SIZE` is set, as in `.ci/long`.
 #[test]
 fn every_operation_equals_the_golden_model_at_every_size() {
     const SIZES: [u32; 5] = [30, 60, 100, 127, 128];

@@ -1,7 +1,7 @@
 //! The quality of programs on machines other than the paper's.
 //!
-//! `RPU_PAIRS=1000 cargo test --release -p rpu-codegen --test all quality -- --nocapture` compares so many pairs of
-//! machines; `RPU_SEED=99` draws others.
+//! `RPU_PAIRS=1000 cargo test --release -p rpu-codegen --test all quality -- --nocapture` compares so many
+//! pairs of machines; `RPU_SEED=99` draws others.
 
 use codegen::library::BUILT_IN;
 use codegen::testing::pairs::{ORDERED, Pair, UNORDERED, pairs, selected};
@@ -75,8 +75,8 @@ fn the_pairs_vary_every_key_that_affects_cycles() {
     assert_eq!(names(UNORDERED), of(false));
 }
 
-/// With register file ports for all, a better machine never runs a program slower. So conflicts of these ports
-/// are the only reason why it may: they depend on the cycle of each access.
+/// With register file ports for all, a better machine never runs a program slower. So conflicts of these
+/// ports are the only reason why it may: they depend on the cycle of each access.
 #[test]
 fn without_port_conflicts_no_program_is_slower_on_a_better_machine() {
     let slower: Vec<String> = pairs(64, 4096, 14)
@@ -101,8 +101,8 @@ fn without_port_conflicts_no_program_is_slower_on_a_better_machine() {
     assert!(slower.is_empty(), "{slower:#?}");
 }
 
-/// On the machines of selected and random pairs. How often the better machine of a pair has the slower program, and by
-/// how much, the example `noise` tells.
+/// On the machines of selected and random pairs. How often the better machine of a pair has the slower
+/// program, and by how much, the example `noise` tells.
 #[test]
 fn no_program_is_slower_than_the_classical_one() {
     let pairs: Vec<Pair> = selected().into_iter().chain(pairs(2, 4096, 13)).collect();

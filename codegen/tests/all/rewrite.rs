@@ -19,15 +19,16 @@ use std::path::Path;
 
 /// A prime of 60 bits.
 const Q: u128 = (1 << 60) - 93;
-/// The vectors of the inputs `x`, the table `t`, the scratch memory `s` and the output `y`, which lie in this order.
+/// The vectors of the inputs `x`, the table `t`, the scratch memory `s` and the output `y`, which lie in this
+/// order.
 const VECTORS: [(&str, Role, u32); 4] =
     [("x", Role::Input, 3), ("t", Role::Table, 2), ("s", Role::Scratch, 3), ("y", Role::Output, 3)];
 /// More scalars than registers.
 const SCALARS: u32 = 100;
 const LANES: u32 = Isa::B512.vector_length();
 
-/// Random programs that read defined words only: two vectors of all registers, and all of the scratch memory, are
-/// written first.
+/// Random programs that read defined words only: two vectors of all registers, and all of the scratch memory,
+/// are written first.
 fn programs() -> impl Strategy<Value = Program> {
     prop::collection::vec((0..14u8, any::<[u16; 5]>()), 1..120).prop_map(|choices| program(&choices))
 }
@@ -156,8 +157,9 @@ fn kernel(name: &str) -> Program {
     b512_asm::assemble(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The kernels written by hand take at most 1.1 times the cycles of generated ones, unless their instructions take longer
-/// in any order. `dot2` is no operation of the generator; it takes at most 1.1 times the bound of its instructions.
+/// The kernels written by hand take at most 1.1 times the cycles of generated ones, unless their instructions
+/// take longer in any order. `dot2` is no operation of the generator; it takes at most 1.1 times the bound of
+/// its instructions.
 #[test]
 fn kernels_written_by_hand_reach_generated_ones() {
     let machine = Machine::rpu_128x128();

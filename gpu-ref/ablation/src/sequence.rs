@@ -127,7 +127,8 @@ impl<'p, W: Word> Sequence<'p, W> {
             }
             Execution::SequentialGraph | Execution::DependencyGraph => {
                 let graph = self.graph(execution)?;
-                // SAFETY: the sequence owns the batches, its plans live for 'p, and the order is that of the data.
+                // SAFETY: the sequence owns the batches, its plans live for 'p, and the order is that of the
+                // data.
                 unsafe { graph.launch() }?;
                 // The graph is dropped at the end of this call.
                 self.device.synchronize()

@@ -90,7 +90,8 @@ impl<W: Word> Products<W> {
     }
 
     fn multiply(&self) -> Result<(), Error> {
-        // SAFETY: plans and batches belong to this value, and each device runs its graph in order with its other work.
+        // SAFETY: plans and batches belong to this value, and each device runs its graph in order with its
+        // other work.
         self.graphs.iter().try_for_each(|graph| unsafe { graph.launch() })?;
         let emulated = self.ranks.iter().filter(|rank| rank.plan.device().is_emulated());
         for Rank { plan, factors: [left, right], .. } in emulated {

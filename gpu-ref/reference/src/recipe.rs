@@ -280,7 +280,8 @@ impl Recipe {
         self.settled()
     }
 
-    /// After a change: without the features that the recipe no longer has kernels for, and with products of its own.
+    /// After a change: without the features that the recipe no longer has kernels for, and with products of
+    /// its own.
     fn settled(mut self) -> Self {
         let unsuited: Vec<_> = self.features().filter(|feature| !feature.suits(&self)).collect();
         for feature in unsuited {

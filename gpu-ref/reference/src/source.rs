@@ -211,15 +211,16 @@ pub fn transforms(recipe: &Recipe) -> String {
     strategy(recipe) + &transform_instances(recipe)
 }
 
-/// The kernels that only a product needs, of a recipe whose products have no other. `product` is the heart: fused, it covers the last forward
-/// pass, the products and the first inverse pass; separate or resident, only the products.
-/// `inverse_product_0` is the last inverse pass, unless `product` contains it. Chained, `product` is all of a
-/// product.
+/// The kernels that only a product needs, of a recipe whose products have no other. `product` is the heart:
+/// fused, it covers the last forward pass, the products and the first inverse pass; separate or resident,
+/// only the products. `inverse_product_0` is the last inverse pass, unless `product` contains it. Chained,
+/// `product` is all of a product.
 pub fn product(recipe: &Recipe) -> String {
     strategy(recipe) + &product_instances(recipe)
 }
 
-/// The kernels of [`transforms`] in one file, and the kernels of [`product`] unless products have another recipe.
+/// The kernels of [`transforms`] in one file, and the kernels of [`product`] unless products have another
+/// recipe.
 pub fn everything(recipe: &Recipe) -> String {
     transforms(recipe)
         + &if recipe.of_products().is_some() { String::new() } else { product_instances(recipe) }

@@ -142,7 +142,8 @@ fn crosses_memory_once(device: &Device) {
     assert!(Recipe::new(Strategy::Best, 32, 14).unwrap().with(Feature::Once).is_err());
 }
 
-/// Both passes, and products, in one kernel: a small transform with several tiles, fewer of columns than of rows.
+/// Both passes, and products, in one kernel: a small transform with several tiles, fewer of columns than of
+/// rows.
 fn crosses_memory_in_a_chain(device: &Device) {
     let pass = |points_log, lanes_log| Pass { stages: 5, points_log, lanes_log, blocks: 1 };
     for (bits, most) in [(32, 30), (64, 50), (64, 60)] {

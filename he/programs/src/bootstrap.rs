@@ -39,11 +39,11 @@ pub struct Bootstrap {
 pub enum Steps {
     /// Lattigo's: babies below a power of two, which follows from the number of diagonals.
     Lattigo,
-    /// OpenFHE 1.5.1's: babies from the most negative offset on, a mod-down of the first component for each giant step,
-    /// and the last rescale of CoeffToSlot after the conjugation.
+    /// OpenFHE 1.5.1's: babies from the most negative offset on, a mod-down of the first component for each
+    /// giant step, and the last rescale of CoeffToSlot after the conjugation.
     OpenFhe,
-    /// Cheddar's: 4 babies for up to 16 diagonals and 8 for up to 64, offsets from 0 on. What is left to rotate is in the plaintexts
-    /// of the next matrix.
+    /// Cheddar's: 4 babies for up to 16 diagonals and 8 for up to 64, offsets from 0 on. What is left to
+    /// rotate is in the plaintexts of the next matrix.
     Cheddar,
 }
 

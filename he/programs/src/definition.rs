@@ -103,7 +103,8 @@ pub enum SwitchingKey {
 }
 
 impl SwitchingKey {
-    /// The key, its part and its digit, from the name `KEY.PART.DIGIT` of an input. `None` if it is not the name of a key's input.
+    /// The key, its part and its digit, from the name `KEY.PART.DIGIT` of an input. `None` if it is not the
+    /// name of a key's input.
     pub fn of_input(name: &str) -> Option<(Self, KeyPart, usize)> {
         let (name, digit) = name.rsplit_once('.')?;
         let (name, part) = name.rsplit_once('.')?;

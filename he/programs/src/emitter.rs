@@ -195,8 +195,8 @@ impl Emitter {
         (0..parameters).map(|_| self.fresh()).collect()
     }
 
-    /// Ends the function. Returns the limbs of the program that it reads beside its parameters: further parameters, which follow
-    /// these.
+    /// Ends the function. Returns the limbs of the program that it reads beside its parameters: further
+    /// parameters, which follow these.
     ///
     /// # Panics
     /// Panics outside of a function, or if another one has the name.

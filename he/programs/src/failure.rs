@@ -38,8 +38,8 @@ impl fmt::Display for Failure {
 /// The most terms of an exact sum: the tail of more is next to normal.
 const MOST_EXACT: u64 = 300;
 
-/// log2 of the probability that the sum of `terms` uniform numbers from -1/2 to 1/2 is beyond `bound`, on either side;
-/// minus infinity if it cannot be.
+/// log2 of the probability that the sum of `terms` uniform numbers from -1/2 to 1/2 is beyond `bound`, on
+/// either side; minus infinity if it cannot be.
 fn log2_tail(terms: u64, bound: u32) -> f64 {
     if terms > MOST_EXACT {
         // erfc(x) is below exp(-x^2)/(x sqrt(pi)), and next to it.

@@ -1,12 +1,14 @@
 //! What the program `logistic-regression` computes, in the clear.
 //!
-//! A sample is a row z: its features and a 1 for the intercept, times its class, 1 or -1. Gradient descent takes a point w to
+//! A sample is a row z: its features and a 1 for the intercept, times its class, 1 or -1. Gradient descent
+//! takes a point w to
 //!
 //! ```text
 //! w + rate/rows sum_z sigma(-z w) z    sigma(-x) next to a polynomial of x
 //! ```
 //!
-//! The point is the weights; with Nesterov's momentum, it is ahead of them: weights + 3/4 (weights - weights before).
+//! The point is the weights; with Nesterov's momentum, it is ahead of them: weights + 3/4 (weights - weights
+//! before).
 
 use crate::option::{Names, OptionKind, OptionSpec, Options, definitions};
 use crate::sign::value;
@@ -122,8 +124,8 @@ pub(crate) const INVERSE_RATE: u32 = 2;
 /// The point ahead is the first times the weights, less the second times those before, over the third.
 pub(crate) const AHEAD: [u32; 3] = [7, 3, 4];
 
-/// The coefficients of 1, x and x^3: least squares over -8 to 8, of Han, Song, Cheon and Park, "Logistic Regression on Homomorphic
-/// Encrypted Data at Scale".
+/// The coefficients of 1, x and x^3: least squares over -8 to 8, of Han, Song, Cheon and Park, "Logistic
+/// Regression on Homomorphic Encrypted Data at Scale".
 pub(crate) const CUBIC: [f64; 3] = [0.5, -1.20096 / 8.0, 0.81562 / 512.0];
 
 /// The largest margin of the Chebyshev series.
@@ -132,8 +134,8 @@ pub(crate) const LARGEST: f64 = 16.0;
 /// The degree of the Chebyshev series.
 const DEGREE: usize = 59;
 
-/// sigma(-x) for x from -16 to 16 in the Chebyshev basis of x/16: it equals the sigmoid at the roots of T_60. It is odd but for
-/// the constant.
+/// sigma(-x) for x from -16 to 16 in the Chebyshev basis of x/16: it equals the sigmoid at the roots of T_60.
+/// It is odd but for the constant.
 pub(crate) fn chebyshev() -> Vec<f64> {
     let points = (DEGREE + 1) as f64;
     let coefficient = |j: usize| {

@@ -1,7 +1,8 @@
 //! The matrices of the special FFT, by diagonals.
 //!
-//! The slots z of a polynomial with coefficients c are `z = U (c_lo + i c_hi)`, `U[j][k] = zeta^(5^j k)`, zeta = exp(i pi/n),
-//! for n/2 slots. `U = S_(L-1) .. S_1 S_0 R` with the bit reversal R. The stage S_i has blocks of 2s rows, s = 2^i:
+//! The slots z of a polynomial with coefficients c are `z = U (c_lo + i c_hi)`, `U[j][k] = zeta^(5^j k)`,
+//! zeta = exp(i pi/n), for n/2 slots. `U = S_(L-1) .. S_1 S_0 R` with the bit reversal R. The stage S_i has
+//! blocks of 2s rows, s = 2^i:
 //!
 //! ```text
 //! S_i         (x, y) -> (x + w_j y, x - w_j y)      w_j = exp(2 pi i (5^j mod 8s)/(8s)), j = 0 .. s-1
@@ -33,10 +34,11 @@ pub(crate) struct Matrix {
 pub(crate) enum Packing {
     /// They are not.
     None,
-    /// The result has twice as many slots: M x, then -i M x. Their real parts are those of M x, and its imaginary ones.
+    /// The result has twice as many slots: M x, then -i M x. Their real parts are those of M x, and its
+    /// imaginary ones.
     Split,
-    /// The operand has twice as many slots, of which the upper half is multiplied by i. The sum of the result, which has
-    /// twice as many too, and its rotation by half of them is M (x_lo + i x_hi).
+    /// The operand has twice as many slots, of which the upper half is multiplied by i. The sum of the
+    /// result, which has twice as many too, and its rotation by half of them is M (x_lo + i x_hi).
     Join,
 }
 
@@ -46,7 +48,8 @@ impl Matrix {
         1 << self.stages.iter().min().expect("a matrix has stages")
     }
 
-    /// The places of the diagonals, before reduction modulo the slots: row k has its entry in column k + offset.
+    /// The places of the diagonals, before reduction modulo the slots: row k has its entry in column k +
+    /// offset.
     pub(crate) fn offsets(&self) -> BTreeSet<i64> {
         self.stages.iter().fold(BTreeSet::from([0]), |offsets, &stage| {
             let stride = 1_i64 << stage;
@@ -54,8 +57,8 @@ impl Matrix {
         })
     }
 
-    /// Calls `visit` with the offset and the value of each entry of a row, as a product of entries of stages. The last stage
-    /// is multiplied from the left.
+    /// Calls `visit` with the offset and the value of each entry of a row, as a product of entries of stages.
+    /// The last stage is multiplied from the left.
     fn visit(
         &self,
         roots: &[Vec<Complex64>],

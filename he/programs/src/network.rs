@@ -16,8 +16,8 @@ pub(crate) const CLASSES: usize = 10;
 /// The weights of a window of 3 x 3 pixels.
 pub(crate) const TAPS: usize = 9;
 
-/// A network for images of digits, 8 x 8 pixels: a convolution of windows of 3 x 3 pixels to four channels, a layer of 16
-/// and one of 10 results, with squares between them.
+/// A network for images of digits, 8 x 8 pixels: a convolution of windows of 3 x 3 pixels to four channels, a
+/// layer of 16 and one of 10 results, with squares between them.
 ///
 /// Weights are integers, in units of 1/100.
 #[derive(Deserialize, Debug)]

@@ -1,6 +1,7 @@
 //! The noise of a key switch.
 
-/// The variance of a coefficient of the errors in keys: the square of 3.2, as in the homomorphic encryption standard.
+/// The variance of a coefficient of the errors in keys: the square of 3.2, as in the homomorphic encryption
+/// standard.
 const ERROR_VARIANCE: f64 = 3.2 * 3.2;
 
 /// What determines the noise.
@@ -20,10 +21,11 @@ pub(crate) struct KeySwitchNoise<'s> {
 impl KeySwitchNoise<'_> {
     /// log2 of the root of the mean square of an error's coefficient.
     ///
-    /// A conversion of a moduli, of the product D, gives D times a sum of a numbers that are uniform from 0 to 1: the
-    /// polynomial d, whose coefficients have the mean square D^2 (a/12 + a^2/4). The error after the division by P is the
-    /// sum over the digits of d e, with the error e of the key, divided by P; and the rounding r_0 + r_1 s of both results,
-    /// where a coefficient of r_0 and r_1 is a sum of as many such numbers as there are special moduli.
+    /// A conversion of a moduli, of the product D, gives D times a sum of a numbers that are uniform from 0
+    /// to 1: the polynomial d, whose coefficients have the mean square D^2 (a/12 + a^2/4). The error after
+    /// the division by P is the sum over the digits of d e, with the error e of the key, divided by P; and
+    /// the rounding r_0 + r_1 s of both results, where a coefficient of r_0 and r_1 is a sum of as many such
+    /// numbers as there are special moduli.
     pub(crate) fn log2(&self) -> f64 {
         let mean_square = |terms: usize| terms as f64 / 12.0 + (terms as f64).powi(2) / 4.0;
         let (special, log2_p) = self.special;

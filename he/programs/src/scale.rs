@@ -6,8 +6,8 @@ use std::fmt;
 
 /// What the slots of a ciphertext are multiplied by, a positive rational number.
 ///
-/// In CKKS a message m is stored as the integer that is next to m times the scale. A product multiplies scales, and a
-/// rescale divides by a modulus. In BGV the scale modulo t is the factor of the plaintext.
+/// In CKKS a message m is stored as the integer that is next to m times the scale. A product multiplies
+/// scales, and a rescale divides by a modulus. In BGV the scale modulo t is the factor of the plaintext.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Scale(Ratio<BigInt>);
 

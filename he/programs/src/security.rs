@@ -33,8 +33,9 @@ pub(crate) const LEAST_WEIGHT: u64 = 64;
 
 /// The degree, and the largest log2 QP for 128, 192 and 256 bits of security with a uniformly ternary secret.
 ///
-/// To 32,768: Albrecht et al., "Homomorphic Encryption Standard", 2018, table 1, classical attacks. 65,536: the table of
-/// OpenFHE (`stdlatticeparms.cpp`), which continues the standard's. 131,072: assumed, twice the row before.
+/// To 32,768: Albrecht et al., "Homomorphic Encryption Standard", 2018, table 1, classical attacks. 65,536:
+/// the table of OpenFHE (`stdlatticeparms.cpp`), which continues the standard's. 131,072: assumed, twice the
+/// row before.
 const BOUNDS: [(u64, [u32; 3]); 8] = [
     (1024, [27, 19, 14]),
     (2048, [54, 37, 29]),

@@ -96,8 +96,9 @@ impl ParameterSet {
     ///
     /// # Errors
     /// Returns all errors: of syntax; else of keys and values; else a degree that ring programs do not have,
-    /// moduli that are no primes that are 1 mod 2n, or occur twice, an empty digit, invalid roots; else P below a digit,
-    /// and no security without a word on it. With an `n` below its own the set is for tests, and not secure.
+    /// moduli that are no primes that are 1 mod 2n, or occur twice, an empty digit, invalid roots; else P
+    /// below a digit, and no security without a word on it. With an `n` below its own the set is for tests,
+    /// and not secure.
     pub fn parse(name: &str, file: &str, text: &str, n: Option<u64>) -> Result<Self, Diagnostics> {
         Self::parse_with((name, file, text), n, Variation::default())
     }

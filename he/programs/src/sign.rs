@@ -1,4 +1,5 @@
-//! The sign of numbers from -1 to 1, by a composition of odd polynomials that are each the best of their degree.
+//! The sign of numbers from -1 to 1, by a composition of odd polynomials that are each the best of their
+//! degree.
 
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::PI;
@@ -10,8 +11,8 @@ pub(crate) const DEGREES: [usize; 3] = [15, 15, 27];
 /// Numbers of at least this size get their sign.
 pub(crate) const LEAST: f64 = 1.0 / 512.0;
 
-/// The polynomials in the Chebyshev basis. Each but the last is divided by the most that it reaches, so that all take numbers from
-/// -1 to 1.
+/// The polynomials in the Chebyshev basis. Each but the last is divided by the most that it reaches, so that
+/// all take numbers from -1 to 1.
 pub(crate) fn polynomials() -> Vec<Vec<f64>> {
     let mut least = LEAST;
     let last = DEGREES.len() - 1;
@@ -33,10 +34,12 @@ pub fn relu(x: f64) -> f64 {
     x * (1.0 + sign) / 2.0
 }
 
-/// The odd polynomial next to 1 from `least` to 1, and its largest error there, by the exchange algorithm of Remez.
+/// The odd polynomial next to 1 from `least` to 1, and its largest error there, by the exchange algorithm of
+/// Remez.
 fn best(degree: usize, least: f64) -> (Vec<f64>, f64) {
     let unknowns = degree.div_ceil(2);
-    // The error has one more extremum than there are unknowns. Extrema of a Chebyshev polynomial in log(x) come near.
+    // The error has one more extremum than there are unknowns. Extrema of a Chebyshev polynomial in log(x)
+    // come near.
     let spread = |index: usize| {
         let place = (1.0 - (PI * index as f64 / unknowns as f64).cos()) / 2.0;
         least.powf(1.0 - place)

@@ -1,8 +1,8 @@
 //! The sine that reduces modulo 1, by an even polynomial and double angles.
 //!
-//! With x = (t - 1/4)/K and c = (1/2 pi)^(1/2^r), or c = 1 before an arcsine, the polynomial p(x) is next to c cos(2 pi K x/2^r). Then r times s <- s^2,
-//! v <- 2 v^2 - s, from s = c and v = p(x), give c^(2^r) sin(2 pi t). With the factor 1/2 pi, or after arcsin(v)/2 pi, that is next
-//! to t - I for t near an integer I.
+//! With x = (t - 1/4)/K and c = (1/2 pi)^(1/2^r), or c = 1 before an arcsine, the polynomial p(x) is next to
+//! c cos(2 pi K x/2^r). Then r times s <- s^2, v <- 2 v^2 - s, from s = c and v = p(x), give c^(2^r) sin(2 pi
+//! t). With the factor 1/2 pi, or after arcsin(v)/2 pi, that is next to t - I for t near an integer I.
 
 use crate::bootstrap::Bootstrap;
 use nalgebra::{DMatrix, DVector};
@@ -61,8 +61,8 @@ fn chebyshev(coefficients: &[f64], x: f64) -> f64 {
     value - x * next
 }
 
-/// The coefficients of the cosine. They are the least squares over points next to integers I, weighted by the probability
-/// of I: a sum of `weight` + 1 uniform numbers from -1/2 to 1/2.
+/// The coefficients of the cosine. They are the least squares over points next to integers I, weighted by the
+/// probability of I: a sum of `weight` + 1 uniform numbers from -1/2 to 1/2.
 fn cosine(settings: &Bootstrap, weight: u64, amplitude: f64) -> Vec<f64> {
     let variance = (weight + 1) as f64 / 12.0;
     let range = f64::from(settings.range);

@@ -92,7 +92,8 @@ impl<'e> Switch<'e> {
         }
     }
 
-    /// The switch of a polynomial that all digits have as it is, because it is small. `lifted` is modulo Q and P.
+    /// The switch of a polynomial that all digits have as it is, because it is small. `lifted` is modulo Q
+    /// and P.
     pub(crate) fn of_lifted(e: &'e mut Emitter, base: Base, lifted: &Extended, key: Key) -> Self {
         let input = Polynomial::Limbs(base.q().into_iter().map(|tower| (tower, lifted[&tower])).collect());
         let level = base.level();

@@ -111,10 +111,12 @@ impl Builder {
         Ok(body)
     }
 
-    /// A builder for the body of a function with these lines, whose limbs, moduli and constants are those of this program.
+    /// A builder for the body of a function with these lines, whose limbs, moduli and constants are those of
+    /// this program.
     ///
     /// # Panics
-    /// Panics if an operation reads a limb that is neither a parameter nor written before, or if a parameter occurs twice.
+    /// Panics if an operation reads a limb that is neither a parameter nor written before, or if a parameter
+    /// occurs twice.
     pub fn function_of(&self, parameters: &[Limb], operations: &[Operation]) -> Self {
         let id = |limb: &Limb| self.program.limbs.id(*limb);
         let ids: Vec<LimbId> = parameters.iter().map(id).collect();
@@ -133,7 +135,8 @@ impl Builder {
         body
     }
 
-    /// Appends a function with a body from [`Self::function`] or [`Self::function_of`]. The program has no lines of its own.
+    /// Appends a function with a body from [`Self::function`] or [`Self::function_of`]. The program has no
+    /// lines of its own.
     ///
     /// # Errors
     /// Returns an error if a result has no value, if the body is empty or if a function has the name.
@@ -170,8 +173,8 @@ impl Builder {
     /// Appends a call.
     ///
     /// # Errors
-    /// Returns an error if the numbers of arguments or results are not those of the function, if an argument has no value, or a
-    /// result occurs twice, or if the program becomes too long.
+    /// Returns an error if the numbers of arguments or results are not those of the function, if an argument
+    /// has no value, or a result occurs twice, or if the program becomes too long.
     pub fn call(&mut self, call: Call) -> Result<(), Fault> {
         let function = self.program.function(call.function);
         let counts = [
@@ -267,7 +270,8 @@ impl Builder {
         self.program.constants.intern(value)
     }
 
-    /// Whether all inputs are declared from now on. If not, a limb that is read before it is written is an input, too.
+    /// Whether all inputs are declared from now on. If not, a limb that is read before it is written is an
+    /// input, too.
     pub fn set_declared(&mut self, declared: bool) {
         self.declared = declared;
     }

@@ -12,8 +12,8 @@ const BUFFER: usize = 1 << 16;
 /// The largest text that any compressed file holds, in bytes.
 const LARGEST: u64 = Content::Program.limit();
 
-/// A compressed file holds at most this many bytes for each of its own, beyond the limit of a document: ring programs have
-/// 5 to 30.
+/// A compressed file holds at most this many bytes for each of its own, beyond the limit of a document: ring
+/// programs have 5 to 30.
 const LARGEST_RATIO: u64 = 100;
 
 /// Opens a file for reading. Its first bytes decide whether gzip or xz is to be undone.
@@ -29,8 +29,8 @@ pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
 
 /// The text behind a reader. Its first bytes decide whether gzip or xz is to be undone.
 ///
-/// A byte order mark at its start is left out. Errors of the returned reader name the compression and say whether the
-/// stream is truncated, or holds more than a program may.
+/// A byte order mark at its start is left out. Errors of the returned reader name the compression and say
+/// whether the stream is truncated, or holds more than a program may.
 ///
 /// # Errors
 /// Returns an error if the first bytes, of the raw stream or of its text, cannot be read.

@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 /// The inputs of one run: words that are given, that a function makes, or that are drawn from a seed.
 ///
-/// A run asks for the words of a limb when it first reads them, and drops them after the last read. So most inputs, such
-/// as keys, should be [made](Self::make): they then take memory for that time only.
+/// A run asks for the words of a limb when it first reads them, and drops them after the last read. So most
+/// inputs, such as keys, should be [made](Self::make): they then take memory for that time only.
 #[derive(Clone, Debug)]
 pub struct Inputs<'p> {
     program: &'p RingProgram,
@@ -168,9 +168,10 @@ impl<'p> Inputs<'p> {
         Ok(())
     }
 
-    /// Has `limb` make the words of the input `name` when a run needs them: n words for each index of a limb in
-    /// the input, below the modulus. Several threads may call it, in any order, and a check against another executor calls it
-    /// again, so its results must depend on the index alone. Limbs that have words already keep them.
+    /// Has `limb` make the words of the input `name` when a run needs them: n words for each index of a limb
+    /// in the input, below the modulus. Several threads may call it, in any order, and a check against
+    /// another executor calls it again, so its results must depend on the index alone. Limbs that have words
+    /// already keep them.
     ///
     /// # Errors
     /// Returns an error if the program has no such input.
@@ -182,8 +183,8 @@ impl<'p> Inputs<'p> {
         self.make_limbs(name, Arc::new(limb), true)
     }
 
-    /// As [`make`](Self::make), for words that take less time to make than their memory is worth: a run drops them soon after a
-    /// line has read them, and has them made again for lines much later.
+    /// As [`make`](Self::make), for words that take less time to make than their memory is worth: a run drops
+    /// them soon after a line has read them, and has them made again for lines much later.
     ///
     /// # Errors
     /// Returns an error if the program has no such input.
@@ -216,9 +217,9 @@ impl<'p> Inputs<'p> {
         self.seed.get_or_insert(seed);
     }
 
-    /// Gives the same limbs words of the whole range that the program allows: below the limb's modulus, or below the largest
-    /// one if only operations that take any words read it. Half of the words are at an edge: 0, 1, the largest, and those
-    /// around the modulus.
+    /// Gives the same limbs words of the whole range that the program allows: below the limb's modulus, or
+    /// below the largest one if only operations that take any words read it. Half of the words are at an
+    /// edge: 0, 1, the largest, and those around the modulus.
     pub fn fill_with_edges(&mut self, seed: u64) {
         self.fill(seed);
         self.covers_edges = true;

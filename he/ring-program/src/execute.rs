@@ -21,8 +21,8 @@ use std::ops::{ControlFlow, Range};
 use transform::Powers;
 use window::Window;
 
-/// Runs a program, one with calls by its [expansion](RingProgram::flat). The result has the words of each output, in the order of
-/// [`RingProgram::outputs`].
+/// Runs a program, one with calls by its [expansion](RingProgram::flat). The result has the words of each
+/// output, in the order of [`RingProgram::outputs`].
 ///
 /// # Errors
 /// Returns an error if an input is missing, or the first one of an operation that reads words that are not

@@ -1,9 +1,10 @@
 //! Functions, and calls of them.
 //!
-//! A program has lines, or calls of functions that have lines. A function reads its parameters and what it wrote itself; its limbs
-//! are its own. A call gives the parameters the values of its arguments, and its results get the values of the function's
-//! results, all at once. So a program with calls means its [expansion](RingProgram::flat): the same lines in the same order. Functions
-//! call nothing: recursion is impossible.
+//! A program has lines, or calls of functions that have lines. A function reads its parameters and what it
+//! wrote itself; its limbs are its own. A call gives the parameters the values of its arguments, and its
+//! results get the values of the function's results, all at once. So a program with calls means its
+//! [expansion](RingProgram::flat): the same lines in the same order. Functions call nothing: recursion is
+//! impossible.
 
 use crate::program::Group;
 use crate::{Limb, LimbId, Operation, RingProgram, Shape};
@@ -26,8 +27,8 @@ impl Function {
         &self.name
     }
 
-    /// The lines: a program without calls, with the moduli of the whole. Its only input has the parameters, its only output the
-    /// results.
+    /// The lines: a program without calls, with the moduli of the whole. Its only input has the parameters,
+    /// its only output the results.
     pub fn body(&self) -> &RingProgram {
         &self.body
     }
@@ -197,8 +198,8 @@ impl RingProgram {
         lines
     }
 
-    /// The program with the lines with this index among those of the text, and their index in it: lines of functions count in
-    /// the order of the functions.
+    /// The program with the lines with this index among those of the text, and their index in it: lines of
+    /// functions count in the order of the functions.
     ///
     /// # Panics
     /// Panics if there are fewer lines.
@@ -225,8 +226,8 @@ impl RingProgram {
         (self, index)
     }
 
-    /// The same program without calls: the lines of each call in turn. Inputs and their limbs stay; outputs are other limbs. Results
-    /// of each call get new ids, and so do the other limbs of each function.
+    /// The same program without calls: the lines of each call in turn. Inputs and their limbs stay; outputs
+    /// are other limbs. Results of each call get new ids, and so do the other limbs of each function.
     pub fn flat(&self) -> Cow<'_, Self> {
         if self.steps.is_empty() && self.functions.is_empty() {
             return Cow::Borrowed(self);

@@ -12,8 +12,9 @@
 //!   operations have.
 //! * [`Liveness`] says when a value is read next, [`reduction`] what operations demand of words.
 //! * [`lint()`] finds what a valid program hardly means, and [`mark`] shows it in the text.
-//! * [`Inputs`] reads data files, or makes words when a run needs them; [`execute()`] runs a program on big integers, as the judge of other
-//!   executions. It shares no arithmetic with them, nor with the crate `ring`.
+//! * [`Inputs`] reads data files, or makes words when a run needs them; [`execute()`] runs a program on big
+//!   integers, as the judge of other executions. It shares no arithmetic with them, nor with the crate
+//!   `ring`.
 //!
 //! ```
 //! use ring_program::{Interface, read};

@@ -1,8 +1,9 @@
 //! What a valid program hardly means.
 //!
-//! Limbs have neither a form nor a modulus of their own, so a program may add the coefficients of one polynomial to the values
-//! of another, and compute with residues of a foreign modulus. A check against big integers agrees with it. [`lint`] follows
-//! form and modulus of each value and reports where they do not fit. An input has the form of the first line that demands one.
+//! Limbs have neither a form nor a modulus of their own, so a program may add the coefficients of one
+//! polynomial to the values of another, and compute with residues of a foreign modulus. A check against big
+//! integers agrees with it. [`lint`] follows form and modulus of each value and reports where they do not
+//! fit. An input has the form of the first line that demands one.
 
 use crate::code::Code;
 use crate::fault::Fault;

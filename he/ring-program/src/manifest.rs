@@ -63,7 +63,8 @@ pub struct Manifest {
     pub degree: u64,
     /// The inputs in order, as far as the manifest names them.
     pub inputs: Vec<NamedIds>,
-    /// Whether these are all. If not, other limbs that the program reads before it writes them are inputs, too.
+    /// Whether these are all. If not, other limbs that the program reads before it writes them are inputs,
+    /// too.
     pub inputs_are_complete: bool,
     /// The outputs in order; `None` if the manifest does not say. Then they are the limbs that the
     /// program never reads after it last writes them.

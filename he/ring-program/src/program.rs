@@ -22,10 +22,11 @@ pub struct Group {
     pub moduli: Option<Vec<Option<ModulusIndex>>>,
 }
 
-/// A program of operations on limbs, or of [calls](Step) of functions that have such operations; valid in all parts.
+/// A program of operations on limbs, or of [calls](Step) of functions that have such operations; valid in all
+/// parts.
 ///
-/// Two programs are equal if they have the same degree, moduli, operations, functions, calls, inputs, outputs and seeded limbs.
-/// Source lines, parameters, purposes of keys and regions do not matter.
+/// Two programs are equal if they have the same degree, moduli, operations, functions, calls, inputs, outputs
+/// and seeded limbs. Source lines, parameters, purposes of keys and regions do not matter.
 #[derive(Clone, Debug)]
 pub struct RingProgram {
     pub(crate) degree: Degree,

@@ -57,8 +57,8 @@ impl InputModulus {
     }
 }
 
-/// The moduli of the inputs of a program without calls, indexed by [`Limb::index`]. `None` for other limbs and for inputs that
-/// no operation with a modulus reads.
+/// The moduli of the inputs of a program without calls, indexed by [`Limb::index`]. `None` for other limbs
+/// and for inputs that no operation with a modulus reads.
 pub fn input_moduli(program: &RingProgram) -> Vec<Option<InputModulus>> {
     let limbs = program.limbs().len();
     let mut moduli = vec![None; limbs];
@@ -86,8 +86,8 @@ pub fn input_moduli(program: &RingProgram) -> Vec<Option<InputModulus>> {
     moduli
 }
 
-/// Whether an operation may read a word that is not below its modulus, though it must be: its source has the words of an
-/// operation with a larger modulus, or of an input that another operation reads first.
+/// Whether an operation may read a word that is not below its modulus, though it must be: its source has the
+/// words of an operation with a larger modulus, or of an input that another operation reads first.
 pub fn may_read_unreduced(program: &RingProgram) -> bool {
     let program = &*program.flat();
     // The number below which the words of a limb are; `None` for any words.

@@ -4,8 +4,8 @@ use rayon::iter::Either;
 use ring::vector::narrow;
 use std::sync::Arc;
 
-/// The words of one limb, shared. A word takes 8 bytes if all words of the limb are below 2^64, which they are for
-/// moduli up to 2^64.
+/// The words of one limb, shared. A word takes 8 bytes if all words of the limb are below 2^64, which they
+/// are for moduli up to 2^64.
 #[derive(Clone, Debug)]
 pub enum Words {
     /// Words of 8 bytes.

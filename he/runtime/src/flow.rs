@@ -116,8 +116,8 @@ impl Flow {
         Self::with_aliases(program, &[], &outputs, order)
     }
 
-    /// The dataflow of a program without calls of which some inputs have the words of others: `aliases` has an earlier limb for the
-    /// limb, by index, and may be shorter. `outputs` are in place of the program's.
+    /// The dataflow of a program without calls of which some inputs have the words of others: `aliases` has
+    /// an earlier limb for the limb, by index, and may be shorter. `outputs` are in place of the program's.
     pub(crate) fn with_aliases(
         program: &RingProgram,
         aliases: &[Option<Limb>],
@@ -351,9 +351,10 @@ impl<'p> Renaming<'p> {
     }
 }
 
-/// The nodes of a flow with `values` values, those of each part of the program together: lines that share no result, directly
-/// or by others, are of different parts. Parts run one after the other, in the order of their first lines. So two programs whose lines
-/// alternate take the time of both, and do not compete for the VDM. Inputs and zeros connect nothing.
+/// The nodes of a flow with `values` values, those of each part of the program together: lines that share no
+/// result, directly or by others, are of different parts. Parts run one after the other, in the order of
+/// their first lines. So two programs whose lines alternate take the time of both, and do not compete for the
+/// VDM. Inputs and zeros connect nothing.
 fn by_part(mut nodes: Vec<Node>, values: usize) -> Vec<Node> {
     // Of each value that a node makes, an earlier one of its part, or itself: the first one in the end.
     let mut earlier: Vec<Option<u32>> = vec![None; values];

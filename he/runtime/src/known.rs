@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// Values that are computed once for each of few keys. Two threads may both compute one: no lock is held meanwhile.
+/// Values that are computed once for each of few keys. Two threads may both compute one: no lock is held
+/// meanwhile.
 #[derive(Debug)]
 pub(crate) struct Known<K, V>(Mutex<Vec<(K, V)>>);
 

@@ -216,7 +216,8 @@ pub fn lift(flow: &Flow, limits: Limits) -> Launches {
     lifting.finish()
 }
 
-/// For each value, the last one of its sum: of the elementwise lines from it on, each of which alone reads the one before.
+/// For each value, the last one of its sum: of the elementwise lines from it on, each of which alone reads
+/// the one before.
 fn sums(flow: &Flow) -> Vec<ValueId> {
     let reads = flow.reads();
     let mut sums: Vec<ValueId> = (0..flow.values as u32).map(ValueId).collect();

@@ -27,7 +27,8 @@ pub struct Report {
     pub n: u64,
     /// The origin of keys.
     pub keys: Keys,
-    /// The bytes of the keys that a memory holds: the limbs that the program reads, once each, without what comes from a seed.
+    /// The bytes of the keys that a memory holds: the limbs that the program reads, once each, without what
+    /// comes from a seed.
     pub key_bytes: u64,
     /// What its mapping minimises; none if the mapping was given.
     pub optimise: Option<Merit>,
@@ -56,9 +57,9 @@ pub struct Report {
     pub hbm: Hbm,
     /// The kernels.
     pub compute: Compute,
-    /// The share of the time that each resource limits. `front_end` stands for kernels whose instructions take the front end
-    /// longer than any pipe, `latency` for those that leave all of these idle for half of their cycles or longer, `hbm` for the
-    /// time without a kernel.
+    /// The share of the time that each resource limits. `front_end` stands for kernels whose instructions
+    /// take the front end longer than any pipe, `latency` for those that leave all of these idle for half of
+    /// their cycles or longer, `hbm` for the time without a kernel.
     pub binds: BTreeMap<String, f64>,
     /// The resource that limits most of each of some intervals of equal length.
     pub binds_over_time: Vec<String>,
@@ -79,7 +80,8 @@ pub struct Cost {
     pub operations: u64,
     /// The time of their kernels.
     pub time_us: f64,
-    /// A lower bound of this time: for each kernel, the busiest resource or the longest chain of dependent instructions.
+    /// A lower bound of this time: for each kernel, the busiest resource or the longest chain of dependent
+    /// instructions.
     pub bound_us: f64,
     /// The energy of their kernels.
     pub energy_uj: f64,
@@ -106,7 +108,8 @@ pub struct Compute {
 }
 
 impl Report {
-    /// The report of a timeline: with its work, the bytes and the origin of keys, and what its kernels minimise.
+    /// The report of a timeline: with its work, the bytes and the origin of keys, and what its kernels
+    /// minimise.
     pub(crate) fn new(
         program: &RingProgram,
         machine: &Machine,

@@ -437,8 +437,9 @@ impl<'p> Runtime<'p> {
         })
     }
 
-    /// Refuses data, or a program, of which an operation reads words that are not reduced though the kernel of the machine
-    /// may accept them. Only programs that read a limb modulo a smaller number than they wrote it take time.
+    /// Refuses data, or a program, of which an operation reads words that are not reduced though the kernel
+    /// of the machine may accept them. Only programs that read a limb modulo a smaller number than they wrote
+    /// it take time.
     ///
     /// # Errors
     /// Returns the executor's error.
@@ -450,9 +451,9 @@ impl<'p> Runtime<'p> {
         ring_program::execute(inputs).map(drop).map_err(RunError::Reference)
     }
 
-    /// Executes the program on words of the whole ranges that its operations allow, and compares it with the executor on big
-    /// integers. The text does not say whether a limb that is read modulo a smaller number has smaller words, so a run that
-    /// reads one that is not reduced says nothing.
+    /// Executes the program on words of the whole ranges that its operations allow, and compares it with the
+    /// executor on big integers. The text does not say whether a limb that is read modulo a smaller number
+    /// has smaller words, so a run that reads one that is not reduced says nothing.
     ///
     /// # Errors
     /// Returns the first difference, or the error of a launch.

@@ -161,8 +161,8 @@ use sim::Machine;
 /// The bytes of a modulus, a scalar or an address of a launch.
 pub const LAUNCH_WORD_BYTES: u64 = 16;
 
-/// The bytes for which a word that the channel gathers counts. A burst of HBM2 has 32; between random ones, rows are opened, and the
-/// channel waits: `reports/memory.md` has the fit.
+/// The bytes for which a word that the channel gathers counts. A burst of HBM2 has 32; between random ones,
+/// rows are opened, and the channel waits: `reports/memory.md` has the fit.
 pub const BURST_BYTES: u64 = 96;
 
 /// The bits of a word's address in the space of an operand.

@@ -159,8 +159,8 @@ impl Calls {
         Self { main, functions }
     }
 
-    /// Appends a call of a function, by its index modulo their number. The arguments, then the first result, are taken from
-    /// `limbs` in turn.
+    /// Appends a call of a function, by its index modulo their number. The arguments, then the first result,
+    /// are taken from `limbs` in turn.
     pub fn call(&mut self, function: usize, limbs: &[u8]) {
         let builder = &mut self.main;
         let function = self.functions[function % self.functions.len()];
@@ -172,7 +172,8 @@ impl Calls {
     }
 }
 
-/// The operations of each function; and of each call, whether and how often it repeats, its function, and its limbs.
+/// The operations of each function; and of each call, whether and how often it repeats, its function, and its
+/// limbs.
 pub type Choices = (Vec<Vec<Choice>>, Vec<(u8, usize, Vec<u8>)>);
 
 /// The program of some functions and calls; `reduces` is as in [`Calls::new`].

@@ -1,12 +1,14 @@
-//! A bootstrap on the simulated RPU, by default of all slots, with Lattigo's chain N16QP1546 or a set of a file.
+//! A bootstrap on the simulated RPU, by default of all slots, with Lattigo's chain N16QP1546 or a set of a
+//! file.
 //!
 //! ```sh
 //! cargo run --release -p rpu-test-client --example bootstrap -- 2048
 //! ```
 //!
-//! The argument is the ring degree, from 512 to 65536, or a TOML file; Lattigo's set is secure at 65536 only. After it come options of
-//! the program, such as `slots=256 message-ratio=12`. The exit status is 1 if the slots keep fewer than 24 bits in the mean, or fewer
-//! than the float model less 1 where that has less than 25.
+//! The argument is the ring degree, from 512 to 65536, or a TOML file; Lattigo's set is secure at 65536 only.
+//! After it come options of the program, such as `slots=256 message-ratio=12`. The exit status is 1 if the
+//! slots keep fewer than 24 bits in the mean, or fewer than the float model less 1 where that has less than
+//! 25.
 
 use programs::{Options, ParameterSet};
 use sim::Machine;

@@ -4,7 +4,8 @@
 //! cargo run --release -p rpu-test-client --example digits
 //! ```
 //!
-//! The images are the first ten of the test set. The parameter set has 128 bits of security; the client's keys have not.
+//! The images are the first ten of the test set. The parameter set has 128 bits of security; the client's
+//! keys have not.
 
 use sim::Machine;
 

@@ -1,11 +1,13 @@
-//! Logistic regression, trained on encrypted data on the simulated RPU, with a bootstrap between two iterations.
+//! Logistic regression, trained on encrypted data on the simulated RPU, with a bootstrap between two
+//! iterations.
 //!
 //! ```sh
 //! cargo run --release -p rpu-test-client --example logistic_regression -- 16384 10
 //! ```
 //!
-//! The arguments are the ring degree, from 512 to 16384, the iterations, and a parameter set with a bootstrap: by default Lattigo's
-//! N16QP1546, which is secure at 65536 only. After them come options of the program, such as `momentum=nesterov slots=16`.
+//! The arguments are the ring degree, from 512 to 16384, the iterations, and a parameter set with a
+//! bootstrap: by default Lattigo's N16QP1546, which is secure at 65536 only. After them come options of the
+//! program, such as `momentum=nesterov slots=16`.
 
 use programs::{Options, ParameterSet};
 use sim::Machine;

@@ -1,6 +1,7 @@
 //! A bootstrap of a random message, and the bits of its slots that each stage keeps.
 //!
-//! All errors have one unit, that of slots: the remaining stages are applied to the result of a stage, without errors.
+//! All errors have one unit, that of slots: the remaining stages are applied to the result of a stage,
+//! without errors.
 
 use crate::ckks::{correct_bits, encode, mean_bits, repeated, slots};
 use crate::rpu::run_error;
@@ -26,8 +27,8 @@ pub struct Bits {
     pub mean: f64,
     /// Of the largest error.
     pub worst: f64,
-    /// The mean of -log2 of the errors of real and imaginary parts, as Lattigo prints it. For normal errors it is larger than
-    /// `mean` by 1.24.
+    /// The mean of -log2 of the errors of real and imaginary parts, as Lattigo prints it. For normal errors
+    /// it is larger than `mean` by 1.24.
     pub of_parts: f64,
 }
 
@@ -164,7 +165,8 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// The coefficients of a decrypted ciphertext over its scale, of the powers of X that are multiples of `gap`.
+    /// The coefficients of a decrypted ciphertext over its scale, of the powers of X that are multiples of
+    /// `gap`.
     fn coefficients(&self, name: &str, scale: f64, gap: usize) -> Vec<f64> {
         let phase = self.client.phase(&self.ciphertexts[name]);
         phase.iter().step_by(gap).map(|x| x.to_f64().expect("a number below 2^1024") / scale).collect()

@@ -19,8 +19,8 @@ pub fn encode(slots: &[Complex64], scale: f64) -> Vec<i128> {
     sums[..n].iter().map(|sum| (2.0 / n as f64 * sum.re * scale).round() as i128).collect()
 }
 
-/// `count` slots that repeat fewer: those of a polynomial in a power of X, whose coefficients are those of the polynomial with
-/// the fewer slots.
+/// `count` slots that repeat fewer: those of a polynomial in a power of X, whose coefficients are those of
+/// the polynomial with the fewer slots.
 pub fn repeated(slots: &[Complex64], count: usize) -> Vec<Complex64> {
     slots.iter().copied().cycle().take(count).collect()
 }

@@ -61,8 +61,8 @@ pub fn class(logits: &[f64; CLASSES]) -> usize {
     (0..CLASSES).max_by(|&a, &b| logits[a].total_cmp(&logits[b])).expect("ten digits")
 }
 
-/// Encrypts images, all in one ciphertext, and runs the network on it. `is_checked` asks for a comparison with the
-/// executor on big integers.
+/// Encrypts images, all in one ciphertext, and runs the network on it. `is_checked` asks for a comparison
+/// with the executor on big integers.
 ///
 /// # Errors
 /// Returns an error if the program cannot be generated for the client's set, or does not run.
@@ -97,7 +97,8 @@ pub fn classify(
     Ok(Outcome { generated, step, found, expected })
 }
 
-/// Classifies the first ten test images with the set `digits`; the result says in lines of text what came out.
+/// Classifies the first ten test images with the set `digits`; the result says in lines of text what came
+/// out.
 ///
 /// # Errors
 /// Returns an error if the program does not run.

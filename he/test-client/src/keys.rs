@@ -130,8 +130,8 @@ impl Client {
         self.set.plaintext_modulus().unwrap_or(1) as i128
     }
 
-    /// A generator of random numbers for a part of a key. It depends on the client's seed and the part alone, so that limbs of
-    /// keys can be made in any order.
+    /// A generator of random numbers for a part of a key. It depends on the client's seed and the part alone,
+    /// so that limbs of keys can be made in any order.
     fn random_of(&self, key: SwitchingKey, part: KeyPart, indices: [usize; 2]) -> Xoshiro256PlusPlus {
         let kind = match key {
             SwitchingKey::Relinearisation => 0,

@@ -51,7 +51,8 @@ pub fn accuracy(weights: &Sample, samples: &[Sample]) -> f64 {
     samples.iter().filter(|sample| margin(weights, *sample) > 0.0).count() as f64 / samples.len() as f64
 }
 
-/// Encrypts samples in order, n/32 in each of the blocks of some options, and trains weights on them, which begin with 0.
+/// Encrypts samples in order, n/32 in each of the blocks of some options, and trains weights on them, which
+/// begin with 0.
 ///
 /// # Errors
 /// Returns an error if the program cannot be generated for the client's set, or does not run.
@@ -87,7 +88,8 @@ pub fn train(
     Ok(Outcome { generated, step: run, found: std::array::from_fn(|feature| found[feature].re), expected })
 }
 
-/// Trains weights on as many samples as a set has room for, the first ones; the result says in lines of text what came out.
+/// Trains weights on as many samples as a set has room for, the first ones; the result says in lines of text
+/// what came out.
 ///
 /// # Errors
 /// As [`train`].

@@ -9,8 +9,9 @@ use ring_program::data::Words;
 use std::sync::{Arc, Mutex, PoisonError};
 
 impl Client {
-    /// The inputs of a program with the keys and plaintexts that it defines, and with ciphertexts for its inputs `NAME.0` and
-    /// `NAME.1`. Keys and plaintexts are made when a run needs them. Inputs without a definition stay missing.
+    /// The inputs of a program with the keys and plaintexts that it defines, and with ciphertexts for its
+    /// inputs `NAME.0` and `NAME.1`. Keys and plaintexts are made when a run needs them. Inputs without a
+    /// definition stay missing.
     ///
     /// # Errors
     /// Returns an error if the program lacks a name, or a ciphertext does not fit.
@@ -62,7 +63,8 @@ impl Client {
         moduli.iter().map(|modulus| self.values_in(&coefficients, tower(modulus))).collect()
     }
 
-    /// Has `slots` make the slots of each plaintext that the user gives, from its name, when a run needs them.
+    /// Has `slots` make the slots of each plaintext that the user gives, from its name, when a run needs
+    /// them.
     ///
     /// # Errors
     /// Returns an error if the inputs are of another program.
@@ -84,7 +86,8 @@ impl Client {
         Ok(())
     }
 
-    /// Has `encode` make the coefficients of a plaintext once for all of its limbs, which a run asks for one soon after the other.
+    /// Has `encode` make the coefficients of a plaintext once for all of its limbs, which a run asks for one
+    /// soon after the other.
     fn make_plaintext<'p>(
         &'p self,
         inputs: &mut Inputs<'p>,

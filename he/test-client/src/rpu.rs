@@ -104,8 +104,8 @@ impl Rpu {
         self.step(&program, &inputs, true)
     }
 
-    /// Runs a generated program on data and in time, with the keys and plaintexts that it defines. `is_checked` asks for a
-    /// comparison with the executor on big integers.
+    /// Runs a generated program on data and in time, with the keys and plaintexts that it defines.
+    /// `is_checked` asks for a comparison with the executor on big integers.
     ///
     /// # Errors
     /// Returns an error if a ciphertext is missing or does not fit, or the run fails.

@@ -19,8 +19,8 @@ pub const CKKS: &str = "n = 8192\nq = [{ bits = 60, count = 1 }, { bits = 45, co
 /// The scale of CKKS's slots.
 pub const SCALE: f64 = (1_u64 << 45) as f64;
 
-/// BGV: 8,192 slots modulo 65,537, three moduli of 60 bits, two digits, two special moduli of 60 bits. For a secure set
-/// they are too large.
+/// BGV: 8,192 slots modulo 65,537, three moduli of 60 bits, two digits, two special moduli of 60 bits. For a
+/// secure set they are too large.
 pub const BGV: &str = "n = 8192\nq = [{ bits = 60, count = 3 }]\np = [{ bits = 60, count = 2 }]\n\
     digits = 2\nplaintext_modulus = 65537\nsecurity = \"none\"\n";
 

@@ -259,8 +259,9 @@ impl Session {
         self.wrong.is_some()
     }
 
-    /// Finds the first coefficient that is wrong at the end of the program, if outputs in the VDM should hold these words, and goes to
-    /// the beginning. [`resume`](Self::resume) and [`reverse`](Self::reverse) stop behind the instruction that stores it.
+    /// Finds the first coefficient that is wrong at the end of the program, if outputs in the VDM should hold
+    /// these words, and goes to the beginning. [`resume`](Self::resume) and [`reverse`](Self::reverse) stop
+    /// behind the instruction that stores it.
     pub fn expect(&mut self, outputs: &BTreeMap<String, Vec<u128>>) {
         if !matches!(self.go_to(self.end), Stop::Fault(_)) {
             let words = |words| self.executor.words(Space::Vdm, words);

@@ -29,8 +29,8 @@ impl fmt::Display for Wrong {
 }
 
 impl Wrong {
-    /// The first coefficient that is wrong at position `end`, if `words` are those of the VDM there and outputs should be
-    /// `expected`.
+    /// The first coefficient that is wrong at position `end`, if `words` are those of the VDM there and
+    /// outputs should be `expected`.
     pub(crate) fn first<'w>(
         source: &Listing,
         end: usize,

@@ -41,8 +41,8 @@ pub fn shell(title: &str, body: &Markup, data: Option<&Value>) -> Markup {
 /// Units, each a thousand times the one before it.
 const PREFIXES: [&[&str]; 2] = [&["ps", "ns", "µs", "ms", "s"], &["pJ", "nJ", "µJ", "mJ", "J"]];
 
-/// The unit in which a value has one to three digits before the point, and the factor by which numbers change. `None` if
-/// `unit` has no prefixes, or the value is not positive.
+/// The unit in which a value has one to three digits before the point, and the factor by which numbers
+/// change. `None` if `unit` has no prefixes, or the value is not positive.
 pub fn fitting(unit: &str, value: f64) -> Option<(&'static str, f64)> {
     let units = PREFIXES.iter().find(|units| units.contains(&unit)).filter(|_| value > 0.0)?;
     let from = units.iter().position(|known| *known == unit)?;

@@ -12,10 +12,12 @@ use sim::{Clock, Machine, MachineBase, Override, Trace, lint};
 /// The words of a vector that the page shows.
 const SHOWN: usize = 8;
 
-/// What the page shows: `report` as HTML, with the number of `instructions` and the data of the `timeline`; or `errors` as text.
+/// What the page shows: `report` as HTML, with the number of `instructions` and the data of the `timeline`;
+/// or `errors` as text.
 ///
-/// The first line of a text may set machine keys: `# machine: hple.count=64 vdm.banks=64`. An input without initial words has
-/// 0, 1, 2 and so on. Registers and outputs have their values after `instructions` instructions.
+/// The first line of a text may set machine keys: `# machine: hple.count=64 vdm.banks=64`. An input without
+/// initial words has 0, 1, 2 and so on. Registers and outputs have their values after `instructions`
+/// instructions.
 pub(crate) fn answer(text: &str, instructions: usize) -> Value {
     match report(text, instructions) {
         Ok(value) => value,

@@ -1,8 +1,8 @@
 //! The playground: a B512 program, assembled, executed and timed in a web page, without a server.
 //!
-//! The page gives a text and gets JSON. Both pass through one buffer, whose address WebAssembly's linear memory makes known to
-//! the script: [`text`] makes room for a text, [`run`] replaces it by the answer. `cargo run -p playground --example page` writes
-//! the page.
+//! The page gives a text and gets JSON. Both pass through one buffer, whose address WebAssembly's linear
+//! memory makes known to the script: [`text`] makes room for a text, [`run`] replaces it by the answer.
+//! `cargo run -p playground --example page` writes the page.
 
 mod answer;
 

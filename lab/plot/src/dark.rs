@@ -1,7 +1,7 @@
 //! Charts in dark mode: a style within the SVG, for readers who prefer dark pages.
 //!
-//! A chart has its own background, so it is legible on a page of either kind, and where no style is read. What lies on a cell
-//! of a map is black or white, and stays so.
+//! A chart has its own background, so it is legible on a page of either kind, and where no style is read.
+//! What lies on a cell of a map is black or white, and stays so.
 
 use super::canvas::{EDGE, FINE_GRID, FRONT, GRID, INK, MARKERS, MUTED, STAR};
 use plotters::prelude::{RGBColor, WHITE};
@@ -13,7 +13,8 @@ const PANEL: RGBColor = RGBColor(28, 28, 30);
 /// Markers of the last series, which are white on a light background.
 const LAST: RGBColor = RGBColor(118, 118, 124);
 
-/// The colours that change: those of texts and lines, and those of series that are too dark for a dark background.
+/// The colours that change: those of texts and lines, and those of series that are too dark for a dark
+/// background.
 const COLOURS: [(RGBColor, RGBColor); 9] = [
     (INK, RGBColor(230, 230, 230)),
     (MUTED, RGBColor(170, 170, 174)),

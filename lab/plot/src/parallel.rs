@@ -12,8 +12,8 @@ use plotters::style::text_anchor::HPos;
 /// Designs as lines from axis to axis. The axes are horizontal, one below the other, so that their names are
 /// readable however many there are.
 ///
-/// Lines through one category fan out over its band in the order of the first axis of numbers, and highlighted
-/// lines are coloured by the same order: a reader sees how many designs share a value, and which.
+/// Lines through one category fan out over its band in the order of the first axis of numbers, and
+/// highlighted lines are coloured by the same order: a reader sees how many designs share a value, and which.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Parallel {
     /// The title.

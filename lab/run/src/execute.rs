@@ -237,7 +237,8 @@ pub fn is_claimed(program: &Program, output: &str) -> bool {
     program.claims.iter().any(|claim| claim.outputs.iter().any(|name| name == output))
 }
 
-/// Whether every output of a program is `compared`, and depends on an input: what is the same for all data shows nothing.
+/// Whether every output of a program is `compared`, and depends on an input: what is the same for all data
+/// shows nothing.
 pub fn is_compared(program: &Program, machine: &Machine, compared: impl Fn(&str) -> bool) -> bool {
     let outputs = || program.symbols.iter().filter(|symbol| symbol.role == Role::Output);
     outputs().next().is_some()
@@ -298,9 +299,9 @@ impl Execution {
         })
     }
 
-    /// Executes `program` on random values of all inputs, which replace its initial data: once on what all its claims
-    /// allow, and once for each claim that allows more. Claims may forbid the data of others: such a run may end at a fault,
-    /// and is then left out.
+    /// Executes `program` on random values of all inputs, which replace its initial data: once on what all
+    /// its claims allow, and once for each claim that allows more. Claims may forbid the data of others: such
+    /// a run may end at a fault, and is then left out.
     pub fn random(program: &Program, machine: &Machine, seed: u64) -> Result<Vec<Self>, RunError> {
         let any_word = machine.law.operands == LawOperands::Word;
         let run = |domain| {

@@ -81,8 +81,8 @@ fn claimed<'p>(program: &'p Program, name: &'p str) -> impl Iterator<Item = (usi
     })
 }
 
-/// The modulus below which all claims allow the words of an input; `None` if they allow any words, or no claim names the
-/// input and the program has several moduli.
+/// The modulus below which all claims allow the words of an input; `None` if they allow any words, or no
+/// claim names the input and the program has several moduli.
 fn bound(program: &Program, name: &str) -> Option<u128> {
     let mut all = claimed(program, name).map(|(_, claimed)| claimed).peekable();
     if all.peek().is_none() {
@@ -91,8 +91,8 @@ fn bound(program: &Program, name: &str) -> Option<u128> {
     all.filter(|(range, _)| *range == Range::Residue).map(|(_, modulus)| modulus).min()
 }
 
-/// The modulus of the words that a seed gives an input: its [`bound`], else the smallest in a claim about it, else the
-/// smallest of the program; `None` without any.
+/// The modulus of the words that a seed gives an input: its [`bound`], else the smallest in a claim about it,
+/// else the smallest of the program; `None` without any.
 fn modulus_of_input(program: &Program, name: &str) -> Option<u128> {
     let claimed = || claimed(program, name).map(|(_, (_, modulus))| modulus).min();
     bound(program, name).or_else(claimed).or_else(|| moduli(program).min())
@@ -109,8 +109,8 @@ pub(crate) fn moduli(program: &Program) -> impl Iterator<Item = u128> + '_ {
 
 /// The data of a random run: whose domain they cover.
 ///
-/// All claims of a program may name one input. What all of them allow is the domain of the first run. A claim that allows
-/// more has a run of its own, as no claim narrows the data of another.
+/// All claims of a program may name one input. What all of them allow is the domain of the first run. A claim
+/// that allows more has a run of its own, as no claim narrows the data of another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Domain {
     /// What all claims allow; of inputs that no claim names, words below all moduli.
@@ -140,8 +140,8 @@ pub(crate) fn largest(program: &Program, symbol: &Symbol, any_word: bool, domain
         .min(max)
 }
 
-/// The domains that random runs of a program cover: that of all claims, and each that goes beyond it. `any_word` says whether
-/// the machine takes any word where a claim does.
+/// The domains that random runs of a program cover: that of all claims, and each that goes beyond it.
+/// `any_word` says whether the machine takes any word where a claim does.
 pub(crate) fn domains(program: &Program, any_word: bool) -> Vec<Domain> {
     let is_wider = |symbol: &Symbol, domain| {
         largest(program, symbol, any_word, domain) > largest(program, symbol, any_word, Domain::All)
@@ -159,8 +159,8 @@ pub(crate) fn domains(program: &Program, any_word: bool) -> Vec<Domain> {
     domains
 }
 
-/// Draws words up to `largest`, of which half are at an edge: 0, 1, the largest ones, and those around multiples of
-/// `moduli`.
+/// Draws words up to `largest`, of which half are at an edge: 0, 1, the largest ones, and those around
+/// multiples of `moduli`.
 fn draw_with_edges(seed: u64, operand: u64, n: usize, largest: u128, moduli: &[u128]) -> Vec<u128> {
     let around = moduli.iter().flat_map(|&modulus| {
         let twice = modulus.saturating_mul(2);

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// The JSON text with escapes for the characters that [`printable`] escapes and JSON itself does not: names come from
-/// files. Such characters are in texts only, where escapes are JSON too.
+/// The JSON text with escapes for the characters that [`printable`] escapes and JSON itself does not: names
+/// come from files. Such characters are in texts only, where escapes are JSON too.
 pub fn escaped(json: &str) -> Cow<'_, str> {
     if matches!(printable(json), Cow::Borrowed(_)) {
         return Cow::Borrowed(json);

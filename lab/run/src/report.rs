@@ -33,17 +33,18 @@ pub struct RunReport {
     pub program_blake3: String,
     /// The program's claims; none of a ring program.
     pub computes: Vec<Claim>,
-    /// The seed of the inputs, if any was drawn. One beyond 2^53 is a text: many readers of JSON have doubles only.
+    /// The seed of the inputs, if any was drawn. One beyond 2^53 is a text: many readers of JSON have doubles
+    /// only.
     #[serde(with = "exact")]
     pub seed: Option<u64>,
-    /// Whether all outputs were compared and agreed: with the golden model, those of a ring program with the executor on
-    /// big integers, or with given words.
+    /// Whether all outputs were compared and agreed: with the golden model, those of a ring program with the
+    /// executor on big integers, or with given words.
     pub checked: bool,
     /// The outputs that agreed with given words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<String>,
-    /// Cycles from the start command to the completion of the last instruction. Of a ring program, the cycles of the
-    /// clock in its time, rounded up. `None` after a functional run, which has no timing.
+    /// Cycles from the start command to the completion of the last instruction. Of a ring program, the cycles
+    /// of the clock in its time, rounded up. `None` after a functional run, which has no timing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cycles: Option<u64>,
     /// The clock, with a timing.
@@ -85,7 +86,8 @@ pub struct RunReport {
     /// The origin of its keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys: Option<Keys>,
-    /// The keys that a memory holds: the limbs that the program reads, once each, without what comes from a seed.
+    /// The keys that a memory holds: the limbs that the program reads, once each, without what comes from a
+    /// seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_mib: Option<f64>,
     /// Of a bootstrap, the time over the slots of the message and the levels that the program leaves it.
@@ -237,8 +239,8 @@ pub fn program_blake3(program: &Program) -> String {
     blake3::hash(&bytes).to_hex().to_string()
 }
 
-/// BLAKE3 of a ring program, in hexadecimal: of its text without comments, and of the names of its limbs, by which keys
-/// are known.
+/// BLAKE3 of a ring program, in hexadecimal: of its text without comments, and of the names of its limbs, by
+/// which keys are known.
 pub fn ring_blake3(program: &RingProgram) -> String {
     let mut hasher = BufWriter::with_capacity(1 << 16, blake3::Hasher::new());
     let written = program.write("", &mut hasher);
@@ -356,8 +358,8 @@ impl RunReport {
 }
 
 impl RunReport {
-    /// Name and energy of each component of the kernels, then of the off-chip memory and static energy where there is
-    /// some. They add up to `energy_uj`.
+    /// Name and energy of each component of the kernels, then of the off-chip memory and static energy where
+    /// there is some. They add up to `energy_uj`.
     pub fn energy_parts_uj(&self) -> Vec<(&'static str, f64)> {
         let others = [
             ("hbm", self.energy_hbm_uj),
@@ -374,7 +376,8 @@ impl RunReport {
         self.time_us.zip(self.cycles)
     }
 
-    /// The report with the result of the cycle model for a program of these events, and of a stream of its runs.
+    /// The report with the result of the cycle model for a program of these events, and of a stream of its
+    /// runs.
     pub fn timed(self, events: &Events, timing: &Timing, stream: Option<StreamReport>) -> Self {
         let clock = Clock::of(&self.machine);
         let (cycles, frequency_ghz) = (timing.cycles.0, clock.ghz());

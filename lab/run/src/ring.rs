@@ -16,8 +16,8 @@ pub enum RingData<'p> {
     None,
     /// The program is executed.
     Execute(Inputs<'p>),
-    /// The program is executed and compared with the executor on big integers: on these inputs, and on drawn words of the
-    /// whole ranges that its operations allow, with this seed.
+    /// The program is executed and compared with the executor on big integers: on these inputs, and on drawn
+    /// words of the whole ranges that its operations allow, with this seed.
     Check(Inputs<'p>, u64),
 }
 
@@ -97,8 +97,8 @@ enum Origin {
     Work,
 }
 
-/// The outputs of which no line computes a limb from an input: they are inputs, copies of them, or constants. To compare
-/// them shows nothing.
+/// The outputs of which no line computes a limb from an input: they are inputs, copies of them, or constants.
+/// To compare them shows nothing.
 pub fn idle_outputs(program: &RingProgram) -> Vec<&Group> {
     let mut origins = vec![Origin::Constant; program.limbs().len()];
     for limb in program.inputs().iter().flat_map(|group| &group.limbs) {

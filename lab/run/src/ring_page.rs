@@ -15,7 +15,8 @@ use maud::{Markup, html};
 use page_parts::{Part, amount, fitting, four_digits, names, shares, shell, stack};
 use runtime::{Runtime, Timeline, limit};
 
-/// The page of a ring program's run, as one HTML file; with a timeline of launches and transfers if they are recorded.
+/// The page of a ring program's run, as one HTML file; with a timeline of launches and transfers if they are
+/// recorded.
 pub fn ring_page(report: &RunReport, runtime: &Runtime<'_>, timeline: &Timeline) -> String {
     let shown = Shown::of(runtime, timeline);
     let data = shown.as_ref().map(Shown::data);

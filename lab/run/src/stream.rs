@@ -56,7 +56,8 @@ pub struct StreamReport {
     pub hbm_utilisation: f64,
     /// The busy share of the compute side, 0 to 1.
     pub compute_utilisation: f64,
-    /// VDM that the stream needs: transferred data of each run that it holds at once, and working memory once.
+    /// VDM that the stream needs: transferred data of each run that it holds at once, and working memory
+    /// once.
     pub vdm_words_needed: u64,
     /// VDM of the machine.
     pub vdm_words: u64,
@@ -66,8 +67,8 @@ impl StreamReport {
     /// The stream of `runs` runs of `program`, with this timing of one.
     ///
     /// # Errors
-    /// Returns an error if the VDM is too small for the runs that it must hold at once, or the off-chip memory for the
-    /// words of all runs.
+    /// Returns an error if the VDM is too small for the runs that it must hold at once, or the off-chip
+    /// memory for the words of all runs.
     pub fn new(
         program: &Program,
         machine: &Machine,

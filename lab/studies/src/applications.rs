@@ -100,7 +100,8 @@ fn folded(text: &str) -> String {
     lines(text.trim_end().lines().map(fold))
 }
 
-/// The rows of an application: its set, its counts, its times, its costs, and notes on machines that are too small.
+/// The rows of an application: its set, its counts, its times, its costs, and notes on machines that are too
+/// small.
 fn rows(application: &Application) -> Result<[String; 5], Fault> {
     let name = application.name;
     let set = ParameterSet::built_in(application.set, None).expect("a built-in set")?;

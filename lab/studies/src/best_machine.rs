@@ -1,4 +1,5 @@
-//! The best machine within the area of the paper's: searches whose results are committed as `reports/NAME.csv.xz`.
+//! The best machine within the area of the paper's: searches whose results are committed as
+//! `reports/NAME.csv.xz`.
 //!
 //! The charts show these results. The table has the same designs, computed again.
 
@@ -64,7 +65,8 @@ pub(crate) fn least<'r>(rows: impl IntoIterator<Item = &'r Row>, column: &str) -
     rows.into_iter().min_by(|a, b| number(a, column).total_cmp(&number(b, column))).expect("a design")
 }
 
-/// The space that was searched, `configs/spaces/SPACE.toml`, and the designs that ran, `reports/TABLE.csv.xz`.
+/// The space that was searched, `configs/spaces/SPACE.toml`, and the designs that ran,
+/// `reports/TABLE.csv.xz`.
 pub(crate) fn searched(space: &str, table: &str) -> Result<(Space, Vec<Row>), Fault> {
     let path = format!("configs/spaces/{space}.toml");
     let text = std::fs::read_to_string(repository(&path))?;

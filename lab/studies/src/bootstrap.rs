@@ -54,8 +54,8 @@ const SETS_APART: [(&str, &str); 3] = [
     ("cheddar-40", "Cheddar's steps, four digits"),
 ];
 
-/// What was predicted of the first program on the paper's machine before it was generated: lines, transforms, the cycles of
-/// one (printed in the paper) and the clock in GHz.
+/// What was predicted of the first program on the paper's machine before it was generated: lines, transforms,
+/// the cycles of one (printed in the paper) and the clock in GHz.
 const PREDICTED: (u64, u64, u64, f64) = (141_000, 10_412, 6_852, 1.7);
 
 /// Options of the program, by name.

@@ -7,8 +7,8 @@ use programs::ParameterSet;
 use sim::Area;
 use std::collections::BTreeSet;
 
-/// The largest areas of the RPU without its off-chip memory's interface, in mm2: the paper's machine, and two of the size of
-/// published accelerators.
+/// The largest areas of the RPU without its off-chip memory's interface, in mm2: the paper's machine, and two
+/// of the size of published accelerators.
 const AREAS_MM2: [f64; 5] = [20.5, 60.0, 100.0, 400.0, f64::INFINITY];
 
 const BANDWIDTHS: [f64; 4] = [512.0, 1024.0, 2048.0, 4096.0];
@@ -16,10 +16,12 @@ const BANDWIDTHS: [f64; 4] = [512.0, 1024.0, 2048.0, 4096.0];
 /// The time to reach, in ms.
 const GOAL_MS: f64 = 1.0;
 
-/// Published accelerators: the name, the MiB of the sweep next to their memory on the chip, and the GB/s next to those of their off-chip memory.
+/// Published accelerators: the name, the MiB of the sweep next to their memory on the chip, and the GB/s next
+/// to those of their off-chip memory.
 const ACCELERATORS: [(&str, u32, f64); 2] = [("ARK", 512, 1024.0), ("SHARP", 192, 1024.0)];
 
-/// The public simulator FHE_Accelerator_Sim, with a machine of ARK's class: what it leaves out or does, and ms.
+/// The public simulator FHE_Accelerator_Sim, with a machine of ARK's class: what it leaves out or does, and
+/// ms.
 const ARK_CLASS: [(&str, f64); 4] = [
     ("as it is", 13.94),
     ("with keys that rotations share", 8.51),

@@ -1,4 +1,5 @@
-//! Which RPU multiplies ciphertexts fastest within 30 mm2 and 10 W, by the width of its primes: `reports/budget.md`.
+//! Which RPU multiplies ciphertexts fastest within 30 mm2 and 10 W, by the width of its primes:
+//! `reports/budget.md`.
 
 use crate::design::{Design, failures};
 use crate::page::{Fault, Files, fill, lines, records_of, text};

@@ -99,8 +99,8 @@ impl Study {
         study
     }
 
-    /// The timeline with a memory of this size in place of the VDM and the faster kernels; `None` if a launch does
-    /// not fit.
+    /// The timeline with a memory of this size in place of the VDM and the faster kernels; `None` if a launch
+    /// does not fit.
     fn time(&self, size_mib: u32, gb_per_s: f64, keys: Keys) -> Option<Timeline> {
         let mut machine = self.machine.clone();
         machine

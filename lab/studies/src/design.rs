@@ -92,8 +92,8 @@ impl<'r> Design<'r> {
         }
     }
 
-    /// Cells of a table: areas without and with the interface, powers without and with the off-chip memory, and the
-    /// resource that limits most of the time.
+    /// Cells of a table: areas without and with the interface, powers without and with the off-chip memory,
+    /// and the resource that limits most of the time.
     pub(crate) fn costs(&self) -> [String; 5] {
         let [area, power] = [Self::area_mm2, Self::power_w];
         let [rpu, chip, watts, all] =

@@ -13,7 +13,8 @@ use runtime::{Keys, Report, Runtime};
 use sim::timing::simulate;
 use sim::{Area, Clock, Machine};
 
-/// HPLEs, with as many banks. Vectors have 512 elements, so the last machine takes an instruction a cycle in each pipe.
+/// HPLEs, with as many banks. Vectors have 512 elements, so the last machine takes an instruction a cycle in
+/// each pipe.
 const HPLES: [u32; 3] = [128, 256, 512];
 
 /// Instructions that the front end dispatches a cycle.
@@ -89,7 +90,8 @@ fn report(program: &RingProgram, machine: &Machine) -> Result<Report, Fault> {
     Ok(runtime.report(&runtime.time(false)?))
 }
 
-/// The area of the front end's logic and of the instruction memory beside the RPU's, by width, as a row of a table.
+/// The area of the front end's logic and of the instruction memory beside the RPU's, by width, as a row of a
+/// table.
 fn area_row(hples: u32) -> Result<String, Fault> {
     let of = |width| Ok::<_, Fault>(Area::of(&machine(hples, width, "vdm.size_mib=16")?));
     let [one, two, four] = WIDTHS.map(of);

@@ -141,7 +141,8 @@ fn main() -> ExitCode {
 
 /// The first file that differs from the committed one.
 ///
-/// Pixels differ from machine to machine, so pictures are only looked for: the SVG files beside them show what has changed.
+/// Pixels differ from machine to machine, so pictures are only looked for: the SVG files beside them show
+/// what has changed.
 fn stale(files: &[File]) -> Option<(&str, String)> {
     files.iter().find_map(|(path, content)| {
         let Ok(committed) = std::fs::read(repository(path)) else {

@@ -1,4 +1,5 @@
-//! The paper's evaluation, without the measurements of a processor, and what each reading of the paper does to its claims.
+//! The paper's evaluation, without the measurements of a processor, and what each reading of the paper does
+//! to its claims.
 
 use crate::page::{Files, repository, text};
 use reproduction::setting::Space;

@@ -1,5 +1,5 @@
-//! Recorded programs on machines. The environment variable `RING_PROGRAM_TRACES` names the folder of the recordings:
-//! `NAME.fhetch.xz` beside its manifest, `NAME.json.xz`.
+//! Recorded programs on machines. The environment variable `RING_PROGRAM_TRACES` names the folder of the
+//! recordings: `NAME.fhetch.xz` beside its manifest, `NAME.json.xz`.
 
 use crate::applications::OFF_CHIP;
 use crate::operations::{binding, changed_machine, machine, machines};

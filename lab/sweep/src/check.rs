@@ -31,8 +31,8 @@ pub(super) struct Job<T> {
 /// A program, by its hash, and what of a machine decides about its results.
 type Run = (String, Conditions);
 
-/// What of a machine decides about the results of programs that fit it: the words of its VDM and of its SDM, and the
-/// multiplicands that it accepts. The last also decides about the data of the check.
+/// What of a machine decides about the results of programs that fit it: the words of its VDM and of its SDM,
+/// and the multiplicands that it accepts. The last also decides about the data of the check.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Conditions {
     vdm_words: u32,
@@ -54,7 +54,8 @@ impl Conditions {
     }
 }
 
-/// The machine on which a program is most likely to have a fault: without one there, it has the same results on all others.
+/// The machine on which a program is most likely to have a fault: without one there, it has the same results
+/// on all others.
 pub(super) fn strictest<'m>(machines: &[&'m Machine]) -> Option<&'m Machine> {
     let implies = |one: &Machine, other: &Machine| Conditions::of(one).imply(&Conditions::of(other));
     machines.iter().find(|one| machines.iter().all(|other| implies(one, other))).copied()
@@ -91,7 +92,8 @@ struct Evidence {
     executions: Vec<Execution>,
     /// Whether the results are compared with anything.
     compared: bool,
-    /// For each execution and each claim that allows its data, the request to the golden model and the hash of the output.
+    /// For each execution and each claim that allows its data, the request to the golden model and the hash
+    /// of the output.
     claims: Vec<(Question, blake3::Hash)>,
 }
 

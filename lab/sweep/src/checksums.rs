@@ -1,7 +1,7 @@
 //! The checksums of the files that a sweep publishes, as `b3sum` writes and checks them.
 //!
-//! Charts and pages of the same results differ between versions of rpu. With the checksums, [`altered`] tells a file that
-//! another version drew from one that somebody changed.
+//! Charts and pages of the same results differ between versions of rpu. With the checksums, [`altered`] tells
+//! a file that another version drew from one that somebody changed.
 //!
 //! [`altered`]: super::outputs::Outputs::altered
 

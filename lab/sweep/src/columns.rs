@@ -20,7 +20,8 @@ pub(super) struct Column {
     pub(super) name: String,
     /// Its measure, if it is one.
     pub(super) measure: Option<Measure>,
-    /// Its better values; `None` for text, and for counts and hashes, of which neither less nor more is better.
+    /// Its better values; `None` for text, and for counts and hashes, of which neither less nor more is
+    /// better.
     pub(super) better: Option<Better>,
     value: Box<Read>,
 }
@@ -134,7 +135,8 @@ pub(super) fn columns() -> Vec<Column> {
     columns
 }
 
-/// What limits most of a run, and its share of the time: a resource of a ring program, a cause of the cycles of a kernel.
+/// What limits most of a run, and its share of the time: a resource of a ring program, a cause of the cycles
+/// of a kernel.
 pub(super) fn binds(report: &RunReport) -> Option<(&str, f64)> {
     if let Some(binds) = &report.binds {
         return binds.iter().map(|(name, &share)| (name.as_str(), share)).max_by(|a, b| a.1.total_cmp(&b.1));

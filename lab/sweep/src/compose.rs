@@ -258,8 +258,8 @@ impl Pool {
         })
     }
 
-    /// The title of the only sweep, or what the points compute; and the columns, unless the sweep's own charts
-    /// have these.
+    /// The title of the only sweep, or what the points compute; and the columns, unless the sweep's own
+    /// charts have these.
     fn title(&self, composition: &Composition, points: &[&Row]) -> String {
         let workloads: BTreeMap<Task, String> =
             points.iter().map(|row| (row.task(), row.workload().to_string())).collect();
@@ -427,8 +427,8 @@ impl Group<'_> {
         }
     }
 
-    /// The indices of the points on the front of each task, in the columns of the axes; `None` if the chart has
-    /// no fronts. Designs that exceed a constraint of their exploration are not on it.
+    /// The indices of the points on the front of each task, in the columns of the axes; `None` if the chart
+    /// has no fronts. Designs that exceed a constraint of their exploration are not on it.
     fn fronts(&self) -> Result<Option<Vec<Vec<usize>>>, ComposeError> {
         let Some(better) = self.better()? else { return Ok(None) };
         let Composition { x, y, .. } = self.composition;

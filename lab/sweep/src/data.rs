@@ -78,7 +78,8 @@ impl Data {
         Ok(())
     }
 
-    /// Compares outputs with the expected words, of which each [has one](Self::check). Returns the first difference.
+    /// Compares outputs with the expected words, of which each [has one](Self::check). Returns the first
+    /// difference.
     pub(super) fn compare(&self, outputs: &BTreeMap<String, Vec<u128>>) -> Result<(), String> {
         for (name, expected) in &self.expected {
             let found = &outputs[name];

@@ -47,8 +47,9 @@
 //! n = 65536                          # in the chart of these only; `kernel`, `modulus_bits` likewise
 //! ```
 //!
-//! The axes may be [parameters of tasks](super::parameter), settings of operations and options of programs among them, and
-//! every key of a machine file. The list varies fastest, then the zipped rows, then the last axis of the grid.
+//! The axes may be [parameters of tasks](super::parameter), settings of operations and options of programs
+//! among them, and every key of a machine file. The list varies fastest, then the zipped rows, then the last
+//! axis of the grid.
 
 mod checks;
 mod read;

@@ -189,8 +189,8 @@ fn program(
     Ok(generated)
 }
 
-/// The points of a program by the machine on which it is checked: one for all if it `runs` on the machine on which a fault is
-/// most likely.
+/// The points of a program by the machine on which it is checked: one for all if it `runs` on the machine on
+/// which a fault is most likely.
 fn by_results(
     source: &dyn Source,
     points: Vec<usize>,
@@ -207,8 +207,8 @@ fn by_results(
     classes.into_iter().zip(machines).collect()
 }
 
-/// The points of a program by the timing of their machines. Keys that may change cycles tell most points apart; among
-/// what they leave, resolved machines tell which keys do not.
+/// The points of a program by the timing of their machines. Keys that may change cycles tell most points
+/// apart; among what they leave, resolved machines tell which keys do not.
 fn by_timing(source: &dyn Source, points: &[usize]) -> Vec<Vec<usize>> {
     let classes = by_class(points, |&point| source.class(point).cycles);
     let machines: Vec<Arc<Machine>> = classes.iter().map(|class| source.point(class[0]).machine).collect();

@@ -1,8 +1,9 @@
 //! The front of a task: what it minimises, and which designs can be on it.
 //!
-//! A design is on the front if it keeps the constraints and no other such design dominates it: none is as good in every
-//! objective and better in one. So equal designs are on it together. Designs of ideal machines, by a setting
-//! `ideal.*`, are on it only if all designs are ideal: nobody can build them, so they displace none.
+//! A design is on the front if it keeps the constraints and no other such design dominates it: none is as
+//! good in every objective and better in one. So equal designs are on it together. Designs of ideal machines,
+//! by a setting `ideal.*`, are on it only if all designs are ideal: nobody can build them, so they displace
+//! none.
 
 use super::condition::{Comparison, Condition, MAX_CONDITIONS};
 use super::measure::{Costs, Measure};
@@ -68,7 +69,8 @@ pub(super) struct Design<T> {
     pub(super) is_ideal: bool,
 }
 
-/// The designs on a front, in ascending order of their first costs. A design has its costs, and whether it is ideal.
+/// The designs on a front, in ascending order of their first costs. A design has its costs, and whether it is
+/// ideal.
 pub(super) fn front<T: Copy>(designs: &[(T, bool)], costs: &[impl AsRef<[f64]> + Copy]) -> Vec<T> {
     let all_ideal = designs.iter().all(|(_, is_ideal)| *is_ideal);
     let competing = designs.iter().zip(costs).filter(|((_, is_ideal), _)| all_ideal || !is_ideal);
@@ -165,7 +167,8 @@ impl Goals {
         self.constraints.iter().filter_map(closest).collect()
     }
 
-    /// Remarks on a front of more than two objectives, and on `beyond` of `all` designs that exceed a constraint.
+    /// Remarks on a front of more than two objectives, and on `beyond` of `all` designs that exceed a
+    /// constraint.
     pub(super) fn notes(&self, beyond: usize, all: usize, unmet: &[(Constraint, f64)]) -> Vec<String> {
         let mut notes = Vec::new();
         if self.objectives.len() > 2 {
@@ -250,7 +253,8 @@ impl Constraint {
         self.comparison.holds(value.partial_cmp(&self.limit))
     }
 
-    /// The distance of a design from the limit, as the logarithm of their ratio; 0 if it keeps the limit, and above 0 if not.
+    /// The distance of a design from the limit, as the logarithm of their ratio; 0 if it keeps the limit, and
+    /// above 0 if not.
     pub(crate) fn violation(&self, costs: &Costs) -> f64 {
         let distance = (self.measure.of(costs) / self.limit).ln().abs();
         if self.allows(costs) { 0.0 } else { distance.max(f64::MIN_POSITIVE) }

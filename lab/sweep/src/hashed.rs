@@ -25,8 +25,8 @@ pub(super) struct Sections {
     hashes: Vec<PointKey>,
 }
 
-/// The hash of each section of a machine: the known one if the base machine has the same section. Names every section, so
-/// that none is forgotten.
+/// The hash of each section of a machine: the known one if the base machine has the same section. Names every
+/// section, so that none is forgotten.
 macro_rules! hashes {
     ($machine:expr, $base:expr, $known:expr; $($section:ident),*) => {{
         let Values { $($section),* } = &**$machine;

@@ -242,7 +242,8 @@ impl Journal {
         Self { stop, ..self }
     }
 
-    /// The points of a shard without a record, and with `retry_failed` also those that failed, in ascending order.
+    /// The points of a shard without a record, and with `retry_failed` also those that failed, in ascending
+    /// order.
     pub fn pending(&self, plan: &Plan, shard: Shard, retry_failed: bool) -> Vec<usize> {
         let runs = |key: PointKey| match self.known.get(&key) {
             None => true,
@@ -307,7 +308,8 @@ fn lock(file: &File, path: &Path) -> Result<(), JournalError> {
     }
 }
 
-/// Writes a manifest and these lines to a folder. The lines replace the journal of the whole sweep; journals of shards stay.
+/// Writes a manifest and these lines to a folder. The lines replace the journal of the whole sweep; journals
+/// of shards stay.
 pub(super) fn save(
     folder: &Path,
     manifest: &Manifest,
@@ -329,8 +331,8 @@ pub(super) fn save(
     file.finish().map_err(io_error(&path))
 }
 
-/// Whether a manifest is to be written to a folder: not if its file has this content already, as all shards of a sweep write
-/// the same one. The folder of another sweep is an error.
+/// Whether a manifest is to be written to a folder: not if its file has this content already, as all shards
+/// of a sweep write the same one. The folder of another sweep is an error.
 fn check_folder(folder: &Path, manifest: &Manifest) -> Result<bool, JournalError> {
     let path = folder.join(MANIFEST);
     match input::open_stored(&path) {
@@ -369,8 +371,8 @@ fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError
     file.finish().map_err(io_error(&path))
 }
 
-/// Whether the sweep of a folder has a point of another, or an exploration its columns: a definition that changed keeps the
-/// results of the points that it keeps. The results of a sweep without any would be lost.
+/// Whether the sweep of a folder has a point of another, or an exploration its columns: a definition that
+/// changed keeps the results of the points that it keeps. The results of a sweep without any would be lost.
 fn has_points_of(present: &Manifest, manifest: &Manifest) -> bool {
     if manifest.explored {
         return present.columns == manifest.columns;

@@ -2,8 +2,8 @@
 //!
 //! A [`Definition`] is the content of a sweep file or of the built-in [`FIG4`]. [`Plan::new`]
 //! resolves it into points, each with its machine and a key that depends on everything that
-//! determines its result. [`run`] simulates the points that a folder lacks, with [`execute`] and a [`Journal`].
-//! [`Results::merge`] collects journals, and [`outputs::Outputs`] turns the results into files.
+//! determines its result. [`run`] simulates the points that a folder lacks, with [`execute`] and a
+//! [`Journal`]. [`Results::merge`] collects journals, and [`outputs::Outputs`] turns the results into files.
 //! [`Replay`] runs one point again, [`verify`] many; [`slurm`] divides a sweep into the tasks of a cluster.
 //!
 //! # Files of a sweep's folder
@@ -21,8 +21,9 @@
 //! # Size
 //!
 //! Points, machines and records are made when they are needed and not kept. A [`Plan`] has a key and a number
-//! for each axis of a point, [`Results`] the place of its record in a journal, and its time and area. Charts and the page
-//! keep the records that they show: all of a sweep of up to 20,000 points, or the front and a sample.
+//! for each axis of a point, [`Results`] the place of its record in a journal, and its time and area. Charts
+//! and the page keep the records that they show: all of a sweep of up to 20,000 points, or the front and a
+//! sample.
 //!
 //! # Determinism
 //!

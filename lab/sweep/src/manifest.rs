@@ -11,7 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// The format of a sweep's folder. Up to format 2, records and manifests could have parts of searches that no sweep makes now.
+/// The format of a sweep's folder. Up to format 2, records and manifests could have parts of searches that no
+/// sweep makes now.
 pub(super) const FORMAT: u32 = 3;
 
 /// The maximum number of references of a sweep: a chart with more has no room for their labels.
@@ -38,7 +39,8 @@ pub struct Manifest {
     /// Whether it is an exploration: its points are those with a record, and `points` is empty.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub explored: bool,
-    /// The objectives and constraints of an exploration; the fronts of other sweeps are those of time and area.
+    /// The objectives and constraints of an exploration; the fronts of other sweeps are those of time and
+    /// area.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goals: Option<Goals>,
     /// The definition.

@@ -1,7 +1,7 @@
 //! The table of measures: what objectives minimise, constraints limit, and fronts and charts compare.
 //!
-//! A row has the column of results, which ends in its unit, the name for people, and the value. The column of a key is
-//! also its name in the document of a run. Less is better of every measure.
+//! A row has the column of results, which ends in its unit, the name for people, and the value. The column of
+//! a key is also its name in the document of a run. Less is better of every measure.
 
 use crate::names::{UnknownName, find, short_name};
 use lab_run::{OffChip, RunReport};
@@ -120,8 +120,8 @@ pub(super) enum Busy {
     Channel,
 }
 
-/// The costs of a design: the measures that are keys of a document, and the busy shares. Not a number where it
-/// has none.
+/// The costs of a design: the measures that are keys of a document, and the busy shares. Not a number where
+/// it has none.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Costs {
     keys: [f64; KEYS],

@@ -120,7 +120,8 @@ impl Group {
 /// The points whose records are in memory at a time.
 const CHUNK: usize = 1024;
 
-/// The records in charts and on the page, by point. Boxed, since ascending keys leave the leaves of the map half empty.
+/// The records in charts and on the page, by point. Boxed, since ascending keys leave the leaves of the map
+/// half empty.
 type Shown = BTreeMap<usize, Box<Record>>;
 
 impl<'r> Outputs<'r> {
@@ -206,7 +207,8 @@ impl<'r> Outputs<'r> {
         Ok(differing)
     }
 
-    /// Writes the records and their table. Returns the records that are shown, and the checksums of the two files.
+    /// Writes the records and their table. Returns the records that are shown, and the checksums of the two
+    /// files.
     fn write_records(&self, lines: &Path, table: &Path) -> Result<(Shown, [blake3::Hash; 2]), OutputError> {
         let error = |path: &Path| {
             let path = path.to_owned();
@@ -307,8 +309,8 @@ impl<'r> Outputs<'r> {
         Ok(text)
     }
 
-    /// The number of points whose costs are extrapolated. Points that set the same keys share the values of all
-    /// others, so one record tells about these.
+    /// The number of points whose costs are extrapolated. Points that set the same keys share the values of
+    /// all others, so one record tells about these.
     fn extrapolated(&self, group: &Group) -> Result<usize, JournalError> {
         let points = &self.results.manifest.points;
         let mut others: HashMap<Vec<bool>, bool> = HashMap::new();
@@ -403,7 +405,8 @@ fn heading(measure: Measure) -> String {
     unit.map_or_else(|| name.clone(), |unit| format!("{name} ({})", typed(&unit)))
 }
 
-/// The value of a measure in a table: two digits after the point, or three in all if it is below 1; none of a count.
+/// The value of a measure in a table: two digits after the point, or three in all if it is below 1; none of a
+/// count.
 fn short(measure: Measure, value: f64) -> String {
     let digits = match value {
         _ if measure.is_count() => 0,
@@ -462,8 +465,8 @@ fn cell(value: Option<&Value>) -> String {
     }
 }
 
-/// A text as a cell of a table. Spreadsheets evaluate cells that begin with one of these characters, perhaps after blanks; an
-/// apostrophe in front makes them text. Control characters are escaped.
+/// A text as a cell of a table. Spreadsheets evaluate cells that begin with one of these characters, perhaps
+/// after blanks; an apostrophe in front makes them text. Control characters are escaped.
 pub(crate) fn neutral(text: &str) -> Cow<'_, str> {
     let text = printable(text);
     let visible = text.trim_start();

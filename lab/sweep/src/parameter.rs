@@ -204,9 +204,9 @@ pub struct Parameter {
     pub changes_program: bool,
 }
 
-/// Calls a macro with the keys of tasks. A row has the name, its values, its meaning, what holds without it, the forms that
-/// take it, and what points that differ in it are: different tasks, choices for one task, different runs of one program, or
-/// supplies of its data.
+/// Calls a macro with the keys of tasks. A row has the name, its values, its meaning, what holds without it,
+/// the forms that take it, and what points that differ in it are: different tasks, choices for one task,
+/// different runs of one program, or supplies of its data.
 macro_rules! for_each_task_key {
     ($rows:path) => {
         $rows! {
@@ -266,8 +266,8 @@ fn kernels() -> Vec<&'static str> {
 
 macro_rules! rows {
     ($($name:ident: $values:expr, $doc:expr, $default:expr, [$($form:ident),*], $differ:ident;)*) => {
-        /// The values that some settings give the keys of a task; the settings of operations and the options of
-        /// programs are in `others`. Whoever makes a task names every field, so none is forgotten.
+        /// The values that some settings give the keys of a task; the settings of operations and the options
+        /// of programs are in `others`. Whoever makes a task names every field, so none is forgotten.
         pub(super) struct Given<'s> {
             $(pub(super) $name: Option<&'s Setting>,)*
             pub(super) others: Vec<&'s Setting>,

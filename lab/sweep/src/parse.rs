@@ -4,15 +4,17 @@ use super::definition::Definition;
 use super::resolver::Resolver;
 use diagnostic::{Diagnostic, Diagnostics};
 
-/// The most alternatives whose values are checked beside other errors, so that the errors of a long file come soon.
+/// The most alternatives whose values are checked beside other errors, so that the errors of a long file come
+/// soon.
 const MOST: usize = 10_000;
 
 impl Definition {
     /// Parses a definition; `file` is its name in errors and the base of its relative paths.
     ///
     /// # Errors
-    /// Returns all errors: the text is not TOML, has an unknown key or an invalid value. Of a definition whose
-    /// parts can be read, [`Plan::new`](super::Plan::new) checks keys and values of machines and kernels.
+    /// Returns all errors: the text is not TOML, has an unknown key or an invalid value. Of a definition
+    /// whose parts can be read, [`Plan::new`](super::Plan::new) checks keys and values of machines and
+    /// kernels.
     pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostics> {
         let (definition, mut errors) = Self::read_parts(file, text)?;
         if !errors.is_empty() {

@@ -193,8 +193,8 @@ impl FromIterator<(PointKey, Settings)> for Points {
     }
 }
 
-/// The form in `sweep.json`: the keys, and the distinct values of each setting with their numbers. A point of a
-/// sweep takes some fifty bytes in it, however long its settings are.
+/// The form in `sweep.json`: the keys, and the distinct values of each setting with their numbers. A point of
+/// a sweep takes some fifty bytes in it, however long its settings are.
 impl Serialize for Points {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Points", 2)?;

@@ -22,8 +22,8 @@ impl Counts {
         self.failed += usize::from(record.status == Status::Failed);
     }
 
-    /// Whether to tell them, so long after the last time: at most once a second, and not with the last record, since the
-    /// end tells them.
+    /// Whether to tell them, so long after the last time: at most once a second, and not with the last
+    /// record, since the end tells them.
     pub fn is_due(&self, since: Duration) -> bool {
         since >= INTERVAL && self.done < self.points
     }

@@ -41,7 +41,8 @@ impl Better {
     }
 }
 
-/// Columns that are no measures and whose names do not follow from their words, with units that do not follow either.
+/// Columns that are no measures and whose names do not follow from their words, with units that do not follow
+/// either.
 const NAMES: [(&str, &str, Option<&str>); 8] = [
     ("binds", "what binds", None),
     ("binds_share", "share of what binds", None),
@@ -71,8 +72,8 @@ const WORDS: [(&str, &str); 13] = [
 ];
 
 impl Quantity {
-    /// The quantity in the unit in which the largest of these values has one to three digits before the point, and the
-    /// factor by which its numbers change.
+    /// The quantity in the unit in which the largest of these values has one to three digits before the
+    /// point, and the factor by which its numbers change.
     pub(super) fn fitting(self, values: impl Iterator<Item = f64>) -> (Self, f64) {
         let largest = values.map(f64::abs).filter(|value| value.is_finite()).fold(0.0, f64::max);
         match self.unit.as_deref().and_then(|unit| fitting(unit, largest)) {

@@ -45,7 +45,8 @@ impl Record {
         Ok(record)
     }
 
-    /// The point in messages, by its settings that vary: `hple.count = 64, plan = kl`. Its key if there are none.
+    /// The point in messages, by its settings that vary: `hple.count = 64, plan = kl`. Its key if there are
+    /// none.
     pub fn name(&self, varying: &[String]) -> String {
         let setting = |name: &String| {
             let value = self.point.get(name)?;

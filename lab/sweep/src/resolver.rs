@@ -50,8 +50,8 @@ pub(super) struct Resolver {
     data: Data,
 }
 
-/// What the alternatives of an axis change. Each list maps an alternative to the first one with the same settings
-/// of its kind.
+/// What the alternatives of an axis change. Each list maps an alternative to the first one with the same
+/// settings of its kind.
 struct Axis {
     /// Parameters of the task.
     task: Numbers,
@@ -65,7 +65,8 @@ struct Axis {
     kernels: Numbers,
     /// Keys on which its results, or its faults, depend.
     results: Numbers,
-    /// The values of machine keys, once a point has them; `None` if one of them is invalid, or not a single key.
+    /// The values of machine keys, once a point has them; `None` if one of them is invalid, or not a single
+    /// key.
     machine: Vec<OnceLock<Option<Box<[Assignment]>>>>,
 }
 
@@ -127,11 +128,12 @@ impl Axis {
         };
         let changes_cycles = |key: &str| has(key, &[Effect::Cycles, Effect::Stages]);
         let changes_kernels = |key: &str| !is_parameter(key) && !key.starts_with("hbm.");
-        // The others that decide about results decide whether the program fits at all, which each point tests.
+        // The others that decide about results decide whether the program fits at all, which each point
+        // tests.
         let changes_results = |key: &str| ["vdm.size_mib", "sdm.size_kib", "law.operands"].contains(&key);
         let keys: BTreeSet<&str> = alternatives.iter().flatten().map(|setting| &*setting.key).collect();
-        // Most purposes want all keys or none. The numbers of each choice of keys are found once; definitions refuse two
-        // alternatives with the same settings.
+        // Most purposes want all keys or none. The numbers of each choice of keys are found once; definitions
+        // refuse two alternatives with the same settings.
         let (none, all) = (vec![0; alternatives.len()].into(), (0..alternatives.len()).collect());
         let mut known = vec![(BTreeSet::new(), none), (keys.clone(), all)];
         let mut numbers = |is_wanted: &dyn Fn(&str) -> bool| -> Numbers {
@@ -238,8 +240,8 @@ impl Resolver {
         &self.data
     }
 
-    /// The errors of points, each once: most points share theirs with others. After many invalid points, the rest is not
-    /// looked at.
+    /// The errors of points, each once: most points share theirs with others. After many invalid points, the
+    /// rest is not looked at.
     pub(super) fn errors(&self, points: impl Iterator<Item = Vec<usize>>) -> Diagnostics {
         let mut found: Vec<Diagnostic> = Vec::new();
         for errors in points.filter_map(|point| self.point(&point).err()).take(MAX_INVALID) {
@@ -498,8 +500,8 @@ fn name<'s>(settings: impl Iterator<Item = &'s Setting>) -> String {
     settings.map(|setting| text(setting) + "\n").collect()
 }
 
-/// Everything besides machines that determines a result. Its JSON has names and numbers only, so keys do not depend on
-/// the names of types.
+/// Everything besides machines that determines a result. Its JSON has names and numbers only, so keys do not
+/// depend on the names of types.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Identity<'a> {

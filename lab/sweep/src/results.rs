@@ -189,8 +189,8 @@ impl<'p> Best<'p> {
 impl Results {
     /// Collects the journals of `folders`, which belong to one sweep.
     ///
-    /// If a point has several records, a successful one takes precedence. Otherwise the choice does not depend on the
-    /// order of folders and journals.
+    /// If a point has several records, a successful one takes precedence. Otherwise the choice does not
+    /// depend on the order of folders and journals.
     ///
     /// # Errors
     /// Returns an error if a folder has no sweep, or another one, if a journal cannot be read, or if two

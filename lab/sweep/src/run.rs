@@ -20,12 +20,12 @@ pub struct Part {
     pub stop: Arc<AtomicBool>,
 }
 
-/// Simulates the points of a part that the folder lacks, in the current rayon pool, and appends their records to its
-/// journal. Returns their number. `progress` receives it, too, with each record.
+/// Simulates the points of a part that the folder lacks, in the current rayon pool, and appends their records
+/// to its journal. Returns their number. `progress` receives it, too, with each record.
 ///
 /// # Errors
-/// Returns an error if the journal cannot be read or written, or if the run was stopped; all results so far are in the
-/// journal.
+/// Returns an error if the journal cannot be read or written, or if the run was stopped; all results so far
+/// are in the journal.
 pub fn run(
     plan: &Plan,
     folder: &Path,

@@ -14,18 +14,20 @@ pub(super) struct Designs<'d, D> {
     pub(super) varying: Vec<&'d str>,
     /// The designs on each front, in its order.
     pub(super) fronts: Vec<Vec<usize>>,
-    /// The column that makes the series; by default the axis with two to eight values that says most of a place on the
-    /// fronts, see [`Designs::effect`].
+    /// The column that makes the series; by default the axis with two to eight values that says most of a
+    /// place on the fronts, see [`Designs::effect`].
     pub(super) colour: Option<&'d str>,
-    /// The column that names designs; by default all axes if they are few, or else those that say most of a place on the
-    /// fronts.
+    /// The column that names designs; by default all axes if they are few, or else those that say most of a
+    /// place on the fronts.
     pub(super) label: Option<&'d str>,
 }
 
-/// The most keys whose values name a design. More make labels that hide the chart, and tell nothing at a glance.
+/// The most keys whose values name a design. More make labels that hide the chart, and tell nothing at a
+/// glance.
 const MAX_NAMED: usize = 4;
 
-/// The name of a design by the values of `keys` keys, as they are listed: in parentheses if there are several.
+/// The name of a design by the values of `keys` keys, as they are listed: in parentheses if there are
+/// several.
 pub(super) fn tuple(values: String, keys: usize) -> String {
     if keys > 1 { format!("({values})") } else { values }
 }
@@ -92,8 +94,8 @@ impl<'d, D> Designs<'d, D> {
         (places, count)
     }
 
-    /// The share of the variance of the places on the fronts that a column explains, adjusted for the number of its values: 1 if
-    /// the value says where a design is, 0 or less if it says nothing.
+    /// The share of the variance of the places on the fronts that a column explains, adjusted for the number
+    /// of its values: 1 if the value says where a design is, 0 or less if it says nothing.
     fn effect(&self, column: &str) -> f64 {
         let (places, count) = self.of_fronts(column);
         if places.len() < 2 || count <= places.len() {
@@ -110,8 +112,8 @@ impl<'d, D> Designs<'d, D> {
         if all > 0.0 { 1.0 - adjusted / all } else { 0.0 }
     }
 
-    /// A chart with the series and the names of designs. `point` gives the place and the marks of a design, if it has
-    /// a place, from its number.
+    /// A chart with the series and the names of designs. `point` gives the place and the marks of a design,
+    /// if it has a place, from its number.
     pub(super) fn scatter<E>(
         &self,
         point: impl Fn(usize, &D) -> Result<Option<Point>, E>,
@@ -147,8 +149,9 @@ impl<'d, D> Designs<'d, D> {
         })
     }
 
-    /// The designs in the order in which a line may join those of a series, and whether one may: if they differ in one
-    /// key with numbers, in the order of its values. Otherwise a line would mean nothing but the order of the sweep.
+    /// The designs in the order in which a line may join those of a series, and whether one may: if they
+    /// differ in one key with numbers, in the order of its values. Otherwise a line would mean nothing but
+    /// the order of the sweep.
     fn in_order(&self, keys: &[&str]) -> (Vec<(usize, &D)>, bool) {
         let mut designs: Vec<(usize, &D)> = self.all.iter().enumerate().collect();
         let [key] = keys else { return (designs, false) };
@@ -220,7 +223,8 @@ mod tests {
         assert!((designs.effect("a") - (1.0 - (4.0 / 25.0 / 4.0 * 5.0) / 0.7)).abs() < 1e-12);
     }
 
-    /// Designs of five axes. Along the front, `a` halves it, `b` alternates, `c` is constant, `d` and `e` have four values.
+    /// Designs of five axes. Along the front, `a` halves it, `b` alternates, `c` is constant, `d` and `e`
+    /// have four values.
     #[test]
     fn the_axis_that_orders_the_front_colours_and_few_axes_name_designs() {
         let all: Vec<[usize; 5]> = (0..16).map(|i| [i / 4 % 2, i % 2, i / 8, i / 2 % 4, i % 4]).collect();

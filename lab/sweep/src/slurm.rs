@@ -28,8 +28,8 @@ use thiserror::Error;
 /// The maximum number of points that are timed.
 const SAMPLE: usize = 32;
 
-/// Simulates pending points one after the other until `limit` is over, at least one if there is one; their records stay
-/// in the journal.
+/// Simulates pending points one after the other until `limit` is over, at least one if there is one; their
+/// records stay in the journal.
 ///
 /// # Errors
 /// As [`execute`].

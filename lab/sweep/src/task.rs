@@ -1,7 +1,7 @@
 //! The task of a point: its program, or the way to generate it.
 //!
-//! Everything that a definition says about a task is resolved here, when the sweep is planned: a modulus that is no prime or
-//! a missing setting is an error with its place.
+//! Everything that a definition says about a task is resolved here, when the sweep is planned: a modulus that
+//! is no prime or a missing setting is an error with its place.
 
 use super::data::Data;
 use super::definition::{DataFile, Definition, ScheduleFor};
@@ -46,11 +46,12 @@ pub struct KernelTask {
 }
 
 impl KernelTask {
-    /// The task of an operation with these parameters, by their names and as texts. The paths of files are relative to the
-    /// current folder.
+    /// The task of an operation with these parameters, by their names and as texts. The paths of files are
+    /// relative to the current folder.
     ///
     /// # Errors
-    /// Returns an error if a kernel has no such parameter, one is given twice or missing, or a value is invalid.
+    /// Returns an error if a kernel has no such parameter, one is given twice or missing, or a value is
+    /// invalid.
     pub fn parse(operation: Operation, parameters: &[(String, String)]) -> Result<Self, Diagnostics> {
         let (definition, _) = Definition::read_parts("", "")?;
         let error = |message: String, help: String| definition.error(0..0, message, help);
@@ -187,7 +188,8 @@ impl Reader<'_> {
         self.definition.error(span, message, help)
     }
 
-    /// The form of the program: a parameter set makes a ring program, and so does a name that no operation has.
+    /// The form of the program: a parameter set makes a ring program, and so does a name that no operation
+    /// has.
     fn form(&self) -> Form {
         let name = text(self.given.kernel);
         if self.given.program.is_some() {

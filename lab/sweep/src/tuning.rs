@@ -1,8 +1,8 @@
 //! Measurements of plan searches, kept in files.
 //!
 //! A file holds the results for one kernel on one machine. Its name is a hash of their inputs: kernel,
-//! degree, number of rings, settings, resolved machine, and [`MODEL_VERSION`]. Each line is the hash of a recipe and
-//! the cycles of its program, or `-` if it has no program. Truncated lines are skipped.
+//! degree, number of rings, settings, resolved machine, and [`MODEL_VERSION`]. Each line is the hash of a
+//! recipe and the cycles of its program, or `-` if it has no program. Truncated lines are skipped.
 
 use b512_asm::Setting;
 use codegen::search::Memory;

@@ -5,7 +5,8 @@ use serde_json::Value;
 /// The display text of a missing value.
 pub(super) const ABSENT: &str = "-";
 
-/// The display text of a value: without quotes around text. Equal numbers have the same text, such as 512 for 512.0.
+/// The display text of a value: without quotes around text. Equal numbers have the same text, such as 512 for
+/// 512.0.
 pub(super) fn plain(value: Option<&Value>) -> String {
     match value {
         None => String::new(),

@@ -64,7 +64,8 @@ impl View<'_> {
             .collect()
     }
 
-    /// What all points share beside their task: the machine with its changes, and choices such as the dataflow.
+    /// What all points share beside their task: the machine with its changes, and choices such as the
+    /// dataflow.
     pub(super) fn shared(&self, record: &Record) -> Option<String> {
         let report = record.report.as_ref()?;
         let is_shared = |key: &str| !self.manifest.varying.iter().any(|varying| varying == key);
@@ -152,7 +153,8 @@ pub(super) fn extrapolates(path: &str, value: &Value) -> bool {
 /// The meaning of the mark of such records.
 pub(super) const EXTRAPOLATED: &str = "costs extrapolated";
 
-/// Whether a program was found by a quick search: the library's come from long ones, others are as they were given.
+/// Whether a program was found by a quick search: the library's come from long ones, others are as they were
+/// given.
 pub(super) fn is_searched(source: Option<&str>) -> bool {
     matches!(source, Some("neighbour" | "tuned"))
 }
@@ -177,7 +179,8 @@ pub(super) fn setting<'r>(record: &'r Record, key: &str) -> Option<Cow<'r, Value
     value.map(Cow::Owned)
 }
 
-/// The display text of a key's value in a record; a dash if there is none, since an empty text would leave a gap in a list.
+/// The display text of a key's value in a record; a dash if there is none, since an empty text would leave a
+/// gap in a list.
 pub(super) fn text(record: &Record, key: &str) -> String {
     setting(record, key).map_or_else(|| ABSENT.to_owned(), |value| plain(Some(&value)))
 }

@@ -124,8 +124,8 @@ impl Workload {
         }
     }
 
-    /// The names in file names: [`slug`](Self::slug), of at most [`LONGEST_SLUG`] bytes, with a number if an earlier one is
-    /// the same. Some file systems do not tell capitals apart.
+    /// The names in file names: [`slug`](Self::slug), of at most [`LONGEST_SLUG`] bytes, with a number if an
+    /// earlier one is the same. Some file systems do not tell capitals apart.
     pub(super) fn slugs<'w>(workloads: impl Iterator<Item = &'w Self>) -> Vec<String> {
         let mut slugs: Vec<String> = Vec::new();
         for workload in workloads {

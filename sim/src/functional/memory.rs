@@ -69,8 +69,8 @@ fn scatter_each<T: Copy + Into<u128>>(lanes: &[T], words: &mut [u128], mode: Add
     }
 }
 
-/// A memory with an image, and with zeros outside of its segments. It is new memory, which the system clears only where a
-/// program touches it.
+/// A memory with an image, and with zeros outside of its segments. It is new memory, which the system clears
+/// only where a program touches it.
 pub(super) fn filled(words: usize, image: &Image) -> Vec<u128> {
     let mut memory = vec![0; words];
     fill_segments(&mut memory, image);

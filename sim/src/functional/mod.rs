@@ -163,8 +163,8 @@ impl Executor {
         Ok(())
     }
 
-    /// As [`load`](Self::load), with memories just as large as `program` needs. It takes the memory that the executor has, which
-    /// is faster than new memory if the program touches most of it.
+    /// As [`load`](Self::load), with memories just as large as `program` needs. It takes the memory that the
+    /// executor has, which is faster than new memory if the program touches most of it.
     ///
     /// # Errors
     /// As for [`load`](Self::load); the executor then has no memory for its earlier program.
@@ -198,8 +198,8 @@ impl Executor {
     /// Writes the words of a symbol before a run.
     ///
     /// # Errors
-    /// Returns an error if the loaded program has no such symbol, or the symbol has another number of words, or a word is longer
-    /// than the machine's.
+    /// Returns an error if the loaded program has no such symbol, or the symbol has another number of words,
+    /// or a word is longer than the machine's.
     pub fn write(&mut self, symbol: &str, words: &[u128]) -> Result<(), AccessError> {
         self.target(symbol, words)?.copy_from_slice(words);
         Ok(())

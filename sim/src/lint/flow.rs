@@ -352,7 +352,8 @@ impl<'p> Flow<'p> {
         origin.loaded()
     }
 
-    /// The outputs that have the same words whatever the inputs are. Without any if a store has an unknown address.
+    /// The outputs that have the same words whatever the inputs are. Without any if a store has an unknown
+    /// address.
     pub(super) fn constant_outputs(&mut self) -> Vec<&'p Symbol> {
         let symbols = &self.program.symbols;
         let mut outputs: Vec<&Symbol> =
@@ -387,8 +388,8 @@ impl<'p> Flow<'p> {
         if self.stores_anywhere { Vec::new() } else { defects }
     }
 
-    /// The origin of an output and the first of its words that no instruction writes, as an index; words of the image count
-    /// as written. `None` for an output beyond the memory.
+    /// The origin of an output and the first of its words that no instruction writes, as an index; words of
+    /// the image count as written. `None` for an output beyond the memory.
     fn output(&mut self, output: &Symbol) -> Option<(Origin, Option<usize>)> {
         let words = range(output.start, output.words as usize);
         let memory = match output.space {

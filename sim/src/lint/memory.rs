@@ -109,8 +109,8 @@ impl<S: Copy + PartialEq> Memory<S> {
         }
     }
 
-    /// Stores a vector that lies inside the memory, with a source for each of its lanes. If lanes share a word,
-    /// the highest lane's source stays.
+    /// Stores a vector that lies inside the memory, with a source for each of its lanes. If lanes share a
+    /// word, the highest lane's source stays.
     pub(super) fn store_each(&mut self, address: u32, mode: AddressMode, of_lanes: &[S]) {
         // A repeated word is visited with its lowest lane.
         let repeats = match mode {

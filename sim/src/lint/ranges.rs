@@ -98,10 +98,10 @@ struct Ranges<'p> {
     defects: Vec<Defect>,
 }
 
-/// The operands that may be outside of their ranges on data that a program takes: words of its image, and up to the
-/// `largest` word of each input. If it has claims, none of its addresses and moduli is an input, as no claim
-/// can say what it takes there. Without claims the caller decides them: operands under such a modulus are in
-/// range, and what follows such an address is not examined.
+/// The operands that may be outside of their ranges on data that a program takes: words of its image, and up
+/// to the `largest` word of each input. If it has claims, none of its addresses and moduli is an input, as no
+/// claim can say what it takes there. Without claims the caller decides them: operands under such a modulus
+/// are in range, and what follows such an address is not examined.
 ///
 /// The program has no other [`errors`](super::errors).
 pub fn ranges(program: &Program, machine: &Machine, largest: impl Fn(&Symbol) -> u128) -> Vec<Defect> {

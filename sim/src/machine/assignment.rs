@@ -25,7 +25,8 @@ pub struct Assignment {
 pub struct AssignmentError(String);
 
 impl Assignment {
-    /// This value of the key with this dotted path; `None` if there is no such key, or it does not accept the value.
+    /// This value of the key with this dotted path; `None` if there is no such key, or it does not accept the
+    /// value.
     pub fn new(key: &str, value: Value) -> Option<Self> {
         let key = schema::find(key)?;
         key.kind.allows(&value).then_some(Self { key, value })

@@ -1,9 +1,10 @@
 //! The keys of a machine, in one table.
 //!
 //! A row gives a key's meaning, type, accepted values, value in the paper's machine, origin of that
-//! value, values in random machines, and its weight in the choice of recipes. From the rows follow the structures below, the checks of
-//! machine files, `configs/machines/rpu-128x128.toml`, `docs/machine.md`, and the strategy for random
-//! machines. A new key is a row here, the code that uses it, and the two generated files.
+//! value, values in random machines, and its weight in the choice of recipes. From the rows follow the
+//! structures below, the checks of machine files, `configs/machines/rpu-128x128.toml`, `docs/machine.md`, and
+//! the strategy for random machines. A new key is a row here, the code that uses it, and the two generated
+//! files.
 
 use super::table::Distance::{Another, Doublings, DoublingsPer, Units};
 use super::table::Kind::{Bool, Clock, Int, NotNegative, Positive, PowerOfTwo, Share, Text};
@@ -227,7 +228,8 @@ sections! {
         vdm_access_pj: f64 => NotNegative, [Energy];
         /// The growth factor of an access to an SRAM for twice the words, up to 32 KiB.
         sram_growth_with_words: f64 => Positive, [Energy];
-        /// The growth factor of an access to an SRAM for twice the words beyond 32 KiB, where wires between macros decide.
+        /// The growth factor of an access to an SRAM for twice the words beyond 32 KiB, where wires between
+        /// macros decide.
         sram_growth_beyond_32_kib: f64 => Positive, [Energy];
         /// A passage through the vector crossbar.
         vbar_element_pj: f64 => NotNegative, [Energy];
@@ -241,8 +243,8 @@ sections! {
     PowerConstants [technology.power] {
         /// The leakage of each mm² on the chip, in mW.
         leakage_mw_per_mm2: f64 => NotNegative, [Energy];
-        /// The energy of a LAW engine in a cycle without a multiplication, as a share of the energy of a multiplication: its
-        /// clocked registers.
+        /// The energy of a LAW engine in a cycle without a multiplication, as a share of the energy of a
+        /// multiplication: its clocked registers.
         idle_share: f64 => NotNegative, [Energy];
     }
 
@@ -270,8 +272,8 @@ sections! {
         /// other lengths than 512 declare theirs with `.isa`; 512 is B512.
         vector_length: u32 => PowerOfTwo(b512_asm::Isa::MIN_VECTOR_LENGTH, b512_asm::Isa::MAX_VECTOR_LENGTH), "512", Paper "", Any, recipes "vector_length" Doublings(1024),
             [Cycles Clock Area Energy] "macros of the VRF with `vector_length` * 4 / HPLEs words", 512..=512;
-        /// Bits of an element, and of a word of the VDM and the SDM. Moduli fit a word. All memories, on the chip and off
-        /// it, hold words without gaps.
+        /// Bits of an element, and of a word of the VDM and the SDM. Moduli fit a word. All memories, on the
+        /// chip and off it, hold words without gaps.
         word_bits: u32 => Int(b512_asm::Isa::MIN_WORD_BITS, b512_asm::Isa::MAX_WORD_BITS), "128", Paper "", Any,
             [Clock Area Energy] "multiplications grow with its square; all memories, crossbars and registers in proportion", 32..=128;
         /// The Gentleman-Sande butterfly, `gsbfly`, in the spare encoding space.
@@ -401,9 +403,9 @@ sections! {
         /// page has at least one vector and one row of all banks.
         limb_pages: u32 => PowerOfTwo(1, 128), "16", Assumed "spaces in pieces of a sixteenth of a limb lose little to rounding", Fixed,
             [Stream Area] "a second set of registers with page numbers, and the choice of a page at each bank" NotModelled "the delay of this choice: the paper runs single kernels, whose addresses are those of the memory";
-        /// Cycles of an access to a bank, which accepts one in each cycle: its macros lie behind a pipelined tree. Loads
-        /// take as many cycles more than one. 0: one for a VDM of up to 4 MiB, whose clocks are printed; beyond, one for
-        /// a bank of up to 32 KiB, two to 512 KiB, three to 2 MiB, four above.
+        /// Cycles of an access to a bank, which accepts one in each cycle: its macros lie behind a pipelined
+        /// tree. Loads take as many cycles more than one. 0: one for a VDM of up to 4 MiB, whose clocks are
+        /// printed; beyond, one for a bank of up to 32 KiB, two to 512 KiB, three to 2 MiB, four above.
         access_cycles: u32 => Int(0, 16), "0", Public "access times of CACTI 7, on the line through the printed clocks", Between(0, 4), recipes "access_cycles" Units(2),
             [Cycles Clock Area Energy] "registers of a word and its address for each bank and cycle beyond one; the time of an access, spread over its cycles; no clock exceeds the one of the smallest printed bank", 0..=4;
     }
@@ -478,12 +480,12 @@ sections! {
         /// a limb.
         turn_ns: f64 => NotNegative, "30", Public "Ramulator (reports/memory.md): 30 to 32 for three memories", Fixed,
             [Stream] "" Free "a property of the memory";
-        /// Runs of a stream whose words the VDM holds at once: 1 is no overlap, 2 is double buffering, 0 is as many as there
-        /// is space for. Ring programs always take what space there is.
+        /// Runs of a stream whose words the VDM holds at once: 1 is no overlap, 2 is double buffering, 0 is
+        /// as many as there is space for. Ring programs always take what space there is.
         buffers: u32 => Int(0, 64), "0", Assumed "transfers are planned before the run, so that space alone limits them. The paper: \"commonly double buffer\"", Fixed,
             [Stream] "" Free "they lie in the VDM, whose size has its cost";
-        /// Whether every run of a stream has tables of its own, as towers of different moduli must, or all share those of
-        /// the first. The lines of a ring program say it themselves.
+        /// Whether every run of a stream has tables of its own, as towers of different moduli must, or all
+        /// share those of the first. The lines of a ring program say it themselves.
         reload_tables: bool => Bool, "true", Derived "three words an element (data, twiddles, result) give Fig. 10's 16K figure", Fixed,
             [Stream] "" Free "a property of the program";
     }

@@ -26,8 +26,8 @@ pub(super) fn replacement(key: &Key, value: &Value) -> Option<&'static str> {
     retired.find(|retired| value.as_str() == Some(retired.value)).map(|retired| retired.help)
 }
 
-/// The known key that is most similar to an unknown one: in another section, as `clock.ghz` for `ghz` and for the
-/// column `frequency_ghz`, or spelled alike.
+/// The known key that is most similar to an unknown one: in another section, as `clock.ghz` for `ghz` and for
+/// the column `frequency_ghz`, or spelled alike.
 pub(super) fn nearest(path: &str) -> Option<&'static str> {
     let last = path.rsplit('.').next().unwrap_or(path);
     let has_its_name = |key: &&Key| {

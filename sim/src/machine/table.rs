@@ -358,7 +358,8 @@ impl Key {
         [Effect::Cycles, Effect::Program].iter().any(|effect| self.effects.contains(effect))
     }
 
-    /// A value as a number: itself, 0 or 1 of a switch, or the [number](Kind::number) of a text. `None` if it has fractions.
+    /// A value as a number: itself, 0 or 1 of a switch, or the [number](Kind::number) of a text. `None` if it
+    /// has fractions.
     pub fn number(&self, value: &Value) -> Option<i64> {
         match value {
             Value::String(text) => self.kind.number(text).and_then(|number| i64::try_from(number).ok()),

@@ -60,9 +60,9 @@
 //! most loaded bank has accesses, divided by its ports (a split path has one port to itself) and
 //! rounded up. With `vdm.multicast`, lanes of a load that read the same word share its access;
 //! without it, and in a store, every lane makes an access of its own. With `ideal.bank_conflicts`
-//! every beat takes one round. The latency is `vbar.latency_cycles`; a load has `vdm.access_cycles` - 1 more. If
-//! that key is 0, an access takes one cycle in a VDM of up to 4 MiB; beyond, one in a bank of up to 32 KiB, two to
-//! 512 KiB, three to 2 MiB, four above. Accesses of any latency occupy a bank for one cycle.
+//! every beat takes one round. The latency is `vbar.latency_cycles`; a load has `vdm.access_cycles` - 1 more.
+//! If that key is 0, an access takes one cycle in a VDM of up to 4 MiB; beyond, one in a bank of up to 32
+//! KiB, two to 512 KiB, three to 2 MiB, four above. Accesses of any latency occupy a bank for one cycle.
 //!
 //! Word addresses have 32 bits and wrap around: an address register takes the low 32 bits of the
 //! word that `aload` reads, and the sums of register, offset and lane are modulo 2^32. Functional

@@ -42,7 +42,8 @@ fn doubling_hples_grows_each_component_as_printed() {
     }
 }
 
-/// 128 banks have 139 flip-flops for each cycle beyond one; a NAND2 has 0.17 square micrometres here, and a flip-flop six of them.
+/// 128 banks have 139 flip-flops for each cycle beyond one; a NAND2 has 0.17 square micrometres here, and a
+/// flip-flop six of them.
 #[test]
 fn each_cycle_of_an_access_costs_a_register_for_each_bank() {
     let vdm = |cycles: u32| {

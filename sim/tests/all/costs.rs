@@ -119,8 +119,8 @@ fn with_given_stages(machine: &Machine) -> Machine {
     given
 }
 
-/// The energy of events and transfers, of clocks in as many cycles, and of leakage by area and time: an effect on energy
-/// is one beside those on cycles, clock and area.
+/// The energy of events and transfers, of clocks in as many cycles, and of leakage by area and time: an
+/// effect on energy is one beside those on cycles, clock and area.
 fn energy(machine: &Machine, events: &Events) -> [f64; 7] {
     let time_us = 5.0 / Clock::of(machine).ghz();
     let of = |machine: &Machine, time_us| {
@@ -244,8 +244,8 @@ fn each_key_says_what_it_costs_or_why_it_is_free() {
     }
 }
 
-/// Each further cycle of an interval takes three of a multiplier's stages. A multiplier whose latency grows by as many keeps the
-/// clock; without a stage left, smaller digits make it faster again.
+/// Each further cycle of an interval takes three of a multiplier's stages. A multiplier whose latency grows
+/// by as many keeps the clock; without a stage left, smaller digits make it faster again.
 #[test]
 fn the_clock_follows_the_stages_of_the_multiplier_and_its_digits() {
     let clock = |interval: u32, latency: u32| {

@@ -1,4 +1,5 @@
-//! The simulator: the cycle model, the executor, machines and their costs, defects, traces, and generated documents.
+//! The simulator: the cycle model, the executor, machines and their costs, defects, traces, and generated
+//! documents.
 
 mod area;
 mod clock;

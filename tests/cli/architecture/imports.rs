@@ -1,5 +1,5 @@
-//! Imports between the files of a crate run in no circle. A file `f.rs`, the files in `f/` and the root of the crate may
-//! name each other.
+//! Imports between the files of a crate run in no circle. A file `f.rs`, the files in `f/` and the root of
+//! the crate may name each other.
 
 use super::{code, sources, workspace};
 use crate::common::repository;

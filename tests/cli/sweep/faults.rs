@@ -63,7 +63,8 @@ fn an_output_that_is_a_folder_is_named_and_the_results_stay() {
 fn files_that_cannot_grow_lose_no_result() {
     let folder = folder();
     let (folder, out) = (folder.path(), folder.path().join("out"));
-    // In units of 512 bytes: the journal, the outputs and the picture each meet one of these limits. A record takes about 4100 bytes.
+    // In units of 512 bytes: the journal, the outputs and the picture each meet one of these limits. A record
+    // takes about 4100 bytes.
     for (limit, records) in [(1, 0), (9, 1), (24, 2), (40, 4)] {
         let script = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$1\" sweep small.toml --progress none");
         let output = shell(folder, &script);

@@ -30,7 +30,8 @@ impl<'s> Damage<'s> {
         data
     }
 
-    /// Changes, cuts or repeats a part, copies one from another seed, or replaces a value by another of its type.
+    /// Changes, cuts or repeats a part, copies one from another seed, or replaces a value by another of its
+    /// type.
     fn change(&mut self, data: &mut Vec<u8>) {
         let Self { seeds, rng } = self;
         match rng.random_range(..4u8) {
@@ -58,8 +59,8 @@ impl<'s> Damage<'s> {
     }
 }
 
-/// Replaces one value of a TOML document, or of a JSON document, by another of its type or its range. The document stays valid
-/// TOML or JSON. Any other text stays as it is.
+/// Replaces one value of a TOML document, or of a JSON document, by another of its type or its range. The
+/// document stays valid TOML or JSON. Any other text stays as it is.
 fn replace_typed(data: &mut Vec<u8>, rng: &mut impl Rng) {
     let Ok(text) = str::from_utf8(data) else { return };
     // A line of records is a document of its own.

@@ -242,7 +242,8 @@ pub fn recipe(data: &[u8]) {
     }
 }
 
-/// A text is a parameter set, or has an error that points into the text. A small one has a key switch, or the reason why not.
+/// A text is a parameter set, or has an error that points into the text. A small one has a key switch, or the
+/// reason why not.
 pub fn parameter_set(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match ParameterSet::parse("set", "set.toml", text, None) {
@@ -257,8 +258,8 @@ pub fn parameter_set(data: &[u8]) {
     }
 }
 
-/// A text is the document of a run that survives its own form and differs in nothing from itself, or has an error that points
-/// into the text.
+/// A text is the document of a run that survives its own form and differs in nothing from itself, or has an
+/// error that points into the text.
 pub fn document(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match RunReport::parse("run.json", text) {

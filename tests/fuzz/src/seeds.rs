@@ -76,7 +76,8 @@ pub(crate) fn machines(_: &Path) -> Vec<Vec<u8>> {
 
 pub(crate) fn sweeps(repository: &Path) -> Vec<Vec<u8>> {
     let seeds = of_folders(repository, &["configs/sweeps", "configs/spaces"], &[".toml"]);
-    // A plan emits its programs. An application has 10^5 lines or more, and takes as long as hundreds of other plans.
+    // A plan emits its programs. An application has 10^5 lines or more, and takes as long as hundreds of
+    // other plans.
     let short = |seed: Vec<u8>| {
         let text = String::from_utf8(seed).expect("a committed sweep is a text");
         let applications = ["bootstrap", "resnet20"].map(|name| format!("kernel = \"{name}\""));

@@ -5,7 +5,8 @@ use crate::Span;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The most keys of a table. No format has as many, and the search for names near to an unknown key takes its time.
+/// The most keys of a table. No format has as many, and the search for names near to an unknown key takes its
+/// time.
 const MAX_KEYS: usize = 1000;
 
 /// Reads a text.

@@ -379,8 +379,8 @@ impl Cuda {
             node.kernelParams = parameters.as_mut_ptr();
             let before: Vec<_> = before.iter().map(|&position| nodes[position]).collect();
             let mut added = std::ptr::null_mut();
-            // SAFETY: all nodes belong to this graph, and the driver copies the arguments, which have the sizes of
-            // the parameters.
+            // SAFETY: all nodes belong to this graph, and the driver copies the arguments, which have the
+            // sizes of the parameters.
             unsafe {
                 sys::cuGraphAddKernelNode_v2(
                     &raw mut added,

@@ -129,8 +129,8 @@ impl<W: Word> Kernels<W> {
         unsafe { self.launch(&self.inner_product, length, [limbs.len(), 1], arguments) }
     }
 
-    /// Divides two polynomials of coefficients, `[2][all limbs][length]`, by the product of the special limbs:
-    /// `[2][limb][length]`.
+    /// Divides two polynomials of coefficients, `[2][all limbs][length]`, by the product of the special
+    /// limbs: `[2][limb][length]`.
     ///
     /// # Safety
     /// See [`Kernels`].

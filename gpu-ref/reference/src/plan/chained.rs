@@ -11,8 +11,8 @@ use crate::{Batch, Layout, Word};
 pub(super) const UNITS: usize = 1 << 16;
 
 impl<W: Word> Plan<W> {
-    /// A launch on some polynomials in place: of `data` and itself with one table, or of both factors of a product
-    /// with both tables. The marks of the first factor count the blocks.
+    /// A launch on some polynomials in place: of `data` and itself with one table, or of both factors of a
+    /// product with both tables. The marks of the first factor count the blocks.
     pub(super) fn chained_launch<'a>(
         &'a self,
         kernel: &'a Kernel,

@@ -14,7 +14,8 @@ const POINTWISE_THREADS: u32 = 256;
 /// The kernels of products.
 pub(super) struct ProductKernels {
     pub(super) heart: Kernel,
-    /// The last inverse pass, unless it is part of the heart. With [`Feature::Chained`], the heart is all of a product.
+    /// The last inverse pass, unless it is part of the heart. With [`Feature::Chained`], the heart is all of
+    /// a product.
     pub(super) inverse: Option<Kernel>,
 }
 

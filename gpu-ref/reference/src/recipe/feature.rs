@@ -11,19 +11,19 @@ pub enum Feature {
     /// registers.
     EarlyRoots,
     /// The last of several passes lets the next kernel start before it waits itself. In a row of small
-    /// transforms the launch of a kernel takes longer than the kernel before; blocks of large ones would wait where
-    /// others should run.
+    /// transforms the launch of a kernel takes longer than the kernel before; blocks of large ones would wait
+    /// where others should run.
     EarlyStart,
-    /// [`Strategy::Best`] with two passes of as many threads each, the second with as many blocks or a multiple: both passes, or
-    /// all of a product, are one kernel. Its blocks wait for each other, and a few polynomials at a time are
-    /// between two passes, in the L2 cache.
+    /// [`Strategy::Best`] with two passes of as many threads each, the second with as many blocks or a
+    /// multiple: both passes, or all of a product, are one kernel. Its blocks wait for each other, and a few
+    /// polynomials at a time are between two passes, in the L2 cache.
     Chained,
     /// Every pass but the first goes through the polynomials and limbs of a batch backwards, so that
     /// it finds in the L2 cache what the pass before has written last.
     Alternating,
     /// [`Strategy::Best`] in 32-bit words at N = 2^15 and 2^16: a transform is one kernel, whose blocks, or
-    /// clusters of two, cross memory once, with the next polynomial on its way while they compute one. Products use the
-    /// passes. A plan for a device without clusters does without.
+    /// clusters of two, cross memory once, with the next polynomial on its way while they compute one.
+    /// Products use the passes. A plan for a device without clusters does without.
     Once,
     /// [`Strategy::Best`] with moduli of 126 bits in 128-bit words: quotients come from 13 of 16
     /// partial products. All roots modulo q allow that for q up to 2^126 - 2^95, and above all but

@@ -11,7 +11,8 @@ impl Circuit {
     /// scale.
     ///
     /// # Errors
-    /// Returns an error if the degree is below 1, the coefficients are too large, or the operand has too few moduli.
+    /// Returns an error if the degree is below 1, the coefficients are too large, or the operand has too few
+    /// moduli.
     pub fn chebyshev(&mut self, x: &Ciphertext, p: &[f64]) -> Result<Ciphertext, Error> {
         self.chebyshev_to(x, p, &x.scale)
     }
@@ -27,7 +28,8 @@ impl Circuit {
         if degree == 0 {
             return Err(Error::Degree { program: self.program.to_string() });
         }
-        // Each division by a T_m may double the sum of the magnitudes, and there is one for each bit of the degree.
+        // Each division by a T_m may double the sum of the magnitudes, and there is one for each bit of the
+        // degree.
         let sum: f64 = p.iter().map(|coefficient| coefficient.abs()).sum();
         if !(sum * 2.0 * degree as f64).is_finite() {
             return Err(Error::Coefficients { program: self.program.to_string() });
@@ -44,8 +46,9 @@ impl Circuit {
     }
 }
 
-/// The value of a polynomial in the Chebyshev basis, for slots from -1 to 1. Its scale is the modulus of its last rescale: the next one
-/// may be much smaller. It uses up a modulus for each bit of the degree. `merged` as in [`Rescale::Merged`](crate::Rescale).
+/// The value of a polynomial in the Chebyshev basis, for slots from -1 to 1. Its scale is the modulus of its
+/// last rescale: the next one may be much smaller. It uses up a modulus for each bit of the degree. `merged`
+/// as in [`Rescale::Merged`](crate::Rescale).
 pub(crate) fn polynomial(
     c: &mut Circuit,
     x: Ciphertext,
@@ -103,7 +106,8 @@ impl Powers {
         Ok(power)
     }
 
-    /// The value of a polynomial, by the method of Paterson and Stockmeyer, with a scale as in [`scaled_polynomial`].
+    /// The value of a polynomial, by the method of Paterson and Stockmeyer, with a scale as in
+    /// [`scaled_polynomial`].
     fn polynomial(&mut self, c: &mut Circuit, p: &[f64], target: &ScaleAt<'_>) -> Result<Ciphertext, Error> {
         let degree = p.len() - 1;
         let babies = 1 << (degree.ilog2() as usize + 2).div_ceil(2).min(degree.ilog2() as usize);
@@ -119,8 +123,8 @@ impl Powers {
         rescaled(c, &value, self.merged)
     }
 
-    /// The value at a level and with a scale. It is a sum of scalar multiples of T_i, i below `babies`, if they have the
-    /// level; else q T_m + r.
+    /// The value at a level and with a scale. It is a sum of scalar multiples of T_i, i below `babies`, if
+    /// they have the level; else q T_m + r.
     fn value(
         &mut self,
         c: &mut Circuit,

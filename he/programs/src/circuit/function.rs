@@ -52,8 +52,9 @@ pub(super) struct Function {
 }
 
 impl Circuit {
-    /// Calls a function, which `emit` makes from its arguments at the first call with this name, and with arguments of these levels
-    /// and scales. It begins a stage. All lines of a program with functions are in functions.
+    /// Calls a function, which `emit` makes from its arguments at the first call with this name, and with
+    /// arguments of these levels and scales. It begins a stage. All lines of a program with functions are in
+    /// functions.
     ///
     /// # Errors
     /// Returns the error of `emit`, or one if the program is too long.

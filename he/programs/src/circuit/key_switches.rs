@@ -198,8 +198,8 @@ impl Circuit {
         Ok(self.automorphisms(a, &[exponent]).pop().expect("a switch has a result for each key"))
     }
 
-    /// The sum of a ciphertext's rotations by all multiples of `step` below `end`, which is `step` times a power of two. A
-    /// negative step rotates to the right.
+    /// The sum of a ciphertext's rotations by all multiples of `step` below `end`, which is `step` times a
+    /// power of two. A negative step rotates to the right.
     ///
     /// # Errors
     /// Returns an error if a rotation is by 0, or by n/2 or more.
@@ -275,7 +275,8 @@ impl Circuit {
         towers.into_iter().map(lift).collect()
     }
 
-    /// The message of a ciphertext times the integer next to a quotient of scales. Then it has nearly that scale.
+    /// The message of a ciphertext times the integer next to a quotient of scales. Then it has nearly that
+    /// scale.
     pub(crate) fn scale_up(&mut self, a: &Ciphertext, scale: &Scale) -> Ciphertext {
         let factor = scale.over(&a.scale).rounded();
         if factor <= BigInt::from(1) {

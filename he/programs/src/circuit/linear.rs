@@ -4,8 +4,9 @@
 //! M x = sum_G rot_G( sum_b rot_(-G)(diag_(G+b)) rot_b(x) )
 //! ```
 //!
-//! With double hoisting, digits of c_1 are raised once for all baby rotations b, whose sums stay modulo Q and P. So do the sums over
-//! the giant rotations G, which are divided by P once, at the end. Giant steps may also be inside each other, by Horner's rule.
+//! With double hoisting, digits of c_1 are raised once for all baby rotations b, whose sums stay modulo Q and
+//! P. So do the sums over the giant rotations G, which are divided by P once, at the end. Giant steps may
+//! also be inside each other, by Horner's rule.
 
 use super::bootstrap::babies;
 use super::{Ciphertext, Circuit, Plaintext};
@@ -153,7 +154,8 @@ impl Circuit {
         if rescales { Ok(product) } else { self.rescale(&product) }
     }
 
-    /// The product of a matrix and the slots of a ciphertext. It is not rescaled, unless the transform says so.
+    /// The product of a matrix and the slots of a ciphertext. It is not rescaled, unless the transform says
+    /// so.
     pub(crate) fn transform(
         &mut self,
         x: &Ciphertext,
@@ -260,7 +262,8 @@ impl Circuit {
         limbs.iter().map(product).collect()
     }
 
-    /// Rotations of a ciphertext: with digits that are raised once, each by itself, or each from the one before.
+    /// Rotations of a ciphertext: with digits that are raised once, each by itself, or each from the one
+    /// before.
     fn plain_babies(
         &mut self,
         x: &Ciphertext,
@@ -362,7 +365,8 @@ impl Circuit {
         Ok(Ciphertext::new(components, to, scale))
     }
 
-    /// Rotations of a ciphertext, times P, modulo Q and P. The rotation by 0 is 0 modulo P, and has no limbs there.
+    /// Rotations of a ciphertext, times P, modulo Q and P. The rotation by 0 is 0 modulo P, and has no limbs
+    /// there.
     fn babies(
         &mut self,
         x: &Ciphertext,

@@ -1,6 +1,7 @@
 //! `digits`: a convolutional network for images of 8 x 8 pixels, all of a ciphertext at once.
 //!
-//! Slot k B + i has place k of image i, B = n/512 images. So a rotation by a multiple of B rotates the places of all images.
+//! Slot k B + i has place k of image i, B = n/512 images. So a rotation by a multiple of B rotates the places
+//! of all images.
 //!
 //! ```text
 //! place     64 c + p: pixel p of channel c; the images come in all channels

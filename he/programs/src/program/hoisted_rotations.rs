@@ -36,7 +36,8 @@ pub(super) fn rotations(c: &Circuit, options: &Options) -> Result<Vec<i64>, Erro
     Ok(distinct_rotations(&given, c.set().degree()).0)
 }
 
-/// Declares the keys `evkR.b.J`, `evkR.a.J` of some rotations R, and returns the exponents of their automorphisms.
+/// Declares the keys `evkR.b.J`, `evkR.a.J` of some rotations R, and returns the exponents of their
+/// automorphisms.
 pub(super) fn declare_keys(c: &mut Circuit, rotations: &[i64]) -> Result<Vec<u32>, Error> {
     let mut exponents = Vec::new();
     for &rotation in rotations {

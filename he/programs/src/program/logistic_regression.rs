@@ -1,7 +1,8 @@
-//! `logistic-regression` and `helr`: training by gradient descent, with a bootstrap after every few iterations.
+//! `logistic-regression` and `helr`: training by gradient descent, with a bootstrap after every few
+//! iterations.
 //!
-//! Slot F i + j has the feature j of F of row i, and the weight j for all rows i. So weights are messages of F slots, which sparse
-//! bootstraps can have.
+//! Slot F i + j has the feature j of F of row i, and the weight j for all rows i. So weights are messages of
+//! F slots, which sparse bootstraps can have.
 //!
 //! ```text
 //! margins     z w: a product, the sum of F rotations, a mask for the first feature, and F rotations back
@@ -37,8 +38,8 @@ pub(super) const LOGISTIC_REGRESSION: Generator = Generator {
     emit,
 };
 
-/// The training on which accelerators are compared (K. Han et al., Logistic Regression on Homomorphic Encrypted Data at Scale, AAAI
-/// 2019), in Cheddar's form: 1,024 rows of 256 places at n = 65,536.
+/// The training on which accelerators are compared (K. Han et al., Logistic Regression on Homomorphic
+/// Encrypted Data at Scale, AAAI 2019), in Cheddar's form: 1,024 rows of 256 places at n = 65,536.
 pub(super) const HELR: Generator = Generator {
     name: "helr",
     definition: "as logistic-regression, in the form in which accelerators are compared: 32 iterations with Nesterov's momentum, a \
@@ -145,7 +146,8 @@ impl Training {
         bootstrapping: &Bootstrapping,
         (level, scale): (usize, &Scale),
     ) -> Result<(), Error> {
-        // The scale is next to the scale of messages. With exact scales it would be a longer fraction after each iteration.
+        // The scale is next to the scale of messages. With exact scales it would be a longer fraction after
+        // each iteration.
         if self.momentum == Momentum::None {
             self.weights = c.call("bootstrap", Plaintexts::Shared(""), &[&self.weights], |c, weights| {
                 let weights = bootstrapping.bootstrap(c, &weights[0])?;
@@ -239,8 +241,9 @@ impl Training {
         divisor: usize,
     ) -> Result<Ciphertext, Error> {
         let (features, slots) = (self.features, self.slots);
-        // The step has the scale of the sum of all rows times the divisor. What the margins or the sigmoid lack of the scale of data
-        // makes that next to it, and small enough for a bootstrap. The cubic sigmoid takes the third power.
+        // The step has the scale of the sum of all rows times the divisor. What the margins or the sigmoid
+        // lack of the scale of data makes that next to it, and small enough for a bootstrap. The cubic
+        // sigmoid takes the third power.
         let root = CUBIC[2].cbrt();
         let divisor_bits = divisor.ilog2() + 1;
         let (factor, margin_scale) = match self.sigmoid {

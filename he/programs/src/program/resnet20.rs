@@ -1,7 +1,8 @@
-//! `resnet20`: the network ResNet-20 for one image, by the multiplexed parallel convolutions of Lee et al. (FHE-MP-CNN).
+//! `resnet20`: the network ResNet-20 for one image, by the multiplexed parallel convolutions of Lee et al.
+//! (FHE-MP-CNN).
 //!
-//! Maps of h x h pixels are interleaved: k x k maps share a grid of k h x k h slots, t grids follow each other, and all of it occurs p
-//! times. A step of two pixels doubles k and halves h.
+//! Maps of h x h pixels are interleaved: k x k maps share a grid of k h x k h slots, t grids follow each
+//! other, and all of it occurs p times. A step of two pixels doubles k and halves h.
 //!
 //! ```text
 //! convolution   9 rotations of the operand, for the windows of 3 x 3 pixels
@@ -12,8 +13,9 @@
 //! block         convolution, bootstrap, ReLU, convolution, sum with the operand of the block, bootstrap, ReLU
 //! ```
 //!
-//! Where a block has smaller maps than its operand, the sum takes every second pixel of it, or a projection: a convolution of single
-//! pixels. With projections the other sums have a factor, so that each layer has its own unit.
+//! Where a block has smaller maps than its operand, the sum takes every second pixel of it, or a projection:
+//! a convolution of single pixels. With projections the other sums have a factor, so that each layer has its
+//! own unit.
 //!
 //! Weights, masks, biases and factors are inputs. Values are from -1 to 1.
 
@@ -226,8 +228,8 @@ impl Network {
         rotated.try_fold(first, |sum, rotated| c.add(&sum, &rotated))
     }
 
-    /// A convolution at every pixel or at every second one, in either direction. The result has level 1 less the levels above, and the
-    /// scale of messages.
+    /// A convolution at every pixel or at every second one, in either direction. The result has level 1 less
+    /// the levels above, and the scale of messages.
     fn convolution(
         &self,
         c: &mut Circuit,
@@ -300,7 +302,8 @@ impl Network {
         c.call(&name, Plaintexts::Shared(&format!("{name}.")), &[x], |c, x| {
             let bootstrapped = Bootstrapping::new(c, options)?.bootstrap(c, &x[0])?;
             let bootstrapped = c.at(&bootstrapped, LEVEL)?;
-            // The scale is next to the scale of messages. With the exact one, each layer would need lines of its own.
+            // The scale is next to the scale of messages. With the exact one, each layer would need lines of
+            // its own.
             Ok(bootstrapped.with_scale(self.scale.clone()))
         })
     }
@@ -365,7 +368,8 @@ impl Network {
         })
     }
 
-    /// The sum of a block's result and its operand at every second pixel. Its channels are in the middle of twice as many.
+    /// The sum of a block's result and its operand at every second pixel. Its channels are in the middle of
+    /// twice as many.
     fn add_downsampled(
         &self,
         c: &mut Circuit,

@@ -35,8 +35,8 @@ fn linear_transforms_of_openfhe_have_its_counts() {
     assert!((gigabytes(&stage, &set) - 0.57).abs() < 0.005);
 }
 
-/// Two matrices of SlotToCoeff that share one modulus both work at four limbs, and one rescale follows. The counts derived from
-/// Lattigo's algorithm have the second matrix at three limbs, after a rescale of its own.
+/// Two matrices of SlotToCoeff that share one modulus both work at four limbs, and one rescale follows. The
+/// counts derived from Lattigo's algorithm have the second matrix at three limbs, after a rescale of its own.
 #[test]
 fn matrices_that_share_a_modulus_both_work_above_it() {
     let set = built_in("lattigo-n15qp768", None);
@@ -67,9 +67,9 @@ fn cheddars_steps_have_its_rotations() {
 
 /// Counts that were derived from Lattigo's algorithms.
 ///
-/// EvalMod has 12 transforms less: T_6 is 2 T_4 T_2 - T_2, one product at a lower level than Lattigo's T_3 and T_6, and the
-/// leading part of the polynomial is divided once more. The mod-raise has fewer, since the switch to the sparse secret has
-/// one special modulus, and the values modulo q_0 stay as they are.
+/// EvalMod has 12 transforms less: T_6 is 2 T_4 T_2 - T_2, one product at a lower level than Lattigo's T_3
+/// and T_6, and the leading part of the polynomial is divided once more. The mod-raise has fewer, since the
+/// switch to the sparse secret has one special modulus, and the values modulo q_0 stay as they are.
 #[test]
 fn bootstraps_of_lattigo_have_the_derived_counts() {
     for (name, to_slots, eval_mod, to_coefficients, raise) in [

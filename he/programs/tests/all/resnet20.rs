@@ -59,7 +59,8 @@ impl Convolution {
         8 + groups * sums + self.result.0 - 1 + self.result.1 - 1
     }
 
-    /// The transforms, for digits of five moduli and five special moduli. Rotations of one ciphertext share their digits.
+    /// The transforms, for digits of five moduli and five special moduli. Rotations of one ciphertext share
+    /// their digits.
     fn transforms(&self) -> usize {
         let limbs = |level: usize| level + 5;
         let raised = |level: usize| level.div_ceil(5) * limbs(level);
@@ -108,7 +109,8 @@ fn layers_have_the_counts_of_lee_et_al() {
     assert_eq!(calls["relu"], 19, "one function for all");
 }
 
-/// A projection is a convolution with windows of one pixel: no rotation for the windows, and one product for each group of channels.
+/// A projection is a convolution with windows of one pixel: no rotation for the windows, and one product for
+/// each group of channels.
 #[test]
 fn projections_have_the_counts_of_convolutions_of_single_pixels() {
     let generated = generated(&Options::of([("shortcut", "projection")]));

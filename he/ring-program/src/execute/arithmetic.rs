@@ -26,8 +26,8 @@ impl Integers {
         self.sub(a, self.q - b)
     }
 
-    /// `a - b`, for a residue and a number of at most q. The sign of the difference of random residues is hard to predict, so that
-    /// a selected addend takes half as long as a branch.
+    /// `a - b`, for a residue and a number of at most q. The sign of the difference of random residues is
+    /// hard to predict, so that a selected addend takes half as long as a branch.
     pub(super) fn sub(&self, a: u128, b: u128) -> u128 {
         let (difference, is_negative) = a.overflowing_sub(b);
         difference.wrapping_add(if is_negative { self.q } else { 0 })

@@ -52,8 +52,8 @@ impl<'p> Window<'p> {
         Self { program, start, sources, levels }
     }
 
-    /// Executes the lines. `words` holds the limbs before the window, and after it on return; an input is there only
-    /// between its first and its last use.
+    /// Executes the lines. `words` holds the limbs before the window, and after it on return; an input is
+    /// there only between its first and its last use.
     ///
     /// # Errors
     /// Returns the error of the first line that has one.

@@ -175,7 +175,8 @@ impl Reader<'_> {
         };
         let (body, error) = match body {
             Ok(body) => (body, None),
-            // A wrong head has a body, too. All limbs are its parameters, so that one error causes no other error.
+            // A wrong head has a body, too. All limbs are its parameters, so that one error causes no other
+            // error.
             Err(error) => {
                 let mut body = self.builder.function(&[]).expect("no parameter occurs twice");
                 body.set_declared(false);

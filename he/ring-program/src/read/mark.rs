@@ -9,7 +9,8 @@ use std::io::BufRead;
 use std::num::NonZeroU32;
 use std::path::Path;
 
-/// The findings about the program in a file, as warnings that show its lines. Those about the whole come first.
+/// The findings about the program in a file, as warnings that show its lines. Those about the whole come
+/// first.
 ///
 /// # Errors
 /// Returns that the file cannot be read again.

@@ -86,8 +86,8 @@ fn check(folder: &Path, name: &str) {
     let program = read_file(&path(".fhetch.xz"), Interface::Manifest(&record.manifest)).unwrap();
     let read = start.elapsed();
 
-    // Recordings have unread keys and results, but neither mixed forms nor mixed moduli. The format's example computes nothing
-    // that has a meaning.
+    // Recordings have unread keys and results, but neither mixed forms nor mixed moduli. The format's example
+    // computes nothing that has a meaning.
     let findings = lint(&program);
     let doubtful = findings.iter().filter(|finding| finding.fault.code != Code::Unread).count();
     assert_eq!(doubtful, if name.starts_with("niobium_example") { 5 } else { 0 }, "{name}: {findings:?}");

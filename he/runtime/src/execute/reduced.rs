@@ -21,7 +21,8 @@ use std::iter::repeat_n;
 pub struct NotReduced {
     /// The index of the operation in the program.
     pub operation: u32,
-    /// The operand, if the launch tells it from the other one: its sum may have taken over a copy of a product.
+    /// The operand, if the launch tells it from the other one: its sum may have taken over a copy of a
+    /// product.
     pub id: Option<LimbId>,
     /// The index of the word in the limb.
     pub index: usize,

@@ -24,8 +24,8 @@ pub(crate) struct Facts {
     pub(crate) may_work_in_place: bool,
 }
 
-/// The cycles in which the banks of the VDM can make the accesses of a kernel with this timing. Lanes that share an access count
-/// as one at most where the pipe is not longer busy.
+/// The cycles in which the banks of the VDM can make the accesses of a kernel with this timing. Lanes that
+/// share an access count as one at most where the pipe is not longer busy.
 pub fn bank_cycles(machine: &Machine, timing: &Timing, events: &Events) -> u64 {
     events.vdm_accesses.div_ceil(accesses_per_cycle(machine)).min(timing.busy[Pipe::LoadStore])
 }

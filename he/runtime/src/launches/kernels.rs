@@ -35,8 +35,8 @@ const SLICE_VECTORS: u32 = 16;
 /// The slices of a launch, two of each operand, take at most this part of the VDM.
 const SLICE_SHARE: u32 = 4;
 
-/// The most vectors of the slices of a launch with short slices. Runs on them wait for fewer transfers, and more of the VDM is
-/// for whole limbs.
+/// The most vectors of the slices of a launch with short slices. Runs on them wait for fewer transfers, and
+/// more of the VDM is for whole limbs.
 const SHORT_SLICES_VECTORS: u32 = 128;
 
 /// The most vectors of the slices of a launch on short limbs. With more, a launch has few runs, and waits for
@@ -78,8 +78,8 @@ pub struct Timed {
     pub(crate) resource: Resource,
     /// The clock of the machine that it is timed for, in GHz.
     ghz: f64,
-    /// A lower bound of these cycles for any order of the instructions: the busiest resource, or the longest chain of dependent
-    /// instructions.
+    /// A lower bound of these cycles for any order of the instructions: the busiest resource, or the longest
+    /// chain of dependent instructions.
     pub bound_cycles: u64,
     /// The cycles in which the banks of the VDM can make the accesses of one run.
     pub bank_cycles: u64,
@@ -248,7 +248,8 @@ impl ElementwiseKernel {
         Ok(Self { timed: Timed { scratch_words, table_words: 0, ..timed }, program: kernel.program })
     }
 
-    /// The kernel in its fastest order; in the order of the program; and in its fastest order with short slices.
+    /// The kernel in its fastest order; in the order of the program; and in its fastest order with short
+    /// slices.
     fn all(shape: &Elementwise, n: u32, machine: &Machine) -> Result<[Arc<Self>; 3], Error> {
         let [long, short] = slices(shape, n, machine);
         let in_order = Arc::new(Self::new(shape, StepOrder::Program, [long, n], machine)?);
@@ -291,8 +292,8 @@ impl PartialEq for Making {
     }
 }
 
-/// The kernel of an operation, timed. Its code takes megabytes, and a program may have hundreds of exponents of
-/// automorphisms, so the first execution on data compiles it again.
+/// The kernel of an operation, timed. Its code takes megabytes, and a program may have hundreds of exponents
+/// of automorphisms, so the first execution on data compiles it again.
 #[derive(Debug)]
 struct OperationKernel {
     timed: Timed,
@@ -302,8 +303,8 @@ struct OperationKernel {
 }
 
 impl Kernels {
-    /// Generates and times the kernels that `launches` need. Of the elementwise ones, those of `known` launches are known if
-    /// their slices are as long.
+    /// Generates and times the kernels that `launches` need. Of the elementwise ones, those of `known`
+    /// launches are known if their slices are as long.
     ///
     /// # Errors
     /// Returns an error if a kernel does not fit the machine, or if its vectors are longer than a limb.

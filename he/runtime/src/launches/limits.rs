@@ -79,8 +79,8 @@ impl Limits {
     pub(super) const REGISTERS: usize = 62;
 }
 
-/// The lines after which a group of long limbs no longer grows. Neighbours may change places, but the order of the program
-/// decides how many limbs are alive.
+/// The lines after which a group of long limbs no longer grows. Neighbours may change places, but the order
+/// of the program decides how many limbs are alive.
 const REACH: usize = 4;
 
 /// Whether limbs of `n` words are short: have fewer than 16 vectors.

@@ -54,8 +54,8 @@ impl Channel {
         self.busy
     }
 
-    /// Transfers bytes that are ready at `ready`. Returns the time from the first word on the channel to the arrival of
-    /// the last.
+    /// Transfers bytes that are ready at `ready`. Returns the time from the first word on the channel to the
+    /// arrival of the last.
     pub(crate) fn transfer(&mut self, bytes: u64, ready: Time, direction: Direction) -> Interval {
         if bytes == 0 {
             return Interval { begin: ready, end: ready };

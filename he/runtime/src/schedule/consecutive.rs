@@ -1,5 +1,5 @@
-//! Many runs of one kernel, each on its own data: a ring program of launches that share nothing but the program and,
-//! if the machine says so, the tables.
+//! Many runs of one kernel, each on its own data: a ring program of launches that share nothing but the
+//! program and, if the machine says so, the tables.
 
 use crate::launches::facts::{Facts, Resource, bank_cycles};
 use crate::schedule::place::{Item, ItemId};
@@ -56,7 +56,8 @@ impl Repeated {
         }
     }
 
-    /// The words of the VDM for a stream of `runs` runs: those of each run that it holds at once, and scratch words once.
+    /// The words of the VDM for a stream of `runs` runs: those of each run that it holds at once, and scratch
+    /// words once.
     pub fn words_needed(&self, machine: &Machine, runs: usize) -> u64 {
         let sum = |words: &[u32]| words.iter().map(|&words| u64::from(words)).sum::<u64>();
         let buffers = (runs as u64).min(machine.hbm.buffers.max(1).into());

@@ -422,8 +422,8 @@ impl Memory {
         self.leave(id, least);
     }
 
-    /// Ends the presence of an item that is not evictable. Its space is free when its last use and its save, if it
-    /// has one, have ended.
+    /// Ends the presence of an item that is not evictable. Its space is free when its last use and its save,
+    /// if it has one, have ended.
     pub(crate) fn leave(&mut self, id: ItemId, least: impl Fn(u64) -> Time) {
         let Item { saved, ready, idle, .. } = *self.item(id);
         self.item_mut(id).is_resident = false;

@@ -305,7 +305,8 @@ impl<'m> Rpu<'m> {
         Interval { begin, end }
     }
 
-    /// The cycles in which the banks of the VDM serve the accesses of a run and the transfers planned since the run before.
+    /// The cycles in which the banks of the VDM serve the accesses of a run and the transfers planned since
+    /// the run before.
     fn bank_cycles(&mut self, kernel: &Facts) -> u64 {
         let machine = self.machine;
         let words = (8 * std::mem::take(&mut self.link.moved)).div_ceil(machine.isa.word_bits.into());
@@ -369,8 +370,8 @@ impl<'m> Rpu<'m> {
         (item.is_resident, item.ready) = (true, end);
     }
 
-    /// The time from which the off-chip memory has an item; its save is planned now if it waits. Zero if there is no
-    /// save.
+    /// The time from which the off-chip memory has an item; its save is planned now if it waits. Zero if
+    /// there is no save.
     pub(super) fn saved(&mut self, item: ItemId) -> Time {
         match self.memory.item(item).saved {
             Saved::No | Saved::Always => Time::ZERO,

@@ -52,7 +52,8 @@ struct Model<'a> {
     machine: &'a Machine,
     program: &'a Program,
     now: usize,
-    /// Of each item: whether the VDM has it, when it is complete, when its last launch has ended, and its save.
+    /// Of each item: whether the VDM has it, when it is complete, when its last launch has ended, and its
+    /// save.
     here: Vec<bool>,
     complete: Vec<u64>,
     idle: Vec<u64>,

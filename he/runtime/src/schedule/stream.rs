@@ -8,7 +8,8 @@ use crate::schedule::record::{Action, Extent};
 use crate::schedule::time::{Interval, Time};
 use crate::schedule::traffic::Kind;
 
-/// The slices of a limb that streams: one is in use, and one in transfer. Operands take more if words are free.
+/// The slices of a limb that streams: one is in use, and one in transfer. Operands take more if words are
+/// free.
 const BUFFERS: u64 = 2;
 
 /// The location of the limbs of a launch.

@@ -38,7 +38,8 @@ pub struct Cost {
     pub lines: u64,
     /// The time of their kernels, in ns.
     pub time_ns: f64,
-    /// A lower bound of this time: for each kernel, the busiest resource or the longest chain of dependent instructions.
+    /// A lower bound of this time: for each kernel, the busiest resource or the longest chain of dependent
+    /// instructions.
     pub bound_ns: f64,
     /// The energy of their kernels, in uJ.
     pub energy_uj: f64,

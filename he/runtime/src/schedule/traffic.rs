@@ -111,8 +111,8 @@ impl IndexMut<Kind> for Traffic {
     }
 }
 
-/// Whether an input holds keys: its name contains `key` or `evk`, or ends in `.b.J` or `.a.J` for a digit J, such as
-/// `galois.5.b.0`.
+/// Whether an input holds keys: its name contains `key` or `evk`, or ends in `.b.J` or `.a.J` for a digit J,
+/// such as `galois.5.b.0`.
 pub fn is_key(name: &str) -> bool {
     key_part(name).is_some()
 }

@@ -60,9 +60,9 @@ fn jobs<'r>(program: &RingProgram, runtime: &'r Runtime<'_>) -> Vec<Job<'r>> {
     launches.launches.iter().map(job).collect()
 }
 
-/// A time below which no schedule of these launches in this order can be: a run begins after the loads of all that it and
-/// those before it read and that a VDM of this size, which always keeps the words of the nearest next use, does not have any more;
-/// and what it and those after it write is saved after its end.
+/// A time below which no schedule of these launches in this order can be: a run begins after the loads of all
+/// that it and those before it read and that a VDM of this size, which always keeps the words of the nearest
+/// next use, does not have any more; and what it and those after it write is saved after its end.
 pub(crate) fn least_ns(program: &RingProgram, machine: &Machine, runtime: &Runtime<'_>) -> f64 {
     let jobs = jobs(program, runtime);
     let isa = machine.instruction_set();
@@ -98,10 +98,11 @@ pub(crate) fn least_ns(program: &RingProgram, machine: &Machine, runtime: &Runti
     ends.fold(0.0, f64::max)
 }
 
-/// A time below which no schedule of these launches in any order can be, with a VDM of any size. A launch begins after the
-/// launches that it depends on, and after the first loads of what it and they read; after its end run those that depend on
-/// it, and what it and they write for good is saved. With these times before and after each of them, neither the
-/// launches on the RPU nor the transfers on the channel can be over earlier even if each could be cut anywhere.
+/// A time below which no schedule of these launches in any order can be, with a VDM of any size. A launch
+/// begins after the launches that it depends on, and after the first loads of what it and they read; after
+/// its end run those that depend on it, and what it and they write for good is saved. With these times before
+/// and after each of them, neither the launches on the RPU nor the transfers on the channel can be over
+/// earlier even if each could be cut anywhere.
 pub(crate) fn least_in_any_order_ns(program: &RingProgram, machine: &Machine, runtime: &Runtime<'_>) -> f64 {
     let jobs = jobs(program, runtime);
     let (isa, latency) = (machine.instruction_set(), machine.hbm.latency_ns);
@@ -213,8 +214,8 @@ struct Cut {
     tail: f64,
 }
 
-/// The least time of jobs of one resource that can be cut anywhere: of those that can run, the one with the longest tail
-/// runs (Jackson's rule).
+/// The least time of jobs of one resource that can be cut anywhere: of those that can run, the one with the
+/// longest tail runs (Jackson's rule).
 fn cut_anywhere(mut jobs: Vec<Cut>) -> f64 {
     jobs.sort_by(|one, other| one.head.total_cmp(&other.head));
     let mut waiting = jobs.into_iter().peekable();
@@ -261,7 +262,8 @@ impl Vdm {
         Self { capacity, uses, kept: BTreeMap::new() }
     }
 
-    /// The words of each operand that a launch loads. Kernels for other numbers of rings may have larger tables.
+    /// The words of each operand that a launch loads. Kernels for other numbers of rings may have larger
+    /// tables.
     fn launch(&mut self, index: usize, Job { timed, operands, results }: &Job<'_>) -> Vec<u64> {
         let missing = operands
             .iter()

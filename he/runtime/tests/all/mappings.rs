@@ -1,7 +1,7 @@
 //! Mappings of random homomorphic operations: bounds of their times, their files, and more of a resource.
 //!
-//! `MONOTONY_CASES=400 cargo test --release -p rpu-runtime --test all mappings -- --nocapture` prints the worst
-//! pairs.
+//! `MONOTONY_CASES=400 cargo test --release -p rpu-runtime --test all mappings -- --nocapture` prints the
+//! worst pairs.
 
 use crate::bounds::{least_in_any_order_ns, least_ns};
 use crate::cases;

@@ -155,8 +155,8 @@ fn transforms_in_a_small_memory_work_in_place_with_small_tables() {
     assert!(are_small && spills == 0, "{tables:?}, {fewer} instead of {bytes}, {spills}");
 }
 
-/// Places in the off-chip memory: the key unless it is on the chip, the operand, the output, and what does not fit
-/// the VDM.
+/// Places in the off-chip memory: the key unless it is on the chip, the operand, the output, and what does
+/// not fit the VDM.
 #[test]
 fn data_beyond_the_off_chip_memory_are_an_error_with_a_place() {
     const N: u64 = 16384;

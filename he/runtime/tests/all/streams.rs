@@ -104,8 +104,8 @@ fn a_stream_that_does_not_fit_is_an_error() {
     assert!(one > 1.3 * two && two >= all, "{one}, {two}, {all}");
 }
 
-/// As much space as there is may cost the time of one run, at the end of a stream: its loads come early, and so do the saves that
-/// make room for them, so that none is left beside the last run.
+/// As much space as there is may cost the time of one run, at the end of a stream: its loads come early, and
+/// so do the saves that make room for them, so that none is left beside the last run.
 #[test]
 fn more_space_costs_a_stream_at_most_one_run() {
     let mut rng = Random::seed_from_u64(7);

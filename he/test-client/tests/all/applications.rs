@@ -58,8 +58,9 @@ fn two_iterations_with_a_bootstrap_train_the_weights_of_the_clear_ones() {
     assert!(outcome.error() < 1e-5, "{:?} {:?}", outcome.found, outcome.expected);
 }
 
-/// As HELR in Cheddar's form, but for the number of features and of rows: Nesterov's momentum, data in several ciphertexts, and two
-/// iterations for each bootstrap, which has only as many slots as there are weights.
+/// As HELR in Cheddar's form, but for the number of features and of rows: Nesterov's momentum, data in
+/// several ciphertexts, and two iterations for each bootstrap, which has only as many slots as there are
+/// weights.
 #[test]
 #[ignore = "long: `.ci/long` runs it"]
 fn nesterovs_momentum_with_sparse_bootstraps_trains_the_weights_of_the_clear_run() {

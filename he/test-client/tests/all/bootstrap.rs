@@ -4,8 +4,8 @@ use programs::{Options, Order, ParameterSet};
 use sim::Machine;
 use test_client::bootstrap::{self, Engine, Outcome};
 
-/// Bootstraps a random message of a set at a degree. Each stage by itself keeps `least` bits of the slots in the mean, and the
-/// result nearly what the float model keeps.
+/// Bootstraps a random message of a set at a degree. Each stage by itself keeps `least` bits of the slots in
+/// the mean, and the result nearly what the float model keeps.
 fn bootstrapped(set: &str, n: u64, options: &Options, least: f64, engine: Engine<'_>) -> Outcome {
     let set = ParameterSet::built_in(set, Some(n)).unwrap().unwrap();
     let outcome = bootstrap::run(&set, options, engine).unwrap();
@@ -59,7 +59,8 @@ fn fewer_slots_with_nested_giant_steps_and_merged_rescales_run_on_the_machine() 
     bootstrapped("lattigo-n16qp1546", 2048, &options, 28.0, Engine::Checked(&Machine::rpu_128x128()));
 }
 
-/// Real and imaginary parts of slots are what EvalMod reduces, n^(1/2) times what coefficients are. A larger ratio makes up for it.
+/// Real and imaginary parts of slots are what EvalMod reduces, n^(1/2) times what coefficients are. A larger
+/// ratio makes up for it.
 #[test]
 fn slot_to_coeff_may_come_first() {
     for (set, slots, ratio, least) in [
@@ -82,7 +83,8 @@ fn a_second_bootstrap_takes_off_the_error_of_the_first() {
     assert!(first.left.mean < 21.0 && second.left.mean > 28.0, "{outcome}");
 }
 
-/// Fewer slots have larger coefficients. A ratio larger by the root of what they are fewer by keeps as many bits as all slots.
+/// Fewer slots have larger coefficients. A ratio larger by the root of what they are fewer by keeps as many
+/// bits as all slots.
 #[test]
 fn a_larger_message_ratio_keeps_the_bits_of_sparse_slots() {
     let mean = |values: &[(&str, &str)]| {

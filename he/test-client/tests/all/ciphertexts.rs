@@ -48,7 +48,8 @@ fn slots_multiply_as_polynomials_do_and_rotate_with_the_fifth_power() {
     assert!(correct_bits(&decode(&rotated, 1e9), &expected) > 26.0);
 }
 
-/// The errors of a rotation of random ciphertexts, all from its key switch: log2 of the root of their mean square.
+/// The errors of a rotation of random ciphertexts, all from its key switch: log2 of the root of their mean
+/// square.
 fn measured_noise(set: &ParameterSet) -> f64 {
     const ROTATION: i64 = 1;
     let options = Options::of([("rotations", ROTATION.to_string())]);

@@ -301,7 +301,8 @@ fn draw_panel(frame: &mut Frame<'_>, lines: Vec<Line<'_>>, block: Block<'_>, are
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-/// A line that ends in `…` if it is longer than the screen is wide: a number that ends at an edge would look whole.
+/// A line that ends in `…` if it is longer than the screen is wide: a number that ends at an edge would look
+/// whole.
 fn fitted(mut line: Line<'_>, width: u16) -> Line<'_> {
     let width = usize::from(width);
     if line.width() <= width {

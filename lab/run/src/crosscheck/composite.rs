@@ -13,11 +13,11 @@ use ring_program::{Builder, Inputs, Limb, LimbId, ModulusIndex, Operation, RingP
 pub enum Composition {
     /// The fast conversion of coefficients from two moduli, the sources, to two others, the targets.
     BaseConversion,
-    /// The sums of the products of three digits with the two parts of a key, modulo one number. The operands are
-    /// the digits, then the first part of the key, then the second.
+    /// The sums of the products of three digits with the two parts of a key, modulo one number. The operands
+    /// are the digits, then the first part of the key, then the second.
     InnerProduct,
-    /// A key switch of four limbs in two digits, with two special limbs. The operands are the limbs, then the first
-    /// part of the key and the second, each with a row for each digit and each modulus.
+    /// A key switch of four limbs in two digits, with two special limbs. The operands are the limbs, then the
+    /// first part of the key and the second, each with a row for each digit and each modulus.
     KeySwitch,
 }
 
@@ -31,7 +31,8 @@ impl Composition {
         }
     }
 
-    /// The number of moduli of the first list and of the second: sources and targets, or limbs and special ones.
+    /// The number of moduli of the first list and of the second: sources and targets, or limbs and special
+    /// ones.
     const fn moduli(self) -> [usize; 2] {
         match self {
             Self::BaseConversion => [2, 2],

@@ -64,8 +64,8 @@ impl<'r> Shares<'r> {
         self.0.iter().find(is).map(|run| run.share)
     }
 
-    /// The batches of at least 64 KiB, each as the ns of its transfers at the peak, those at the shares of one
-    /// direction, and the measured ones: two changes of direction make the rest.
+    /// The batches of at least 64 KiB, each as the ns of its transfers at the peak, those at the shares of
+    /// one direction, and the measured ones: two changes of direction make the rest.
     fn batches(&self) -> impl Iterator<Item = (&'r Run, f64, f64)> {
         let [read, write] =
             ["read", "write"].map(|pattern| self.get(pattern, None, None).unwrap_or(f64::NAN));
@@ -91,7 +91,8 @@ impl<'r> Shares<'r> {
         above / below
     }
 
-    /// The largest relative error of a share with that change of direction, in transfers of some bytes and more.
+    /// The largest relative error of a share with that change of direction, in transfers of some bytes and
+    /// more.
     fn error(&self, turn_ns: f64, least: u64) -> f64 {
         let of = self.batches().filter(|(run, ..)| run.batch_bytes >= Some(least));
         let errors =

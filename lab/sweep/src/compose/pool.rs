@@ -29,7 +29,8 @@ const FOLDER: &str = "folder";
 /// The last column of a table.
 const ERROR: &str = "error";
 
-/// What makes points comparable. A name of a program says little: two folders may have a file of the same name.
+/// What makes points comparable. A name of a program says little: two folders may have a file of the same
+/// name.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Task(Workload, String);
 
@@ -148,8 +149,8 @@ impl Pool {
     /// Reads the results in folders, and in tables of the form of `results.csv`, that meet `conditions`.
     ///
     /// # Errors
-    /// Returns an error if a folder holds no sweep, if a folder or a table cannot be read, if a condition names an
-    /// unknown column, or if more than [`MAX_POINTS`] points meet the conditions.
+    /// Returns an error if a folder holds no sweep, if a folder or a table cannot be read, if a condition
+    /// names an unknown column, or if more than [`MAX_POINTS`] points meet the conditions.
     pub fn read(sources: &[&Path], conditions: &[Condition]) -> Result<Self, ComposeError> {
         let mut pool = Self {
             points: Vec::new(),
@@ -213,8 +214,8 @@ impl Pool {
         })
     }
 
-    /// The names of columns in their order: `folder`, `key`, settings of points, results. Every key of the machine is
-    /// one, too.
+    /// The names of columns in their order: `folder`, `key`, settings of points, results. Every key of the
+    /// machine is one, too.
     fn names(&self) -> Vec<&str> {
         let settings = self.settings.iter().map(String::as_str);
         let results = self.columns.iter().map(|column| column.name.as_str());
@@ -265,7 +266,8 @@ impl Pool {
         self.value(row, name).map_or_else(|| ABSENT.to_owned(), |value| plain(Some(&value)))
     }
 
-    /// The better values of a column; `None` for settings, and for results of which neither less nor more is better.
+    /// The better values of a column; `None` for settings, and for results of which neither less nor more is
+    /// better.
     pub(super) fn better(&self, name: &str) -> Option<Better> {
         self.columns.iter().find(|column| column.name == name)?.better
     }

@@ -35,7 +35,8 @@ impl Request {
     /// The chart of results in folders or tables.
     ///
     /// # Errors
-    /// Returns an error if results cannot be read, a text is not of its notation, or [`Pool::compose`] returns one.
+    /// Returns an error if results cannot be read, a text is not of its notation, or [`Pool::compose`]
+    /// returns one.
     pub fn figure(&self, folders: &[&Path]) -> Result<Figure, ComposeError> {
         let all = |name: &str, texts: &[String]| -> Result<Vec<Condition>, ComposeError> {
             let name = format!("{}{name}", self.prefix);

@@ -29,7 +29,8 @@ impl Table {
     /// Reads a file, which may be compressed.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, is no such table, or has more rows than a sweep has points.
+    /// Returns an error if the file cannot be read, is no such table, or has more rows than a sweep has
+    /// points.
     pub(super) fn read(path: &Path) -> Result<Self, ComposeError> {
         let wrong = |reason| ComposeError::Table { path: path.into(), reason };
         let failed = |error: csv::Error| wrong(error.to_string());

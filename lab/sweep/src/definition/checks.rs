@@ -55,7 +55,8 @@ impl Definition {
         }
     }
 
-    /// Checks that no key is on two axes, and that a kernel's key for all points is not one that every point sets anew.
+    /// Checks that no key is on two axes, and that a kernel's key for all points is not one that every point
+    /// sets anew.
     pub(super) fn check_axes(&self) -> Result<(), Diagnostic> {
         for axis in &*self.axes {
             let mut rows: HashMap<&str, usize> = HashMap::new();

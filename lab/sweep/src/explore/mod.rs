@@ -1,7 +1,7 @@
 //! Exploration: the Pareto front of a space that is too large for a sweep.
 //!
-//! A space is a sweep's definition of one task. Each axis of `[grid]`, and `[zip]` and `[[list]]`, is a decision; the
-//! table `[explore]` has the objectives and constraints:
+//! A space is a sweep's definition of one task. Each axis of `[grid]`, and `[zip]` and `[[list]]`, is a
+//! decision; the table `[explore]` has the objectives and constraints:
 //!
 //! ```toml
 //! [explore]

@@ -26,8 +26,9 @@ pub struct Explored {
     pub simulated: usize,
     /// Designs on the front.
     pub front: usize,
-    /// The hypervolume of the front, in the natural logarithms of the objectives, below ten times those of the
-    /// base machine's design: it depends on the designs of the front only. `None` if that design has no run.
+    /// The hypervolume of the front, in the natural logarithms of the objectives, below ten times those of
+    /// the base machine's design: it depends on the designs of the front only. `None` if that design has no
+    /// run.
     pub hypervolume: Option<f64>,
     /// Designs one axis away from the best ones within each area that have not been evaluated. 0: none of
     /// these has a better neighbour.

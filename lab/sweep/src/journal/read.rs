@@ -233,7 +233,8 @@ fn read_line(line: &[u8]) -> Option<Result<(Head, &str), String>> {
     Some(torn.map_or(whole, Ok))
 }
 
-/// Whether a line that ends with a brace ends within a record: it has neither a checksum nor all closing braces.
+/// Whether a line that ends with a brace ends within a record: it has neither a checksum nor all closing
+/// braces.
 fn is_part(line: &[u8]) -> bool {
     let has_checksum = line.windows(CHECKSUM.len()).any(|bytes| bytes == CHECKSUM.as_bytes());
     !has_checksum && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err()

@@ -1,7 +1,7 @@
 //! A sample of results for [`MODEL_VERSION`]: a change of the models cannot go unnoticed.
 //!
-//! `lab/sweep/tests/model.txt` has a line for each program on two of the machines: operation, degree, plan, machine,
-//! cycles, their causes, area and energy.
+//! `lab/sweep/tests/model.txt` has a line for each program on two of the machines: operation, degree, plan,
+//! machine, cycles, their causes, area and energy.
 
 use codegen::Request;
 use golden::Operation;

@@ -1,4 +1,5 @@
-//! Summaries, tables, pages and charts of points with arbitrary numbers. Of the models, only the clock is in them.
+//! Summaries, tables, pages and charts of points with arbitrary numbers. Of the models, only the clock is in
+//! them.
 
 use b512_asm::{PerPipe, Pipe, Program};
 use lab_run::{
@@ -129,7 +130,8 @@ fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
     &text[..text.find(to).unwrap_or_else(|| panic!("no {to}"))]
 }
 
-/// The outputs of a folder as one text: its summary, its table, its charts, and the body and the data of its page.
+/// The outputs of a folder as one text: its summary, its table, its charts, and the body and the data of its
+/// page.
 fn outputs(folder: &Path) -> String {
     let results = Results::merge(&[folder]).unwrap();
     let outputs = Outputs::new(&results);

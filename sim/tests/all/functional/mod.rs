@@ -1,4 +1,5 @@
-//! The executor compared with the slow engine and with the ranges of values, on random programs; and each fault.
+//! The executor compared with the slow engine and with the ranges of values, on random programs; and each
+//! fault.
 
 mod engines;
 mod known;

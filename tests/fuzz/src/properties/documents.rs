@@ -92,8 +92,8 @@ pub fn heir(data: &[u8]) {
     }
 }
 
-/// Bytes are a network of Orion, whose ring program is read again, or are refused with a reason. A text stands
-/// for the file with this header and the blobs of a committed network.
+/// Bytes are a network of Orion, whose ring program is read again, or are refused with a reason. A text
+/// stands for the file with this header and the blobs of a committed network.
 pub fn orion(data: &[u8]) {
     let header = std::str::from_utf8(data).ok().filter(|_| !orion::is_orion(data));
     let bytes = header.map_or(data.to_vec(), |header| {

@@ -1,4 +1,5 @@
-//! Wrong variants of ring programs: what a check accepts computes what its text says, by an interpreter of its own.
+//! Wrong variants of ring programs: what a check accepts computes what its text says, by an interpreter of
+//! its own.
 
 use super::variants::{MACHINE, PATTERNS, words};
 use lab_run::{RingData, RingRun};
@@ -148,8 +149,8 @@ fn replaced(part: &str, rng: &mut impl Rng) -> String {
     }
 }
 
-/// A changed ring program is refused, or its words on edges equal the interpreter's. The first byte selects the program,
-/// the others the change.
+/// A changed ring program is refused, or its words on edges equal the interpreter's. The first byte selects
+/// the program, the others the change.
 pub fn ring_variants(data: &[u8]) {
     judge_ring(data);
 }
@@ -337,7 +338,8 @@ fn reversed(at: usize) -> usize {
     at.reverse_bits() >> (usize::BITS - N.ilog2())
 }
 
-/// The points of a transform: the odd powers of the smallest primitive 2n-th root of unity, in bit-reversed order.
+/// The points of a transform: the odd powers of the smallest primitive 2n-th root of unity, in bit-reversed
+/// order.
 fn points(q: u128) -> Vec<u128> {
     let mut roots = (2..).map(|base| power(base, (q - 1) / (2 * N as u128), q));
     let root = roots.find(|&root| power(root, N as u128, q) == q - 1).expect("a prime that is 1 mod 2n");

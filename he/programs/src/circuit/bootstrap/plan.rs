@@ -49,7 +49,8 @@ pub(super) fn split(steps: Steps, stages: usize, count: usize, inverse: bool) ->
     }
 }
 
-/// The baby and giant steps of a matrix. The rotation `left` is left of the matrices before, and so may one be of this matrix.
+/// The baby and giant steps of a matrix. The rotation `left` is left of the matrices before, and so may one
+/// be of this matrix.
 pub(super) fn steps(steps: Steps, is_nested: bool, matrix: &Arc<Matrix>, left: i64) -> (Plan, i64) {
     match steps {
         Steps::Lattigo | Steps::OpenFhe | Steps::Cheddar if is_nested => contiguous(matrix, left),
@@ -59,8 +60,9 @@ pub(super) fn steps(steps: Steps, is_nested: bool, matrix: &Arc<Matrix>, left: i
     }
 }
 
-/// Steps that may be inside each other: babies from 0 on, giants at multiples of their number, all in one direction from the
-/// first diagonal. The rotation by that diagonal is left to do, after the rotation `left` that is left of the matrices before.
+/// Steps that may be inside each other: babies from 0 on, giants at multiples of their number, all in one
+/// direction from the first diagonal. The rotation by that diagonal is left to do, after the rotation `left`
+/// that is left of the matrices before.
 fn contiguous(matrix: &Arc<Matrix>, left: i64) -> (Plan, i64) {
     let diagonals = diagonals(matrix);
     let (stride, count) = (matrix.stride(), diagonals.len());

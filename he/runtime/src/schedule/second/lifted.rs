@@ -1,4 +1,5 @@
-//! Both models on the launches of random ring programs, with calls and without. `LIFTED_CASES` is the number of programs.
+//! Both models on the launches of random ring programs, with calls and without. `LIFTED_CASES` is the number
+//! of programs.
 
 use super::{Launch, Program, model};
 use crate::flow::ValueId;
@@ -14,7 +15,8 @@ use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use sim::Machine;
 use sim::machine::BankMapping;
 
-/// The items and the launches, by the chapter: zero, inputs, results, then a table for each operation and ring.
+/// The items and the launches, by the chapter: zero, inputs, results, then a table for each operation and
+/// ring.
 fn program(plan: &Plan<'_>) -> Program {
     let Plan { program, flow, launches, kernels, machine, .. } = plan;
     let n = program.degree().get() as u32;

@@ -50,7 +50,8 @@ impl Layer {
         (0..CHANNELS).map(|channel| (0..SIDE * SIDE).map(|at| pixel(channel, at)).collect()).collect()
     }
 
-    /// The slots of a plaintext of the layer, from its name without the layer: `copies` of `from` channels go to as many as `results`.
+    /// The slots of a plaintext of the layer, from its name without the layer: `copies` of `from` channels go
+    /// to as many as `results`.
     fn plaintext(&self, name: &str, slots: usize, copies: usize, results: usize) -> Vec<f64> {
         let grid = SIDE * SIDE;
         let numbers: Vec<usize> = name.split('.').skip(1).map(|number| number.parse().unwrap()).collect();
@@ -130,7 +131,8 @@ fn the_first_layers_equal_those_in_the_clear() {
     assert!(worst < (-9_f64).exp2(), "{worst}");
 }
 
-/// With projections, which the other test has not: 19 convolutions, 18 bootstraps, the pool and the classifier.
+/// With projections, which the other test has not: 19 convolutions, 18 bootstraps, the pool and the
+/// classifier.
 #[test]
 #[ignore = "a minute or more; `.ci/long` runs it"]
 fn the_whole_network_has_the_logits_of_that_in_the_clear() {

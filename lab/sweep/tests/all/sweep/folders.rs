@@ -29,7 +29,8 @@ fn a_cut_journal_leads_to_the_same_results() {
     };
     // For three points, waking a second thread thousands of times costs more than it gains.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    // All bytes near the ends of lines, and a share of those within, which are all alike: a line without an end.
+    // All bytes near the ends of lines, and a share of those within, which are all alike: a line without an
+    // end.
     let ends: Vec<usize> = (0..=journal.len()).filter(|&at| at == 0 || journal[at - 1] == b'\n').collect();
     let is_near_end = |cut: usize| ends.iter().any(|end| end.abs_diff(cut) < 40);
     let cuts = (0..=journal.len()).filter(|&cut| is_near_end(cut) || cut % 11 == 0);

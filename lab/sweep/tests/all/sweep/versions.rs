@@ -7,7 +7,8 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A plan with the name and the settings of [`SWEEP`] and other keys, as another version of the models has them.
+/// A plan with the name and the settings of [`SWEEP`] and other keys, as another version of the models has
+/// them.
 fn other_keys() -> Plan {
     plan(&format!("seed = 1\n{SWEEP}"))
 }
