@@ -1,7 +1,8 @@
 //! The layout of the program `resnet20`: the pixels of all channels in the slots.
 
-/// Maps of h x h pixels, of which k x k share a grid of k h x k h slots: pixel (y, x) of a grid's map (a, b) is in its row k y + a,
-/// column k x + b. Grids follow each other, and all of it occurs several times, at equal distances.
+/// Maps of h x h pixels, of which k x k share a grid of k h x k h slots: pixel (y, x) of a grid's map (a, b)
+/// is in its row k y + a, column k x + b. Grids follow each other, and all of it occurs several times, at
+/// equal distances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Maps {
     /// k: k x k channels are interleaved.
@@ -28,7 +29,8 @@ impl Maps {
         Self { gap, side, grids, copies: 1 << (slots / once).ilog2() }
     }
 
-    /// The three maps of an image, the largest one of which [16](Self::FEWEST) channels take at most half of the slots.
+    /// The three maps of an image, the largest one of which [16](Self::FEWEST) channels take at most half of
+    /// the slots.
     ///
     /// # Panics
     /// Panics if there are fewer than 32 slots.
@@ -37,7 +39,8 @@ impl Maps {
         Self::new(slots, (1, side), 3)
     }
 
-    /// The maps of a layer of some channels with these operands, at every pixel or at every second one in either direction.
+    /// The maps of a layer of some channels with these operands, at every pixel or at every second one in
+    /// either direction.
     ///
     /// # Panics
     /// Panics if the slots do not hold them once.

@@ -182,8 +182,8 @@ impl<'p> Inputs<'p> {
         self.make_limbs(name, Arc::new(limb), true)
     }
 
-    /// As [`make`](Self::make), for words that take less time to make than their memory is worth: a run drops them soon after a
-    /// line has read them, and has them made again for lines much later.
+    /// As [`make`](Self::make), for words that take less time to make than their memory is worth: a run drops
+    /// them soon after a line has read them, and has them made again for lines much later.
     ///
     /// # Errors
     /// Returns an error if the program has no such input.

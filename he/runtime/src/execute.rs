@@ -1,8 +1,8 @@
 //! Execution on data: every launch runs its kernel on the functional engine.
 //!
-//! Launches run window by window. Launches of a window that do not depend on each other run in
-//! parallel. An input has words when a launch first reads it; a limb is freed after its last reader, or at the end of a window if it is
-//! quickly made again.
+//! Launches run window by window. Launches of a window that do not depend on each other run in parallel. An
+//! input has words when a launch first reads it; a limb is freed after its last reader, or at the end of a
+//! window if it is quickly made again.
 
 mod reduced;
 mod replay;
@@ -34,12 +34,12 @@ const WINDOW_WORDS: usize = 1 << 24;
 /// The launches of the longest window.
 const LONGEST_WINDOW: usize = 1 << 12;
 
-/// The words of idle executors that are kept: 512 MiB, and up to as much for the factors that they have prepared. Those of the
-/// transforms for 36 moduli of 2^16 points take 300 MiB.
+/// The words of idle executors that are kept: 512 MiB, and up to as much for the factors that they have
+/// prepared. Those of the transforms for 36 moduli of 2^16 points take 300 MiB.
 const IDLE_WORDS: usize = 1 << 25;
 
-/// The idle executors of automorphisms that are kept. There are too many automorphisms, with a kernel for each modulus, to meet one
-/// again soon, other than in a launch of the same level.
+/// The idle executors of automorphisms that are kept. There are too many automorphisms, with a kernel for
+/// each modulus, to meet one again soon, other than in a launch of the same level.
 const IDLE_AUTOMORPHISMS: usize = 8;
 
 /// A program that is ready to run on data.
@@ -153,8 +153,8 @@ pub(crate) fn set_parameters(
     executor.write_constants(scalars.map(constant));
 }
 
-/// The launches of a window by depth: those of one level depend on earlier levels only. In a level, those of one kernel and the same
-/// moduli are next to each other: then they have one executor, one after the other.
+/// The launches of a window by depth: those of one level depend on earlier levels only. In a level, those of
+/// one kernel and the same moduli are next to each other: then they have one executor, one after the other.
 fn levels(launches: &Launches, window: &[Launch]) -> Vec<Vec<usize>> {
     let mut depths: FxHashMap<ValueId, usize> = FxHashMap::default();
     let mut levels: Vec<Vec<usize>> = Vec::new();

@@ -5,10 +5,10 @@
 //! cargo run --release -p rpu-test-client --example resnet20 -- 1
 //! ```
 //!
-//! The script fetches trained weights and images. The first argument is the number of images: the first ones of those that it wrote.
-//! The second one is the ring degree, by default 65536; a smaller one takes images of fewer pixels, 1024 those of 4 x 4. The time and the
-//! memory of each image go to the standard error. The exit status is 1 if a class differs from that of the network in the clear, or a
-//! logit by more than 0.05.
+//! The script fetches trained weights and images. The first argument is the number of images: the first ones
+//! of those that it wrote. The second one is the ring degree, by default 65536; a smaller one takes images of
+//! fewer pixels, 1024 those of 4 x 4. The time and the memory of each image go to the standard error. The
+//! exit status is 1 if a class differs from that of the network in the clear, or a logit by more than 0.05.
 
 use programs::ParameterSet;
 use sim::Machine;

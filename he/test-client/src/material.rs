@@ -62,7 +62,8 @@ impl Client {
         moduli.iter().map(|modulus| self.values_in(&coefficients, tower(modulus))).collect()
     }
 
-    /// Has `slots` make the slots of each plaintext that the user gives, from its name, when a run needs them.
+    /// Has `slots` make the slots of each plaintext that the user gives, from its name, when a run needs
+    /// them.
     ///
     /// # Errors
     /// Returns an error if the inputs are of another program.
@@ -84,7 +85,8 @@ impl Client {
         Ok(())
     }
 
-    /// Has `encode` make the coefficients of a plaintext once for all of its limbs, which a run asks for one soon after the other.
+    /// Has `encode` make the coefficients of a plaintext once for all of its limbs, which a run asks for one
+    /// soon after the other.
     fn make_plaintext<'p>(
         &'p self,
         inputs: &mut Inputs<'p>,

@@ -163,8 +163,8 @@ impl Executor {
         Ok(())
     }
 
-    /// As [`load`](Self::load), with memories just as large as `program` needs. It takes the memory that the executor has, which
-    /// is faster than new memory if the program touches most of it.
+    /// As [`load`](Self::load), with memories just as large as `program` needs. It takes the memory that the
+    /// executor has, which is faster than new memory if the program touches most of it.
     ///
     /// # Errors
     /// As for [`load`](Self::load); the executor then has no memory for its earlier program.

@@ -17,7 +17,8 @@ const BITS: u32 = 62;
 /// The moduli of butterflies by 52-bit multiplications are below 2^`SHORT_BITS`, so that 2 q has 52 bits.
 const SHORT_BITS: u32 = 51;
 
-/// The moduli of products with factors that are not prepared are below 2^`PRODUCT_BITS`, so that 8 q fits a word.
+/// The moduli of products with factors that are not prepared are below 2^`PRODUCT_BITS`, so that 8 q fits a
+/// word.
 const PRODUCT_BITS: u32 = 61;
 
 /// The elements of a vector.
@@ -139,7 +140,8 @@ impl Words64 {
         self.call(Multiply { words: self, q, out, x, w });
     }
 
-    /// `out = x w mod q`, for any words `x` and residues `w`. False if the operation does not serve the modulus; then `out` stays.
+    /// `out = x w mod q`, for any words `x` and residues `w`. False if the operation does not serve the
+    /// modulus; then `out` stays.
     #[must_use]
     pub(crate) fn product(self, q: Narrow, out: &mut [u64], x: &[u64], w: &[u64]) -> bool {
         let is_served = q.value() >> PRODUCT_BITS == 0;
@@ -332,7 +334,8 @@ impl Reduction {
         let (high, low) = (words.high(x, w), words.low(x, w));
         // floor(x w / 2^k), below 2^64.
         let shifted = high.left_by(self.shifts[1]).or(low.right_by(self.shifts[0]));
-        // The quotient less at most 5: what both factors leave out takes off less than 2 each, and the last bit less than 2.
+        // The quotient less at most 5: what both factors leave out takes off less than 2 each, and the last
+        // bit less than 2.
         let quotient = words.high(shifted, self.reciprocal).left::<1>();
         let rest = low.sub(words.low(quotient, q));
         let twice = q.add(q);

@@ -198,8 +198,8 @@ pub fn inverse_butterfly(q: Narrow, [out, out1]: [&mut [u64]; 2], a: &[u64], b: 
     });
 }
 
-/// Copies words of 128 bits, any number of them, to words of 64 bits. Returns whether all fit; longer ones lose their highest
-/// bits.
+/// Copies words of 128 bits, any number of them, to words of 64 bits. Returns whether all fit; longer ones
+/// lose their highest bits.
 ///
 /// # Panics
 /// Panics if the lengths differ.

@@ -12,8 +12,9 @@
 //! block         convolution, bootstrap, ReLU, convolution, sum with the operand of the block, bootstrap, ReLU
 //! ```
 //!
-//! Where a block has smaller maps than its operand, the sum takes every second pixel of it, or a projection: a convolution of single
-//! pixels. With projections the other sums have a factor, so that each layer has its own unit.
+//! Where a block has smaller maps than its operand, the sum takes every second pixel of it, or a projection:
+//! a convolution of single pixels. With projections the other sums have a factor, so that each layer has its
+//! own unit.
 //!
 //! Weights, masks, biases and factors are inputs. Values are from -1 to 1.
 
@@ -226,8 +227,8 @@ impl Network {
         rotated.try_fold(first, |sum, rotated| c.add(&sum, &rotated))
     }
 
-    /// A convolution at every pixel or at every second one, in either direction. The result has level 1 less the levels above, and the
-    /// scale of messages.
+    /// A convolution at every pixel or at every second one, in either direction. The result has level 1 less
+    /// the levels above, and the scale of messages.
     fn convolution(
         &self,
         c: &mut Circuit,

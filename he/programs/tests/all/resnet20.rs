@@ -108,7 +108,8 @@ fn layers_have_the_counts_of_lee_et_al() {
     assert_eq!(calls["relu"], 19, "one function for all");
 }
 
-/// A projection is a convolution with windows of one pixel: no rotation for the windows, and one product for each group of channels.
+/// A projection is a convolution with windows of one pixel: no rotation for the windows, and one product for
+/// each group of channels.
 #[test]
 fn projections_have_the_counts_of_convolutions_of_single_pixels() {
     let generated = generated(&Options::of([("shortcut", "projection")]));

@@ -16,7 +16,8 @@ pub(super) const BLOCKS: usize = 3;
 /// The unit of pixels: those that are normalised are below 3.
 pub(super) const IMAGE_UNIT: f64 = 4.0;
 
-/// A layer's unit over its largest input of ReLU in the profile, for other images, and for the errors of bootstraps.
+/// A layer's unit over its largest input of ReLU in the profile, for other images, and for the errors of
+/// bootstraps.
 const MARGIN: f64 = 1.25;
 
 /// Maps of one channel each, of rows of pixels.

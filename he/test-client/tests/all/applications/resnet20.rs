@@ -130,7 +130,8 @@ fn the_first_layers_equal_those_in_the_clear() {
     assert!(worst < (-9_f64).exp2(), "{worst}");
 }
 
-/// With projections, which the other test has not: 19 convolutions, 18 bootstraps, the pool and the classifier.
+/// With projections, which the other test has not: 19 convolutions, 18 bootstraps, the pool and the
+/// classifier.
 #[test]
 #[ignore = "a minute or more; `.ci/long` runs it"]
 fn the_whole_network_has_the_logits_of_that_in_the_clear() {
