@@ -14,11 +14,14 @@ use programs::ParameterSet;
 use sim::Machine;
 use std::process::ExitCode;
 use std::time::Instant;
-use test_client::resnet20::{Image, NAMES, Trained, class, classify, distance, program, side};
+use test_client::resnet20::{Activation, Image, NAMES, Trained, class, classify, distance, program, side};
 use test_client::{Client, NOT_SECURE};
 
 /// The largest error of a logit.
 const MOST: f64 = 0.05;
+
+/// That of a logit in the clear, whose weights have nine digits.
+const ROUNDING: f64 = 1e-5;
 
 fn read(name: &str) -> Result<String, String> {
     let path = format!("target/resnet20/{name}");
@@ -44,6 +47,16 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let images = images.get(..count).ok_or_else(|| format!("there are {} images", images.len()))?;
     let images: Vec<Image> = images.iter().map(|image| image.shrunk(side(&set))).collect();
     println!("{}, n = {}: {NOT_SECURE}", set.name(), set.degree().len());
+    let by_numpy = images.iter().filter_map(|image| image.logits.map(|logits| (image, logits)));
+    for (image, logits) in by_numpy {
+        let clear = trained.clear(image, Activation::Exact);
+        if distance(&clear.logits, &logits) > ROUNDING {
+            return Err(format!("the logits {:?} are {logits:?} by NumPy", clear.logits).into());
+        }
+        if clear.reach > 1.0 {
+            return Err(format!("a map is {:.2} times as large as its unit", clear.reach).into());
+        }
+    }
     let mut begin = Instant::now();
     let generated = program(&set)?;
     let mut client = Client::new(set, 1)?;

@@ -45,7 +45,7 @@ impl Tower {
     fn secret_at(&self, reversed: &[u32], h: usize) -> Words {
         // Place i has the value at psi^(2 brv(i) + 1).
         let mask = 2 * reversed.len() - 1;
-        let from = |&place: &u32| reversed[((2 * place as usize + 1) * h & mask) / 2] as usize;
+        let from = |&place: &u32| reversed[(((2 * place as usize + 1) * h) & mask) / 2] as usize;
         match &self.secret {
             Words::Narrow(words) => {
                 reversed.iter().map(|place| words[from(place)]).collect::<Vec<u64>>().into()
@@ -78,6 +78,9 @@ impl Tower {
     }
 }
 
+/// The coefficients of the error of a key.
+type SmallError = Arc<[i8]>;
+
 /// The owner of a secret key.
 #[derive(Debug)]
 pub struct Client {
@@ -89,7 +92,7 @@ pub struct Client {
     /// The bit-reversed places of values.
     reversed: Vec<u32>,
     /// The errors of keys that have been drawn, by key and digit. There are thirty limbs or more of each.
-    errors: Mutex<BTreeMap<(SwitchingKey, usize), Arc<[i8]>>>,
+    errors: Mutex<BTreeMap<(SwitchingKey, usize), SmallError>>,
     /// The coefficients of the secret during a mod-raise, -1, 0 or 1, if the set has one.
     ephemeral: Option<Vec<i128>>,
 }
@@ -229,13 +232,13 @@ impl Client {
     }
 
     /// The error of a key: the same integers in all towers.
-    fn error(&self, key: SwitchingKey, digit: usize) -> Arc<[i8]> {
+    fn error(&self, key: SwitchingKey, digit: usize) -> SmallError {
         let errors = || self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = errors().get(&(key, digit)) {
             return Arc::clone(error);
         }
         let mut random = self.random_of(key, KeyPart::B, [digit, self.towers.len()]);
-        let error: Arc<[i8]> = small(&mut random, self.set.degree().len()).collect();
+        let error: SmallError = small(&mut random, self.set.degree().len()).collect();
         Arc::clone(errors().entry((key, digit)).or_insert(error))
     }
 

@@ -3,7 +3,7 @@
 //!
 //! The network is that of `he/test-client/data/resnet20.py`: its shortcuts are projections. Each layer's maps
 //! have a unit, in which they are from -1 to 1 as the program's ReLU needs: a little more than the largest
-//! size that they had in the training.
+//! size that they have in the profile beside the weights.
 
 mod packing;
 mod trained;

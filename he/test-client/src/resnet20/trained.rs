@@ -295,7 +295,8 @@ impl Image {
             (y..y + step).map(row).sum::<f64>() / (step * step) as f64
         };
         let map = |map: &Vec<f64>| (0..side * side).map(|at| mean(map, at)).collect();
-        Self { class: self.class, logits: None, maps: self.maps.iter().map(map).collect() }
+        let logits = self.logits.filter(|_| step == 1);
+        Self { class: self.class, logits, maps: self.maps.iter().map(map).collect() }
     }
 
     /// The pixels of a side.
