@@ -240,7 +240,8 @@ fn only_files_of_operations_and_registries_name_operations() {
     assert!(named.is_empty(), "{named:#?}");
 }
 
-/// rustfmt leaves comments alone. Rows of tables have the width that they need, and so have lines of examples.
+/// rustfmt leaves comments alone. Rows of tables have the width that they need, and so have lines of
+/// examples.
 #[test]
 fn comments_are_as_narrow_as_the_code() {
     let settings = fs::read_to_string(repository("rustfmt.toml")).unwrap();

@@ -27,8 +27,8 @@ use std::hash::{Hash, Hasher};
 use std::slice::SliceIndex;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The words that the launches of a window write, and of inputs that they are the first to read: 128 MiB. In a larger window
-/// more launches would run in parallel, but also more limbs would be alive.
+/// The words that the launches of a window write, and of inputs that they are the first to read: 128 MiB. In
+/// a larger window more launches would run in parallel, but also more limbs would be alive.
 const WINDOW_WORDS: usize = 1 << 24;
 
 /// The launches of the longest window.
@@ -291,8 +291,8 @@ struct Pools {
     free: Mutex<Vec<(Loaded, Executor)>>,
     /// Those of automorphisms.
     automorphisms: Mutex<Vec<(Loaded, Executor)>>,
-    /// The memory of limbs that have been read. The system would clear it again for each limb, which takes as long as most
-    /// launches.
+    /// The memory of limbs that have been read. The system would clear it again for each limb, which takes as
+    /// long as most launches.
     memory: Mutex<Vec<Vec<u64>>>,
 }
 

@@ -376,9 +376,9 @@ impl<'p> Ranges<'p> {
 
 /// The moduli of a program, in ascending order.
 fn limits(program: &Program) -> Vec<u128> {
-    let loaded = program.instructions.iter().filter_map(|instr| match instr {
-        Instr::Mload { offset, .. } => Some(program.sdm.word(offset.words())),
-        _ => None,
+    let loaded = program.instructions.iter().filter_map(|instr| {
+        let Instr::Mload { offset, .. } = instr else { return None };
+        Some(program.sdm.word(offset.words()))
     });
     let mut limits: Vec<u128> = program.moduli.iter().map(|(_, modulus)| *modulus).chain(loaded).collect();
     limits.sort_unstable();

@@ -17,7 +17,7 @@ pub(super) enum Forecast<'p> {
     Whole(Model<'p>),
     Overlapping {
         /// Kernels, the channel.
-        parts: [Model<'p>; 2],
+        parts: Box<[Model<'p>; 2]>,
         rest: Model<'p>,
     },
 }
@@ -46,10 +46,10 @@ impl<'p> Forecast<'p> {
         let joined = times[0].iter().zip(&times[1]).map(|(kernels, channel)| join([*kernels, *channel]));
         let rest: Vec<f64> = joined.zip(&values).map(|(joined, value)| value - joined).collect();
         Some(Self::Overlapping {
-            parts: [
+            parts: Box::new([
                 Model::fit(places, &known, &times[0], kernels)?,
                 Model::fit(places, &known, &times[1], channel)?,
-            ],
+            ]),
             rest: Model::fit(places, &known, &rest, whole)?,
         })
     }
@@ -76,10 +76,13 @@ impl<'p> Forecast<'p> {
     pub(super) fn believing(&self, design: &Design) -> Option<Self> {
         Some(match self {
             Self::Whole(model) => Self::Whole(model.believing(design)?),
-            Self::Overlapping { parts: [kernels, channel], rest } => Self::Overlapping {
-                parts: [kernels.believing(design)?, channel.believing(design)?],
-                rest: rest.believing(design)?,
-            },
+            Self::Overlapping { parts, rest } => {
+                let [kernels, channel] = &**parts;
+                Self::Overlapping {
+                    parts: Box::new([kernels.believing(design)?, channel.believing(design)?]),
+                    rest: rest.believing(design)?,
+                }
+            }
         })
     }
 }
