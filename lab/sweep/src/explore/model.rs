@@ -203,6 +203,11 @@ mod tests {
             let error = (mean - cost(&design)).abs();
             assert!(error < 0.05, "{design:?}: {error}");
             assert!(error <= 3.0 * deviation + 1e-3, "{design:?}: {error}, {deviation}");
+            // What is left of the uncertainty of a design that is believed is the noise.
+            let believing = model.believing(&design).unwrap();
+            let (believed, left) = believing.predict(&design);
+            assert!((believed - mean).abs() < 1e-3, "{design:?}: {mean}, {believed}");
+            assert!(left <= (NOISE * believing.variance).sqrt(), "{design:?}: {left}");
         }
         assert!(Model::fit(&places, &[], &[], &mut Vec::new()).is_none());
     }
