@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The search is Bayesian optimisation. It begins with the base machine and a spread over all axes. In
-//! rounds of a quarter of these, it then evaluates what gains most by [forecasts](forecast): in most
+//! rounds of a quarter of these, it then evaluates what gains most by forecasts: in most
 //! rounds, the least first objective within each area, in others a mean of all objectives. Axes may be keys
 //! of machines and choices for one task, such as the order of an algorithm: they are searched together. The
 //! front covers all evaluated designs. Each design is evaluated like a point of a sweep: generate, check,

@@ -42,7 +42,7 @@ const REFERENCE: f64 = 10.0;
 const ROUNDS: usize = 4;
 
 /// Searches for the front of a space in the current rayon pool: first designs that are spread over the axes,
-/// then rounds of [`Proposals`], until `evaluations` designs have been evaluated or there are no others.
+/// then rounds of proposals, until `evaluations` designs have been evaluated or there are no others.
 /// Designs that are the same point count once. `progress` receives the state after each round, the last one
 /// is also the result.
 ///
