@@ -158,7 +158,7 @@ impl Words64 {
         is_served
     }
 
-    /// The largest element, or zero if there is none.
+    /// The largest element; zero for an empty slice.
     pub(crate) fn max(self, elements: &[u64]) -> u64 {
         self.call(Max { words: self, elements })
     }
@@ -202,33 +202,25 @@ impl Short {
     }
 }
 
-/// A modulus below 2^51 in all elements.
-#[derive(Clone, Copy)]
-struct ShortElements {
-    ifma: Ifma,
-    q: Vector,
-}
+/// Residues of one modulus q in the elements of vectors.
+trait Residues: Copy {
+    /// q in all elements.
+    fn modulus(self) -> Vector;
 
-impl ShortElements {
+    /// x times a factor with its quotient, mod q.
+    fn product(self, x: Vector, factor: [Vector; 2]) -> Vector;
+
     #[inline(always)]
     fn add(self, a: Vector, b: Vector) -> Vector {
         let sum = a.add(b);
-        sum.min(sum.sub(self.q))
+        sum.min(sum.sub(self.modulus()))
     }
 
     #[inline(always)]
     fn sub(self, a: Vector, b: Vector) -> Vector {
+        // If the difference is negative it is above 2^63, and it is smaller plus q.
         let difference = a.sub(b);
-        difference.min(difference.add(self.q))
-    }
-
-    /// As [`Narrow::mul`] with words of 52 bits: floor(w 2^52 / q) is the leading part of floor(w 2^64 / q).
-    #[inline(always)]
-    fn product(self, x: Vector, [factor, quotient]: [Vector; 2]) -> Vector {
-        let (ifma, zero) = (self.ifma, self.q.avx512().splat(0));
-        let multiple = ifma.high(zero, x, quotient.right::<12>());
-        let rest = ifma.low(zero, x, factor).sub(ifma.low(zero, multiple, self.q)).lowest_52();
-        rest.min(rest.sub(self.q))
+        difference.min(difference.add(self.modulus()))
     }
 
     #[inline(always)]
@@ -239,9 +231,32 @@ impl ShortElements {
 
     #[inline(always)]
     fn inverse_butterfly(self, [a, b]: [Vector; 2], w: [Vector; 2]) -> [Vector; 2] {
-        // A multiplicand may be any word of 52 bits.
-        let difference = a.add(self.q.sub(b));
+        // A multiplicand may be any word below 2 q.
+        let difference = a.add(self.modulus().sub(b));
         [self.add(a, b), self.product(difference, w)]
+    }
+}
+
+/// A modulus below 2^51 in all elements.
+#[derive(Clone, Copy)]
+struct ShortElements {
+    ifma: Ifma,
+    q: Vector,
+}
+
+impl Residues for ShortElements {
+    #[inline(always)]
+    fn modulus(self) -> Vector {
+        self.q
+    }
+
+    /// As [`Narrow::mul`] with words of 52 bits: floor(w 2^52 / q) is the leading part of floor(w 2^64 / q).
+    #[inline(always)]
+    fn product(self, x: Vector, [factor, quotient]: [Vector; 2]) -> Vector {
+        let (ifma, zero) = (self.ifma, self.q.avx512().splat(0));
+        let multiple = ifma.high(zero, x, quotient.right::<12>());
+        let rest = ifma.low(zero, x, factor).sub(ifma.low(zero, multiple, self.q)).lowest_52();
+        rest.min(rest.sub(self.q))
     }
 }
 
@@ -261,17 +276,20 @@ impl Elements {
         Self { words, q: words.0.splat(q.value()), inverse, power }
     }
 
+    /// See [`Narrow::quotient`].
     #[inline(always)]
-    fn add(self, a: Vector, b: Vector) -> Vector {
-        let sum = a.add(b);
-        sum.min(sum.sub(self.q))
+    fn quotient(self, factor: Vector) -> Vector {
+        let Self { words, q, inverse, power } = self;
+        let multiple = words.high(words.low(words.low(factor, power), inverse), q);
+        let rest = self.sub(words.high(factor, power), multiple);
+        words.low(words.0.splat(0).sub(rest), inverse)
     }
+}
 
+impl Residues for Elements {
     #[inline(always)]
-    fn sub(self, a: Vector, b: Vector) -> Vector {
-        // If the difference is negative it is above 2^63, and it is smaller plus q.
-        let difference = a.sub(b);
-        difference.min(difference.add(self.q))
+    fn modulus(self) -> Vector {
+        self.q
     }
 
     /// See [`Narrow::mul`].
@@ -284,28 +302,6 @@ impl Elements {
         let rest = self.words.low(x, factor).sub(self.words.low(multiple, self.q));
         let rest = rest.min(rest.sub(self.q.add(self.q)));
         rest.min(rest.sub(self.q))
-    }
-
-    #[inline(always)]
-    fn butterfly(self, [a, b]: [Vector; 2], w: [Vector; 2]) -> [Vector; 2] {
-        let t = self.product(b, w);
-        [self.add(a, t), self.sub(a, t)]
-    }
-
-    #[inline(always)]
-    fn inverse_butterfly(self, [a, b]: [Vector; 2], w: [Vector; 2]) -> [Vector; 2] {
-        // A multiplicand may be any word.
-        let difference = a.add(self.q.sub(b));
-        [self.add(a, b), self.product(difference, w)]
-    }
-
-    /// See [`Narrow::quotient`].
-    #[inline(always)]
-    fn quotient(self, factor: Vector) -> Vector {
-        let Self { words, q, inverse, power } = self;
-        let multiple = words.high(words.low(words.low(factor, power), inverse), q);
-        let rest = self.sub(words.high(factor, power), multiple);
-        words.low(words.0.splat(0).sub(rest), inverse)
     }
 }
 
