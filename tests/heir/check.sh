@@ -4,24 +4,13 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-skip() {
-    echo "SKIPPED, NOT TESTED: the programs of HEIR: $*" >&2
-    [[ $required != --required ]] || exit 1
-    exit 0
-}
-
+what="the programs of HEIR"
 required=${1:-}
+. ../environment.sh
 rpu=${CARGO_TARGET_DIR:-$PWD/../../target}/debug/rpu
 samples=$PWD/../../he/programs/tests/heir
-command -v python3 > /dev/null || skip "there is no python3"
-python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || skip "heir_py needs Python 3.11 or later"
+environment heir requirements.txt heir_py
 venv=$PWD/../../target/heir
-if ! cmp -s requirements.txt "$venv/requirements.txt"; then
-    rm -rf "$venv"
-    python3 -m venv "$venv" || skip "python3 has no venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check -r requirements.txt || skip "pip cannot install from PyPI"
-    cp requirements.txt "$venv/requirements.txt"
-fi
 heir=$venv/bin/heir-opt
 "$heir" --version > /dev/null || skip "heir-opt does not run here"
 folder=$(mktemp -d)

@@ -4,22 +4,11 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-skip() {
-    echo "SKIPPED, NOT TESTED: the bootstrap against Lattigo: $*" >&2
-    [[ $required != --required ]] || exit 1
-    exit 0
-}
-
+what="the bootstrap against Lattigo"
 required=${1:-}
-command -v python3 > /dev/null || skip "there is no python3"
-python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || skip "orion-v2-lattigo needs Python 3.11 or later"
+. ../environment.sh
+environment lattigo requirements.txt orion-v2-lattigo
 venv=../../target/lattigo
-if ! cmp -s requirements.txt "$venv/requirements.txt"; then
-    rm -rf "$venv"
-    python3 -m venv "$venv" || skip "python3 has no venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check -r requirements.txt || skip "pip cannot install from PyPI"
-    cp requirements.txt "$venv/requirements.txt"
-fi
 # The programs that the tests have built; `cargo build` would build all dependencies again, since their features differ.
 programs='
 import json, sys

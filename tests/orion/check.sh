@@ -5,33 +5,16 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-skip() {
-    echo "SKIPPED, NOT TESTED: the networks against Orion: $*" >&2
-    [[ $required != --required ]] || exit 1
-    exit 0
-}
-
-# environment NAME REQUIREMENTS: a virtual environment with some packages.
-environment() {
-    local venv=../../target/$1
-    if ! cmp -s "$2" "$venv/requirements.txt"; then
-        rm -rf "$venv"
-        python3 -m venv "$venv" || skip "python3 has no venv"
-        "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$2" || skip "pip cannot install from PyPI"
-        cp "$2" "$venv/requirements.txt"
-    fi
-}
-
+what="the networks against Orion"
 required=${1:-}
+. ../environment.sh
 samples=../../he/programs/tests/orion
 digits=../../he/test-client/data/digits.txt
-command -v python3 > /dev/null || skip "there is no python3"
-python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || skip "orion-v2-evaluator needs Python 3.11 or later"
 if [[ ${BLESS:-} ]]; then
-    environment orion-compiler compiler.txt
+    environment orion-compiler compiler.txt orion-v2-compiler
     ../../target/orion-compiler/bin/python compile.py "$digits" "$samples"
 fi
-environment orion requirements.txt
+environment orion requirements.txt orion-v2-evaluator
 # The program that the tests have built; `cargo build` would build all dependencies again, since their
 # features differ.
 example='
