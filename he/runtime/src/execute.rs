@@ -38,8 +38,8 @@ const LONGEST_WINDOW: usize = 1 << 12;
 /// prepared. Those of the transforms for 36 moduli of 2^16 points take 300 MiB.
 const IDLE_WORDS: usize = 1 << 25;
 
-/// The idle executors of automorphisms that are kept. There are too many automorphisms, with a kernel for
-/// each modulus, to meet one again soon, other than in a launch of the same level.
+/// The idle executors of automorphisms that are kept, set by hand: a few for each thread. There are too many
+/// automorphisms, with a kernel for each modulus, to meet one again soon, other than in the same level.
 const IDLE_AUTOMORPHISMS: usize = 8;
 
 /// A program that is ready to run on data.

@@ -13,7 +13,7 @@
 //! block         convolution, bootstrap, ReLU, convolution, sum with the operand of the block, bootstrap, ReLU
 //! ```
 //!
-//! Where a block has smaller maps than its operand, the sum takes every second pixel of it, or a projection:
+//! If a block's maps are smaller than its operand, the sum takes every second pixel of the operand, or a projection:
 //! a convolution of single pixels. With projections the other sums have a factor, so that each layer has its
 //! own unit.
 //!
@@ -426,7 +426,7 @@ impl Network {
             c.stage("classifier", x[0].level());
             let features = CHANNELS[2] as i64;
             // The row i has its entry for the feature j in the diagonal j - i.
-            let (first, babies) = (-(CLASSES as i64) + 1, 8);
+            let (first, babies) = (-(CLASSES as i64) + 1, Maps::BABIES);
             let by: Vec<i64> = (0..babies).collect();
             let rotated = self.rotations(c, &x[0], &by)?;
             let mut sum: Option<Ciphertext> = None;

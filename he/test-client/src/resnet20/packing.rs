@@ -97,7 +97,7 @@ impl<'t> Packing<'t> {
             match in_layer("classifier")?[..] {
                 ["weights", diagonal] => {
                     let offset = number(diagonal)? as i64 - (CLASSES as i64 - 1);
-                    let giant = offset.div_euclid(BABIES) * BABIES;
+                    let giant = offset.div_euclid(Maps::BABIES) * Maps::BABIES;
                     for class in 0..CLASSES as i64 {
                         if let Some(from) =
                             usize::try_from(class + offset).ok().filter(|&from| from < layer.from)
@@ -141,9 +141,6 @@ impl<'t> Packing<'t> {
         }
     }
 }
-
-/// The baby steps of the classifier.
-const BABIES: i64 = 8;
 
 /// The rows and columns of the pixels of a channel.
 fn pixels(maps: Maps) -> impl Iterator<Item = (usize, usize)> {

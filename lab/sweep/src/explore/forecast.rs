@@ -9,7 +9,7 @@ use super::Design;
 use super::model::{Model, Places};
 use crate::measure::{Busy, Costs, Measure};
 
-/// The exponent of the norm that joins two times: 1 for their sum, infinite for the larger one.
+/// The exponent of the norm that joins two times: 1 for their sum, infinite for the larger one. Set by hand.
 const OVERLAP: f64 = 4.0;
 
 /// The logarithm of a measure.

@@ -2,13 +2,15 @@
 //!
 //! The designs that are best within their areas are the steps of a staircase: no other known design is as
 //! small and better. The area of a design needs no evaluation, a [`Forecast`] tells the rest. A design gains
-//! the volume by which it lowers the staircase (expected hypervolume improvement, with an area that is
-//! certain). Its forecast counts with its uncertainty as a gain (lower confidence bound), so that what is
-//! unknown is tried.
+//! the volume by which it lowers the staircase (hypervolume improvement, with an area that is certain). Its
+//! forecast counts with its uncertainty as a gain (lower confidence bound), so that what is unknown is tried.
 //!
 //! A round takes designs one axis away from the steps, some that differ in more axes, and any others. It
 //! climbs from the one that gains most over single axes, believes the forecast of where it ends, and takes
 //! the next.
+//!
+//! The numbers below are set by hand, and no committed study compares others. `reports/bootstrap-designs.md`
+//! has what the search finds with them.
 
 use super::forecast::{Forecast, Relevances};
 use super::model::Places;
