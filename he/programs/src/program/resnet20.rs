@@ -13,9 +13,9 @@
 //! block         convolution, bootstrap, ReLU, convolution, sum with the operand of the block, bootstrap, ReLU
 //! ```
 //!
-//! If a block's maps are smaller than its operand, the sum takes every second pixel of the operand, or a projection:
-//! a convolution of single pixels. With projections the other sums have a factor, so that each layer has its
-//! own unit.
+//! If a block's maps are smaller than its operand, the sum takes every second pixel of the operand, or a
+//! projection: a convolution of single pixels. With projections the other sums have a factor, so that each
+//! layer has its own unit.
 //!
 //! Weights, masks, biases and factors are inputs. Values are from -1 to 1.
 
