@@ -19,8 +19,8 @@ impl Maps {
     /// The channels that the first convolution has, and those that any layer has at least.
     pub const FEWEST: usize = 16;
 
-    /// The baby steps of the classifier. Its 73 diagonals take 7 rotations of the operand and 9 of sums: no other
-    /// power of two takes fewer.
+    /// The baby steps of the classifier. Its 73 diagonals take 7 rotations of the operand and 9 of sums: no
+    /// other power of two takes fewer.
     pub const BABIES: i64 = 8;
 
     /// Channels as often as the slots, a power of two, hold them.
