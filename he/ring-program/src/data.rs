@@ -8,6 +8,8 @@ pub use crate::words::{Words, concat};
 use crate::reduction::{InputModulus, input_moduli};
 use crate::{Group, Limb, Liveness, RingProgram};
 use diagnostic::{Diagnostic, counted};
+use ring::modular::{Modulus, Narrow};
+use ring::vector::narrow;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -254,8 +256,12 @@ impl<'p> Inputs<'p> {
         let smallest = || moduli.iter().map(|(_, modulus)| modulus).min().unwrap_or(1);
         let modulus = self.modulus(limb).map_or_else(smallest, |modulus| moduli.value(modulus.modulus()));
         let mut state = seed ^ mix(self.program.limbs().id(limb).0);
-        let mut word = || u128::from(split_mix(&mut state)) << 64 | u128::from(split_mix(&mut state));
-        (0..self.program.degree().len()).map(|_| word() % modulus).collect()
+        let mut half = || split_mix(&mut state);
+        let n = self.program.degree().len();
+        match Modulus::new(modulus).ok().and_then(|q| q.narrow()) {
+            Some(q) => drawn_narrow(q, n, half).into(),
+            None => (0..n).map(|_| (u128::from(half()) << 64 | u128::from(half())) % modulus).collect(),
+        }
     }
 
     fn group(&self, name: &str, file: &str) -> Result<&'p Group, Diagnostic> {
@@ -321,6 +327,24 @@ impl<'p> Inputs<'p> {
             }
         }
     }
+}
+
+/// Residues of `n` words of 128 bits, each from two calls of `half`, the high one first.
+fn drawn_narrow(q: Narrow, n: usize, mut half: impl FnMut() -> u64) -> Vec<u64> {
+    const BLOCK: usize = 512;
+    let power = ((1 << u64::BITS) % u128::from(q.value())) as u64;
+    let mut words = Vec::with_capacity(n);
+    let (mut high, mut low, mut sum) = ([0; BLOCK], [0; BLOCK], [0; BLOCK]);
+    while words.len() < n {
+        for (high, low) in high.iter_mut().zip(&mut low) {
+            (*high, *low) = (half(), half());
+        }
+        narrow::multiply_scalar(q, &mut sum, &high, power);
+        narrow::multiply_scalar(q, &mut high, &low, 1);
+        narrow::add(q, &mut low, &sum, &high);
+        words.extend_from_slice(&low[..BLOCK.min(n - words.len())]);
+    }
+    words
 }
 
 /// The next word of SplitMix64.
