@@ -38,7 +38,7 @@ impl NotReduced {
         program: &RingProgram,
         machine: &Machine,
         (launches, launch): (&Launches, &Launch),
-        sources: &[&Words],
+        sources: &[Words],
     ) -> Option<Self> {
         let operations = launches.operations(launch);
         let moduli = launches.moduli(launch).iter().map(|&m| program.moduli().value(m));
@@ -99,7 +99,7 @@ fn addend(program: &RingProgram, lines: Executed) -> Option<usize> {
 /// The steps of a launch so far.
 struct Steps<'a> {
     program: &'a RingProgram,
-    sources: &'a [&'a Words],
+    sources: &'a [Words],
     moduli: Vec<Modulus>,
     results: Vec<Words>,
     /// Whether multiplicands may be any words.
@@ -153,7 +153,7 @@ impl Steps<'_> {
 
     fn words(&self, operand: Operand) -> &Words {
         match operand {
-            Operand::Input(input) => self.sources[usize::from(input)],
+            Operand::Input(input) => &self.sources[usize::from(input)],
             Operand::Step(step) => &self.results[usize::from(step)],
         }
     }

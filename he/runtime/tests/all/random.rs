@@ -11,6 +11,7 @@ use runtime::testing::program;
 use runtime::{Choice, Keys, Runtime};
 use sim::Machine;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn programs() -> BoxedStrategy<RingProgram> {
     let choice = (any::<u8>(), any::<[u8; 3]>(), any::<u8>(), any::<u128>(), any::<u32>());
@@ -44,6 +45,65 @@ proptest! {
         let outputs = runtime.execute(&inputs).unwrap();
         runtime.check(&inputs, &outputs).unwrap_or_else(|error| panic!("{error}\n{}", program.to_text()));
     }
+}
+
+/// Threads reach faults in any order; the error names that of the first launch.
+#[test]
+fn the_first_of_many_faults_is_named() {
+    let degree = ring::Degree::new(1024).unwrap();
+    let large = ring::prime::largest_prime(60, degree).unwrap();
+    let mut text = format!("modulus_count 3\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\nm[2] 0x{large:X}\n");
+    // Transforms, which no other launch takes over.
+    for pair in 0..20 {
+        let [x, product, y] = [0, 1, 2].map(|id| 3 * pair + id);
+        text += &format!("sr_mulps %{product}, %{x}, 7, m=2\nsr_ntt %{y}, %{product}, m=1\n");
+    }
+    text += "halt\n";
+    let program = ring_program::read("p.fhetch", text.as_bytes(), Interface::Degree(1024)).unwrap();
+    let mut inputs = Inputs::new(&program);
+    inputs.fill(1);
+    let mapping = Mapping { batch: Batch::Eighth, ..Mapping::START };
+    let machine = Machine::rpu_128x128();
+    let runtime = Runtime::mapped(&program, &machine, (Keys::Streamed, Choice::Given(mapping))).unwrap();
+    let error = runtime.execute(&inputs).unwrap_err().to_string();
+    assert!(error.starts_with("line 6: `sr_ntt`"), "{error}");
+    for _ in 0..20 {
+        assert_eq!(runtime.execute(&inputs).unwrap_err().to_string(), error);
+    }
+}
+
+/// The words of a limb for some launches are dropped before others read it.
+#[test]
+fn inputs_are_made_again_for_later_launches() {
+    let n = 1 << 14;
+    let q = ring::prime::largest_prime(30, ring::Degree::new(1 << 14).unwrap()).unwrap();
+    let mut text = format!("modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x{q:X}\n");
+    // More limbs than a window has between two sums with the input.
+    for at in 1..1500 {
+        let operation = if at % 1400 == 1 { "sr_addp %{y}, %{x}, %0, m=1" } else { "sr_ntt %{y}, %{x}, m=1" };
+        let line = operation.replace("{y}", &(at + 1).to_string()).replace("{x}", &at.to_string());
+        text += &format!("{line}\n");
+    }
+    text += "halt\n";
+    let program = ring_program::read("p.fhetch", text.as_bytes(), Interface::Degree(n)).unwrap();
+    let (machine, makes) = (Machine::rpu_128x128(), AtomicUsize::new(0));
+    let outputs = [true, false].map(|is_kept| {
+        let mut inputs = Inputs::new(&program);
+        let make = |_| {
+            makes.fetch_add(1, Ordering::Relaxed);
+            (0..u128::from(n)).map(|word| word * word).collect()
+        };
+        match is_kept {
+            true => inputs.make("id0", make).unwrap(),
+            false => inputs.make_again("id0", make).unwrap(),
+        }
+        inputs.fill(1);
+        let runtime = Runtime::new(&program, &machine, Keys::Streamed).unwrap();
+        (runtime.execute(&inputs).unwrap(), makes.swap(0, Ordering::Relaxed))
+    });
+    let [(kept, once), (made_again, twice)] = outputs;
+    assert_eq!((once, twice), (1, 2));
+    assert_eq!(kept, made_again);
 }
 
 #[test]
