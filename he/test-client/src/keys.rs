@@ -4,7 +4,7 @@ use num_bigint::BigInt;
 use programs::{KeyPart, ParameterSet, SwitchingKey};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use ring::host::{Fast, Ntt};
+use ring::host::{Fast, Ntt, Ntt64};
 use ring::vector::narrow;
 use ring::{Error, Modulus, Ring};
 use ring_program::data::Words;
@@ -21,9 +21,25 @@ pub type SwitchKey = [Vec<Vec<Words>>; 2];
 #[derive(Debug)]
 struct Tower {
     modulus: Modulus,
-    forward: Fast,
+    forward: Forward,
     inverse: Ntt,
     secret: Words,
+}
+
+/// The transform of a tower, in words as wide as its modulus needs.
+#[derive(Debug)]
+enum Forward {
+    Narrow(Ntt64),
+    Wide(Fast),
+}
+
+impl Forward {
+    fn for_ring(ring: &Ring) -> Result<Self, Error> {
+        match u64::try_from(ring.q()) {
+            Ok(q) => Ok(Self::Narrow(Ntt64::new(ring.len(), q, ring.require_root()? as u64)?)),
+            Err(_) => Ok(Self::Wide(Fast::for_ring(ring)?)),
+        }
+    }
 }
 
 impl Tower {
@@ -36,9 +52,18 @@ impl Tower {
             let magnitude = if magnitude < q { magnitude } else { self.modulus.residue(magnitude) };
             if x < 0 { self.modulus.neg(magnitude) } else { magnitude }
         };
-        let mut words: Vec<u128> = coefficients.map(residue).collect();
-        self.forward.forward(&mut words);
-        words[..].into()
+        match &self.forward {
+            Forward::Narrow(ntt) => {
+                let mut words: Vec<u64> = coefficients.map(|x| residue(x) as u64).collect();
+                ntt.forward(&mut words);
+                words.into()
+            }
+            Forward::Wide(fast) => {
+                let mut words: Vec<u128> = coefficients.map(residue).collect();
+                fast.forward(&mut words);
+                words[..].into()
+            }
+        }
     }
 
     /// The values of the secret with X^h for X. `reversed` has the bit-reversed places.
@@ -63,20 +88,41 @@ impl Tower {
         }
     }
 
-    /// Residues x - a b.
-    fn minus_product(&self, x: &Words, a: &Words, b: &Words) -> Words {
+    /// Residues x - a b, plus a multiple of residues.
+    fn key_words(&self, x: &Words, [a, b]: [&Words; 2], multiple: Option<(u128, &Words)>) -> Words {
         let q = &self.modulus;
-        match (q.narrow(), x, a, b) {
-            (Some(q), Words::Narrow(x), Words::Narrow(a), Words::Narrow(b)) => {
-                let (mut products, mut result) = (vec![0; x.len()], vec![0; x.len()]);
-                narrow::product(q, &mut products, a, b);
-                narrow::sub(q, &mut result, x, &products);
-                result.into()
+        if let (Some(q), Words::Narrow(x), Words::Narrow(a), Words::Narrow(b)) = (q.narrow(), x, a, b) {
+            let multiple = multiple.map(|(factor, words)| match words {
+                Words::Narrow(words) => (factor as u64, words),
+                Words::Wide(_) => unreachable!("residues of a modulus of 64 bits"),
+            });
+            let mut result = Vec::with_capacity(x.len());
+            let (mut term, mut sum, mut last) = ([0; BLOCK], [0; BLOCK], [0; BLOCK]);
+            for start in (0..x.len()).step_by(BLOCK) {
+                let block = start..x.len().min(start + BLOCK);
+                let [term, sum, last] =
+                    [&mut term, &mut sum, &mut last].map(|words| &mut words[..block.len()]);
+                narrow::product(q, term, &a[block.clone()], &b[block.clone()]);
+                narrow::sub(q, sum, &x[block.clone()], term);
+                match multiple {
+                    None => result.extend_from_slice(sum),
+                    Some((factor, words)) => {
+                        narrow::multiply_scalar(q, term, &words[block], factor);
+                        narrow::add(q, last, sum, term);
+                        result.extend_from_slice(last);
+                    }
+                }
             }
-            _ => x.iter().zip(a.iter().zip(b.iter())).map(|(x, (a, b))| q.sub(x, q.mul(a, b))).collect(),
+            return result.into();
         }
+        let term = |i| multiple.map_or(0, |(factor, words)| q.mul(words.at(i), factor));
+        let word = |(i, x)| q.add(q.sub(x, q.mul(a.at(i), b.at(i))), term(i));
+        x.iter().enumerate().map(word).collect()
     }
 }
+
+/// The words of 64 bits that a loop over a limb works on at a time, so that they stay in the first cache.
+const BLOCK: usize = 512;
 
 /// The coefficients of the error of a key.
 type SmallError = Arc<[i8]>;
@@ -110,7 +156,7 @@ impl Client {
             Some(weight) => sparse(&mut random, n, weight),
         };
         let tower = |ring: &Ring| -> Result<Tower, Error> {
-            let (forward, inverse) = (Fast::for_ring(ring)?, Ntt::for_ring(ring)?);
+            let (forward, inverse) = (Forward::for_ring(ring)?, Ntt::for_ring(ring)?);
             let mut tower = Tower { modulus: *ring.modulus(), forward, inverse, secret: [][..].into() };
             tower.secret = tower.values(secret.iter().copied());
             Ok(tower)
@@ -222,13 +268,9 @@ impl Client {
             SwitchingKey::SparseToDense => (ephemeral(), secret()),
             SwitchingKey::Unnamed => panic!("nobody knows the secret of an unnamed key"),
         };
-        let masked = tower.minus_product(&error, &a, &to);
-        if !holds_factor {
-            return masked;
-        }
-        let special = special.into_iter().fold(1, |product, p| modulus.mul(modulus.residue(p), product));
-        let term = |word: u128| modulus.mul(word, special);
-        masked.iter().zip(from.iter()).map(|(word, from)| modulus.add(word, term(from))).collect()
+        let special = || special.iter().fold(1, |product, &p| modulus.mul(modulus.residue(p), product));
+        let multiple = holds_factor.then(|| (special(), &from));
+        tower.key_words(&error, [&a, &to], multiple)
     }
 
     /// The error of a key: the same integers in all towers.
