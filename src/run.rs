@@ -47,8 +47,8 @@ pub(crate) struct Args {
     expected: Vec<NamedFile>,
     /// Seed of random inputs, by default 0. If some inputs of a ring program have files, the others need a
     /// seed. The generator is SplitMix64. Its state is seed + i for the i-th input, or seed XOR a hash of the
-    /// limb's id in a ring program. Each coefficient takes two outputs hi, lo: it is (hi * 2^64 + lo) mod q,
-    /// or lo mod q if q has at most 64 bits
+    /// limb's id in a ring program. Each coefficient takes two outputs hi, lo: it is (hi * 2^64 + lo) mod q;
+    /// in a kernel it is lo mod q if q has at most 64 bits
     #[arg(long, value_parser = whole::<u64>)]
     seed: Option<u64>,
     /// Compare every coefficient of the outputs with the golden model, also on random inputs. Ring programs
