@@ -3,7 +3,7 @@
 //! All errors have one unit, that of slots: the remaining stages are applied to the result of a stage,
 //! without errors.
 
-use crate::ckks::{correct_bits, encode, mean_bits, repeated, slots};
+use crate::ckks::{encode, errors, mean_bits, repeated, slots};
 use crate::rpu::run_error;
 use crate::{Ciphertext, Client, RpuError};
 use num_complex::Complex64;
@@ -27,6 +27,8 @@ pub struct Bits {
     pub mean: f64,
     /// Of the largest error.
     pub worst: f64,
+    /// The slot that has it.
+    pub worst_slot: usize,
     /// The mean of -log2 of the errors of real and imaginary parts, as Lattigo prints it. For normal errors
     /// it is larger than `mean` by 1.24.
     pub of_parts: f64,
@@ -36,7 +38,9 @@ impl Bits {
     fn of(found: &[Complex64], expected: &[Complex64]) -> Self {
         let parts = found.iter().zip(expected).flat_map(|(a, b)| [a.re - b.re, a.im - b.im]);
         let of_parts = parts.map(|part| -part.abs().log2()).sum::<f64>() / (2 * found.len()) as f64;
-        Self { mean: mean_bits(found, expected), worst: correct_bits(found, expected), of_parts }
+        let worst = errors(found, expected).enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+        let (worst_slot, worst) = worst.expect("a ciphertext has slots");
+        Self { mean: mean_bits(found, expected), worst: -worst.log2(), worst_slot, of_parts }
     }
 }
 
@@ -79,13 +83,14 @@ impl Outcome {
     }
 }
 
-/// A table of the stages: mean and worst bits of each alone, of what is left, and of the float model.
+/// A table of the stages: mean and worst bits of each alone and its worst slot, those of what is left, and of
+/// the float model.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "bits of slots        alone        left         float model")?;
-        writeln!(f, "                     mean  worst  mean  worst  mean  worst")?;
+        writeln!(f, "bits of slots        alone               left         float model")?;
+        writeln!(f, "                     mean  worst  slot   mean  worst  mean  worst")?;
         for StageBits { name, alone, left, model } in &self.stages {
-            writeln!(f, "  {name:<18} {alone}  {left}  {model}")?;
+            writeln!(f, "  {name:<18} {alone} {:5}  {left}  {model}", alone.worst_slot)?;
         }
         Ok(())
     }

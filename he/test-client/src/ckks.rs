@@ -51,7 +51,7 @@ pub fn mean_bits(found: &[Complex64], expected: &[Complex64]) -> f64 {
 }
 
 /// The distances of complex numbers.
-fn errors(found: &[Complex64], expected: &[Complex64]) -> impl Iterator<Item = f64> {
+pub(crate) fn errors(found: &[Complex64], expected: &[Complex64]) -> impl Iterator<Item = f64> {
     found.iter().zip(expected).map(|(a, b)| (a - b).norm())
 }
 
