@@ -268,10 +268,11 @@ impl Pool {
         self.value(row, name).map_or_else(|| ABSENT.to_owned(), |value| plain(Some(&value)))
     }
 
-    /// The technology of a point, and the source of the area of its vector crossbar if it is known.
-    pub(super) fn basis(&self, row: &Row) -> (String, Option<VbarArea>) {
+    /// The technology of a point, and the source of the area of its vector crossbar, if they are known.
+    pub(super) fn basis(&self, row: &Row) -> (Option<String>, Option<VbarArea>) {
+        let technology = self.value(row, TECHNOLOGY).map(|name| plain(Some(&name)));
         let source = self.value(row, VBAR_AREA).and_then(|source| serde_json::from_value(source).ok());
-        (self.text(row, TECHNOLOGY), source)
+        (technology, source)
     }
 
     /// The better values of a column; `None` for settings, and for results of which neither less nor more is
