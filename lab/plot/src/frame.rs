@@ -183,6 +183,8 @@ pub(super) fn note<DB: DrawingBackend>(
 pub(super) struct Notes {
     /// The left end of the lines, and the middle of the first one.
     start: Pixel,
+    /// The height of all lines.
+    height: f64,
     lines: Vec<String>,
 }
 
@@ -201,7 +203,12 @@ impl Notes {
         let lines: Vec<String> = lines.collect::<Result<Vec<_>, _>>()?.concat();
         let height = canvas.pixels(NOTE * lines.len() as f64);
         let top = region.y + region.height - canvas.pixels(6.0) - height;
-        Ok(Self { start: (region.x + canvas.pixels(MARGIN), top + canvas.pixels(NOTE / 2.0)), lines })
+        Ok(Self { start: (region.x + canvas.pixels(MARGIN), top + canvas.pixels(NOTE / 2.0)), height, lines })
+    }
+
+    /// The height of all remarks, in pixels.
+    pub(super) fn height(&self) -> f64 {
+        self.height
     }
 
     /// The height at which the first remark begins, or the lower end of the region.

@@ -30,6 +30,7 @@ pub use tornado::{Tornado, TornadoBar};
 
 use canvas::{Canvas, Medium, backend};
 use diagnostic::printable;
+use frame::Notes;
 use labels::Rect;
 use plotters::coord::Shift;
 use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend, WHITE};
@@ -179,11 +180,13 @@ pub struct Figure {
     pub panel: (u32, u32),
     /// The panels, row by row.
     pub panels: Vec<Panel>,
+    /// What all numbers rest on, below the panels: for example a technology. Empty without.
+    pub basis: String,
 }
 
 impl From<Chart> for Figure {
     fn from(chart: Chart) -> Self {
-        Self { columns: 1, panel: SIZE, panels: vec![Panel::Scatter(chart)] }
+        Self { columns: 1, panel: SIZE, panels: vec![Panel::Scatter(chart)], basis: String::new() }
     }
 }
 
@@ -208,14 +211,27 @@ impl Figure {
             };
             height = height.max(needed.ceil() as u32);
         }
-        Ok((self.panel.0 * columns as u32, height * rows as u32))
+        let (width, height) = (self.panel.0 * columns as u32, height * rows as u32);
+        let page = Rect { x: 0.0, y: 0.0, width: width.into(), height: height.into() };
+        Ok((width, height + self.foot(&canvas, page)?.height().ceil() as u32))
+    }
+
+    /// The basis at the lower end of a page.
+    fn foot<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>, page: Rect) -> Result<Notes, PlotError> {
+        let basis = Some(self.basis.clone()).filter(|basis| !basis.is_empty());
+        Notes::new(canvas, page, basis.as_slice())
     }
 
     /// Each panel as a figure of its own, at most `width` points wide: a page arranges them to fit its
     /// screen.
     pub fn apart(&self, width: u32) -> impl Iterator<Item = Self> {
         let panel = (self.panel.0.min(width), self.panel.1);
-        self.panels.iter().map(move |one| Self { columns: 1, panel, panels: vec![one.clone()] })
+        self.panels.iter().map(move |one| Self {
+            columns: 1,
+            panel,
+            panels: vec![one.clone()],
+            ..self.clone()
+        })
     }
 
     /// The figure without titles: the caption of a paper has them.
@@ -323,15 +339,12 @@ impl Figure {
         page.fill(&WHITE).map_err(backend)?;
         let canvas = Canvas::new(page, medium);
         let columns = self.columns.clamp(1, self.panels.len().max(1));
-        let areas = page.split_evenly((self.panels.len().div_ceil(columns).max(1), columns));
+        let foot = self.foot(&canvas, rect(page))?;
+        foot.draw(&canvas)?;
+        let (panels, _) = page.split_vertically(page.dim_in_pixel().1 - foot.height().ceil() as u32);
+        let areas = panels.split_evenly((self.panels.len().div_ceil(columns).max(1), columns));
         for (panel, area) in self.panels.iter().zip(&areas) {
-            let (x, y) = area.get_pixel_range();
-            let region = Rect {
-                x: x.start.into(),
-                y: y.start.into(),
-                width: (x.end - x.start).into(),
-                height: (y.end - y.start).into(),
-            };
+            let region = rect(area);
             match panel {
                 Panel::Scatter(chart) => unnamed += scatter::draw(&canvas, area, chart, look)?,
                 Panel::Bars(bars) => bars::draw(&canvas, region, bars)?,
@@ -346,20 +359,15 @@ impl Figure {
     }
 }
 
-/// Draws a stand-alone chart as an SVG document.
-///
-/// # Errors
-/// Returns an error if there are no points.
-pub fn svg(chart: &Chart) -> Result<String, PlotError> {
-    Figure::from(chart.clone()).svg()
-}
-
-/// Draws a stand-alone chart as a PNG file.
-///
-/// # Errors
-/// Returns an error if there are no points.
-pub fn png(chart: &Chart) -> Result<Vec<u8>, PlotError> {
-    Figure::from(chart.clone()).png()
+/// The place of an area on its page, in pixels.
+fn rect<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>) -> Rect {
+    let (x, y) = area.get_pixel_range();
+    Rect {
+        x: x.start.into(),
+        y: y.start.into(),
+        width: (x.end - x.start).into(),
+        height: (y.end - y.start).into(),
+    }
 }
 
 /// Reduces an RGB image to `width` pixels a row, each the mean of a square of [`OVERSAMPLING`]^2 pixels. It

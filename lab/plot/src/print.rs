@@ -153,7 +153,7 @@ impl Print {
             Place::Below | Place::Inside | Place::Nowhere => ASPECT,
         };
         let panel = (panel.round() as u32, (aspect * panel).round() as u32);
-        (Figure { columns, panel, panels: figure.panels.clone() }, Look { place, sizes: &PAPER })
+        (Figure { columns, panel, ..figure.clone() }, Look { place, sizes: &PAPER })
     }
 
     /// Draws a figure as a file.

@@ -15,7 +15,7 @@ fn notes_of_narrow_bars_read_upwards() {
     };
     let turned = |width: u32| {
         let panels = vec![Panel::Bars(bars.clone())];
-        let svg = Figure { columns: 1, panel: (width, 300), panels }.svg().unwrap();
+        let svg = Figure { columns: 1, panel: (width, 300), panels, basis: String::new() }.svg().unwrap();
         let lines: Vec<&str> = svg.lines().collect();
         let notes = lines.windows(2).filter(|pair| pair[1] == "x1.50").map(|pair| pair[0]);
         notes.map(|tag| tag.contains("rotate(270")).collect::<Vec<bool>>()

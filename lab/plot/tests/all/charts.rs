@@ -1,13 +1,21 @@
 //! Whole charts.
 
 use plot::{
-    Chart, Figure, Limit, Panel, Parallel, ParallelAxis, ParallelLine, PlotError, Point, Series, Tornado,
-    TornadoBar, png, svg,
+    Chart, Figure, Format, Legend, Limit, Panel, Parallel, ParallelAxis, ParallelLine, PlotError, Point,
+    Print, Series, Tornado, TornadoBar,
 };
 
 /// The size of a chart, and the pixels of a picture for each unit of it.
 const SIZE: (u32, u32) = (960, 640);
 const PIXELS: u32 = 2;
+
+fn svg(chart: &Chart) -> Result<String, PlotError> {
+    Figure::from(chart.clone()).svg()
+}
+
+fn png(chart: &Chart) -> Result<Vec<u8>, PlotError> {
+    Figure::from(chart.clone()).png()
+}
 
 fn chart() -> Chart {
     let point =
@@ -70,7 +78,7 @@ fn parallel_coordinates_and_tornado_charts_name_keys_and_values() {
         highlight_label: "front".into(),
         notes: vec!["a remark".into()],
     };
-    let figure = |panel| Figure { columns: 1, panel: (600, 400), panels: vec![panel] };
+    let figure = |panel| Figure { columns: 1, panel: (600, 400), panels: vec![panel], basis: String::new() };
     let svg = figure(Panel::Parallel(parallel.clone())).svg().unwrap();
     for text in ["designs", "banks", "64", "time (us)", "front", "a remark"] {
         assert!(svg.contains(text), "{text} is missing");
@@ -184,4 +192,32 @@ fn a_single_point_is_drawn() {
     let mut single = chart();
     single.series[0].points.truncate(1);
     assert!(svg(&single).unwrap().contains("(1, 40)"));
+}
+
+/// On a screen and on paper, however long it is, below each panel of a figure that a page takes apart, and
+/// for a caption in place of titles.
+#[test]
+fn the_basis_is_below_all_panels() {
+    let long = "the technology and all that its numbers rest on, ".repeat(8);
+    for basis in ["technology x", &long] {
+        let figure = Figure {
+            columns: 2,
+            panels: vec![Panel::Scatter(chart()), Panel::Scatter(chart())],
+            basis: basis.into(),
+            ..Figure::from(chart())
+        };
+        let print = Print { width_pt: 241.0, font_pt: 8.0 };
+        let paper = print.draw(&figure, Legend::Outside, Format::Svg).unwrap().content;
+        let apart = figure.apart(400).map(|one| one.svg().unwrap());
+        let bare = figure.clone().without_titles().svg().unwrap();
+        for svg in apart.chain([figure.svg().unwrap(), String::from_utf8(paper).unwrap(), bare]) {
+            let texts: Vec<&str> =
+                svg.split("</text>").filter_map(|text| text.rsplit(">\n").next()).collect();
+            let joined = texts.concat().replace('\n', " ");
+            let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
+            assert_eq!(words(&joined).matches(&words(basis)).count(), 1, "{texts:?}");
+        }
+    }
+    let plain = Figure::from(chart()).png().unwrap();
+    assert_ne!(plain, Figure { basis: "technology x".into(), ..Figure::from(chart()) }.png().unwrap());
 }
