@@ -1,13 +1,13 @@
 //! Key switching as HE-Booster and Caramel divide it.
 
-use crate::cluster::{By, Cluster};
-use crate::steps::Steps;
-use crate::transfer::{Sum, Transfer};
+use crate::multi::cluster::{By, Cluster};
+use crate::multi::steps::Steps;
+use crate::multi::transfer::{Sum, Transfer};
 use gpu_ref::key_switch::{Basis, Digits, Kernels, part, plan};
 use gpu_ref::{Batch, Direction, Error, Plan, Word};
 use std::ops::Range;
 
-/// The divisions of [`crate::Partition`] that convert by columns.
+/// The divisions of [`crate::multi::Partition`] that convert by columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {
     Segments,

@@ -1,6 +1,12 @@
-//! The committed measurements.
+//! The page of the committed measurements.
 
-use gpu_ablation::pages::{Spilling, spilling};
+use gpu_experiments::pages::{Spilling, page, spilling};
+
+#[test]
+fn the_tables_of_the_page_follow_from_the_measurements() {
+    let (path, text) = page().unwrap();
+    snapshot::fresh(path, text);
+}
 
 /// A kernel may spill only if that is faster than every neighbour that does not.
 #[test]

@@ -19,7 +19,7 @@
 //! A difference is an error.
 
 use clap::Parser;
-use gpu_ablation::measure::{Samples, Work, time, time_copy};
+use gpu_experiments::measure::{Samples, Work, time, time_copy};
 use gpu_ref::recipe::Card;
 use gpu_ref::testing::{compare, model, products, random};
 use gpu_ref::{Device, Direction, Modulus, Plan, Recipe, Strategy, Timing, Word, host};

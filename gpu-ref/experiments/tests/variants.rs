@@ -1,8 +1,8 @@
 //! The papers' variants compared with the host model: recipes other than a strategy's own, and
 //! sequences of several kernels.
 
-use gpu_ablation::sequence::{Execution, Sequence};
-use gpu_ablation::variants::{cheddar, hybrid, lom, los, two_dimensional, two_stage};
+use gpu_experiments::sequence::{Execution, Sequence};
+use gpu_experiments::variants::{cheddar, hybrid, lom, los, two_dimensional, two_stage};
 use gpu_ref::testing::{
     ON_EMULATED, Test, check_recipe, moduli, named, on, on_each, polynomials, rng, run, same, trial,
 };

@@ -99,7 +99,7 @@ pub(crate) trait Collective {
 
 /// The kernels that move data, as one self-contained CUDA file: `copy_rows`, `accumulate`.
 pub fn kernels() -> String {
-    source::assemble("rows.cu", include_str!("../cuda/rows.cu"), 64)
+    source::assemble("rows.cu", include_str!("../../cuda/rows.cu"), 64)
 }
 
 pub(crate) fn kernel(device: &Device, name: &str) -> Result<Kernel, Error> {

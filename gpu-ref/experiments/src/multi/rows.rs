@@ -1,8 +1,8 @@
 //! Key switching by limbs from start to end.
 
-use crate::cluster::Cluster;
-use crate::steps::Steps;
-use crate::transfer::Transfer;
+use crate::multi::cluster::Cluster;
+use crate::multi::steps::Steps;
+use crate::multi::transfer::Transfer;
 use gpu_ref::key_switch::{Basis, Share, part};
 use gpu_ref::{Batch, Error, Word};
 

@@ -1,8 +1,8 @@
 //! Groups of devices.
 
-use crate::peer::Peer;
-use crate::staged::Staged;
-use crate::transfer::{Collective, Endpoint, Rows, Transfer};
+use crate::multi::peer::Peer;
+use crate::multi::staged::Staged;
+use crate::multi::transfer::{Collective, Endpoint, Rows, Transfer};
 use gpu_ref::key_switch::{Kernels, part};
 use gpu_ref::{Batch, Device, Error, Timing, Word};
 use std::time::Instant;

@@ -1,6 +1,6 @@
 //! Communication through host memory.
 
-use crate::transfer::{Collective, Sum, Transfer};
+use crate::multi::transfer::{Collective, Sum, Transfer};
 use gpu_ref::{Device, Error};
 
 /// Communication through host memory, for emulated devices. Caramel's first version worked this

@@ -36,11 +36,11 @@ fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String
     text
 }
 
-/// The generated pages: paths and texts.
+/// The page with its tables: path and text.
 ///
 /// # Errors
 /// Returns an error that names the file if one is missing or has another form.
-pub fn pages() -> Result<Vec<(PathBuf, String)>> {
+pub fn page() -> Result<(PathBuf, String)> {
     let path = folder().join("README.md");
     let mut page = std::fs::read_to_string(&path)?;
     for (name, table) in [
@@ -69,7 +69,7 @@ pub fn pages() -> Result<Vec<(PathBuf, String)>> {
             marked.ok_or_else(|| Error::other(format!("{}: no marks for `{name}`", path.display())))?;
         page = format!("{before}{begin}\n{table}\n{end}{after}");
     }
-    Ok(vec![(path, page)])
+    Ok((path, page))
 }
 
 /// A test under a tool: tool, binary, test, seconds, result.

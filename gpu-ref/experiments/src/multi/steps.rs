@@ -1,6 +1,6 @@
 //! What every division of a key switch offers.
 
-use crate::cluster::Cluster;
+use crate::multi::cluster::Cluster;
 use gpu_ref::{Batch, Error};
 
 /// The data of a division, and its steps.

@@ -1,9 +1,9 @@
 //! Key switching on several devices.
 
-use crate::cluster::Cluster;
-use crate::parts::{Parts, Way};
-use crate::rows::Rows;
-use crate::steps::Steps;
+use crate::multi::cluster::Cluster;
+use crate::multi::parts::{Parts, Way};
+use crate::multi::rows::Rows;
+use crate::multi::steps::Steps;
 use gpu_ref::key_switch::{Basis, part};
 use gpu_ref::{Error, Timing, Word};
 

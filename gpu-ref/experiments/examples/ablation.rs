@@ -12,9 +12,9 @@
 //! kernels of every variant are compared with the host model on new random inputs. A difference is an error.
 
 use clap::Parser;
-use gpu_ablation::claims::{self, Gain, InnerProducts, Paper, SpeedupClaim, Subject, Variant};
-use gpu_ablation::measure::{Work, over, sample};
-use gpu_ablation::sequence::{BatchId, Execution, Sequence};
+use gpu_experiments::claims::{self, Gain, InnerProducts, Paper, SpeedupClaim, Subject, Variant};
+use gpu_experiments::measure::{Work, over, sample};
+use gpu_experiments::sequence::{BatchId, Execution, Sequence};
 use gpu_ref::inner_product::InnerProduct;
 use gpu_ref::testing::{compare, moduli, random};
 use gpu_ref::{Device, Direction, Modulus, Plan, Timing, Word, host, number};

@@ -1,6 +1,6 @@
 //! Communication through peer pointers: each device reads the others' memory itself.
 
-use crate::transfer::{Collective, Sum, Transfer, copy, copy_rows, kernel};
+use crate::multi::transfer::{Collective, Sum, Transfer, copy, copy_rows, kernel};
 use cudarc::driver::{CudaEvent, CudaStream, DriverError, sys};
 use gpu_ref::device::{Argument, Kernel, Launch};
 use gpu_ref::{Device, Error};

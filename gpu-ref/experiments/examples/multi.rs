@@ -6,7 +6,7 @@
 //! Products need no transport.
 
 use clap::{Parser, ValueEnum};
-use gpu_multi::{Cluster, KeySwitch, Partition, Products};
+use gpu_experiments::multi::{Cluster, KeySwitch, Partition, Products};
 use gpu_ref::key_switch::Basis;
 use gpu_ref::testing::{compare, random};
 use gpu_ref::{Device, Modulus, Timing, Word};

@@ -28,7 +28,7 @@ pub struct BatchId(usize);
 /// A sequence of transforms and products, with the batches that they access.
 ///
 /// ```
-/// use gpu_ablation::sequence::{Execution, Sequence};
+/// use gpu_experiments::sequence::{Execution, Sequence};
 /// use gpu_ref::{Device, Direction, Modulus, Plan, Strategy};
 ///
 /// # fn main() -> Result<(), gpu_ref::Error> {

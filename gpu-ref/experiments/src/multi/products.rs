@@ -1,6 +1,6 @@
 //! Products of batches of RNS polynomials on several devices.
 
-use crate::Cluster;
+use crate::multi::Cluster;
 use gpu_ref::device::Graph;
 use gpu_ref::key_switch::{part, plan};
 use gpu_ref::{Batch, Error, Modulus, Plan, Timing, Word};

@@ -1,7 +1,7 @@
 //! Several devices working on the same polynomials, compared with the host models: emulated, and on
 //! any GPUs present. One device can represent several that communicate through host memory.
 
-use gpu_multi::{Cluster, KeySwitch, Partition, Products};
+use gpu_experiments::multi::{Cluster, KeySwitch, Partition, Products};
 use gpu_ref::key_switch::Basis;
 use gpu_ref::testing::{
     ON_EMULATED, Test, moduli, named, on, on_each, polynomials, products, rng, run, same, trial,

@@ -10,7 +10,7 @@
 //! the bytes of registers that a thread of some kernel keeps in memory.
 
 use clap::{Parser, ValueEnum};
-use gpu_ablation::measure::{self, Work, spilled_bytes};
+use gpu_experiments::measure::{self, Work, spilled_bytes};
 use gpu_ref::recipe::Pass;
 use gpu_ref::{Device, Direction, Error, Feature, Modulus, Plan, Product, Recipe, Word, host};
 use rayon::prelude::*;
