@@ -8,7 +8,6 @@ mod bootstrap;
 mod bootstrap_designs;
 mod budget;
 mod committed;
-mod dataflows;
 mod design;
 mod fig4;
 mod memory;
@@ -54,7 +53,6 @@ const STUDIES: &[Study] = &[
     study("short-words", Time::Long, &["reports/he/short-words.md"], short_words::files),
     study("bootstrap-designs", Time::Long, &["reports/bootstrap-designs.md"], bootstrap_designs::files),
     study("budget", Time::Long, &["reports/budget.md"], budget::files),
-    study("dataflows", Time::Long, &["reports/dataflows.md", "reports/dataflows.svg"], dataflows::files),
     study("fig4", Time::Long, &["reports/fig4.svg"], fig4::files),
     study("memory", Time::Quick, &["reports/memory.md"], memory::files),
     study("operations", Time::Long, &["reports/he/operations.md"], operations::files),
