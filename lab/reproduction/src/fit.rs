@@ -21,8 +21,7 @@ use constants::{AREA, DELAY, POWER, WIRES, components};
 use codegen::{PlanChoice, Request};
 use diagnostic::Diagnostics;
 use diagnostic::document::{Format, Schema};
-use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, differentiate_numerically};
-use nalgebra::{DMatrix, DVector, Dyn, storage::Owned};
+use programs::least_squares;
 use ring::Degree;
 use serde::de::DeserializeOwned;
 use sim::machine::{InvalidMachine, VbarArea};
@@ -233,15 +232,12 @@ pub fn fit(claims: &Claims, events: &Events) -> Result<Fit, FitError> {
 
 /// The area constants that best meet the claims in the fit.
 fn fit_areas(claims: &Claims) -> Result<AreaConstants, FitError> {
-    let starts = claims.fit.values().map(|start| start.ln()).collect::<Vec<_>>();
+    let start: Vec<f64> = claims.fit.values().map(|start| start.ln()).collect();
     // Errors in the names are reported before the fit.
     claims.area_constants(claims.fit.values().copied(), |value| value)?;
-    let problem = Problem { claims, designs: Designs::default(), logarithms: DVector::from_vec(starts) };
-    let (problem, report) = LevenbergMarquardt::new().minimize(problem);
-    if !report.termination.was_successful() {
-        return Err(FitError::Diverges { reason: format!("{:?}", report.termination) });
-    }
-    claims.area_constants(problem.logarithms.iter().map(|log| log.exp()), rounded)
+    let designs = Designs::default();
+    let logarithms = minimum(start, |logarithms| claims.deviations(&designs, logarithms))?;
+    claims.area_constants(logarithms.into_iter().map(f64::exp), rounded)
 }
 
 /// Fits to every choice of as many printed values as there are constants, starting from the
@@ -429,48 +425,88 @@ fn rounded(value: f64) -> f64 {
 /// The largest deviation in units of its tolerance. The method adds squares of squares.
 const LARGEST_RESIDUAL: f64 = 1e60;
 
-/// The least-squares problem: logarithms of the fitted constants, in the order of their names.
-#[derive(Clone)]
-struct Problem<'c> {
-    claims: &'c Claims,
-    designs: Designs,
-    logarithms: DVector<f64>,
+/// The change of a logarithm in a numeric derivative.
+const DIFFERENCE: f64 = 1e-5;
+
+/// A fit is done when all logarithms change by less, or the sum of squares by a smaller part.
+const CONVERGED: f64 = 1e-10;
+
+/// The most steps of a fit.
+const MOST_STEPS: usize = 500;
+
+impl Claims {
+    /// The residuals of the claims in the fit, with these logarithms of the fitted constants, in the order of
+    /// their names.
+    fn deviations(&self, designs: &Designs, logarithms: &[f64]) -> Result<Vec<f64>, FitError> {
+        let constants = self.area_constants(logarithms.iter().map(|log| log.exp()), |value| value)?;
+        let used = self.area.iter().filter(|claim| claim.fit);
+        let residual = |claim: &AreaClaim| {
+            let deviation = claim.printed()?.deviation(claim.ours(designs, &constants));
+            // A step to no numbers is a bad one.
+            let residual = deviation / claim.tolerance;
+            let residual = if residual.is_nan() { LARGEST_RESIDUAL } else { residual };
+            Ok(residual.clamp(-LARGEST_RESIDUAL, LARGEST_RESIDUAL))
+        };
+        used.map(residual).collect()
+    }
 }
 
-impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
-    type ResidualStorage = Owned<f64, Dyn>;
-    type JacobianStorage = Owned<f64, Dyn, Dyn>;
-    type ParameterStorage = Owned<f64, Dyn>;
-
-    fn set_params(&mut self, logarithms: &DVector<f64>) {
-        self.logarithms.copy_from(logarithms);
-    }
-
-    fn params(&self) -> DVector<f64> {
-        self.logarithms.clone()
-    }
-
-    fn residuals(&self) -> Option<DVector<f64>> {
-        let logarithms = self.logarithms.iter().map(|log| log.exp());
-        let constants = self.claims.area_constants(logarithms, |value| value).ok()?;
-        let used = self.claims.area.iter().filter(|claim| claim.fit);
-        // A step to no numbers is a bad one.
-        let finite = |residual: f64| match residual.is_nan() {
-            true => LARGEST_RESIDUAL,
-            false => residual.clamp(-LARGEST_RESIDUAL, LARGEST_RESIDUAL),
+/// Where the sum of squares of the residuals is least near `start`: the method of Levenberg and Marquardt. A step
+/// is the least-squares solution of the linear problem, held back by a multiple of the derivatives' lengths, and by a
+/// factor of e at most.
+fn minimum(
+    start: Vec<f64>,
+    residuals: impl Fn(&[f64]) -> Result<Vec<f64>, FitError>,
+) -> Result<Vec<f64>, FitError> {
+    let square = |residuals: &[f64]| -> f64 { residuals.iter().map(|residual| residual * residual).sum() };
+    let (mut place, mut own) = (start.clone(), residuals(&start)?);
+    // The greatest lengths: constants that hardly matter at a place could else move anywhere.
+    let (mut damping, mut lengths) = (1e-3, vec![0.0_f64; place.len()]);
+    for _ in 0..MOST_STEPS {
+        let derivative = |at: usize| {
+            let [before, after] = [-DIFFERENCE, DIFFERENCE].map(|change| {
+                let mut other = place.clone();
+                other[at] += change;
+                residuals(&other)
+            });
+            let pairs = after?.into_iter().zip(before?);
+            Ok(pairs.map(|(after, before)| (after - before) / (2.0 * DIFFERENCE)).collect::<Vec<f64>>())
         };
-        let residual = |claim: &AreaClaim| {
-            let deviation = claim.printed().ok()?.deviation(claim.ours(&self.designs, &constants));
-            Some(finite(deviation / claim.tolerance))
-        };
-        Some(DVector::from_vec(used.map(residual).collect::<Option<_>>()?))
+        let mut columns = (0..place.len()).map(derivative).collect::<Result<Vec<_>, FitError>>()?;
+        for (length, column) in lengths.iter_mut().zip(&columns) {
+            *length = length.max(square(column).sqrt());
+        }
+        for (at, column) in columns.iter_mut().enumerate() {
+            let held = lengths
+                .iter()
+                .enumerate()
+                .map(|(other, length)| if other == at { f64::sqrt(damping) * length } else { 0.0 });
+            column.extend(held);
+        }
+        let mut target: Vec<f64> = own.iter().map(|residual| -residual).collect();
+        target.resize(own.len() + place.len(), 0.0);
+        let step = least_squares(columns, target);
+        // A constant on which no claim depends.
+        if step.iter().any(|step| !step.is_finite()) {
+            break;
+        }
+        let largest = step.iter().map(|step| step.abs()).fold(0.0, f64::max);
+        let step = step.iter().map(|step| step / largest.max(1.0));
+        let next: Vec<f64> = place.iter().zip(step).map(|(place, step)| place + step).collect();
+        let found = residuals(&next)?;
+        let gain = square(&own) - square(&found);
+        let is_done = largest < CONVERGED || (0.0..CONVERGED * square(&own)).contains(&gain);
+        if gain > 0.0 {
+            (place, own) = (next, found);
+            damping *= 0.1;
+        } else {
+            damping *= 10.0;
+        }
+        if is_done {
+            return Ok(place);
+        }
     }
-
-    fn jacobian(&self) -> Option<DMatrix<f64>> {
-        // The method panics on values that are no numbers.
-        differentiate_numerically(&mut self.clone())
-            .filter(|jacobian| jacobian.iter().all(|value| value.is_finite()))
-    }
+    Err(FitError::Diverges { reason: "the claims do not determine the constants".into() })
 }
 
 #[cfg(test)]
