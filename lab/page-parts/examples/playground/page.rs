@@ -1,4 +1,4 @@
-//! Writes the page: `cargo run -p playground --example page -- playground.html`.
+//! Writes the page: `cargo run -p rpu-page-parts --example page -- playground.html`.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use maud::{PreEscaped, html};
@@ -13,14 +13,15 @@ const PROGRAM: &str = include_str!("start.b512");
 
 fn main() -> Result<(), Box<dyn Error>> {
     let [_, output] = <[String; 2]>::try_from(env::args().collect::<Vec<_>>())
-        .map_err(|_| "write `cargo run -p playground --example page -- FILE.html`")?;
+        .map_err(|_| "write `cargo run -p rpu-page-parts --example page -- FILE.html`")?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let build = [
         "build",
         "--locked",
         "--package",
+        env!("CARGO_PKG_NAME"),
+        "--example",
         "playground",
-        "--lib",
         "--profile",
         "playground",
         "--target",
@@ -32,7 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let target = env::current_exe()?;
     let target = target.ancestors().nth(3).ok_or("the example is not in a target folder")?;
-    let module = BASE64_STANDARD.encode(fs::read(target.join(TARGET).join("playground/playground.wasm"))?);
+    let module =
+        BASE64_STANDARD.encode(fs::read(target.join(TARGET).join("playground/examples/playground.wasm"))?);
     let body = html! {
         h1 { "B512 playground" }
         p {

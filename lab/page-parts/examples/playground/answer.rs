@@ -139,7 +139,7 @@ fn values(program: &Program, mut executor: Executor) -> Markup {
 mod tests {
     use super::*;
 
-    const PROGRAM: &str = include_str!("../examples/start.b512");
+    const PROGRAM: &str = include_str!("start.b512");
 
     fn found(text: &str, instructions: usize) -> String {
         let answer = answer(text, instructions);
