@@ -5,7 +5,7 @@ use gpu_experiments::pages::{Spilling, page, spilling};
 #[test]
 fn the_tables_of_the_page_follow_from_the_measurements() {
     let (path, text) = page().unwrap();
-    snapshot::fresh(path, text);
+    diagnostic::snapshot::fresh(path, text);
 }
 
 /// A kernel may spill only if that is faster than every neighbour that does not.

@@ -102,12 +102,12 @@ fn scripted_keys_give_these_screens() {
         ("prompt", ":goto 1"),
     ] {
         let path = format!("{}/tests/screens/{name}.txt", env!("CARGO_MANIFEST_DIR"));
-        snapshot::fresh(path, text(&screen(keys).1));
+        diagnostic::snapshot::fresh(path, text(&screen(keys).1));
     }
     // The smallest usual terminal, where not all keys and commands fit.
     for (name, keys) in [("small", "ssss"), ("small-help", "?"), ("small-help-end", "?__________")] {
         let path = format!("{}/tests/screens/{name}.txt", env!("CARGO_MANIFEST_DIR"));
-        snapshot::fresh(path, text(&screen_of((80, 24), keys).1));
+        diagnostic::snapshot::fresh(path, text(&screen_of((80, 24), keys).1));
     }
 }
 
@@ -253,5 +253,5 @@ fn pipes_and_busyboard_agree_with_the_run() {
 fn the_book_shows_the_screen() {
     let (_, buffer) = screen(":break 13\n:watch v2\ncf:cycle 30\n");
     let path = format!("{}/../../docs/book/src/img/debug.svg", env!("CARGO_MANIFEST_DIR"));
-    snapshot::fresh(path, svg::picture(&buffer));
+    diagnostic::snapshot::fresh(path, svg::picture(&buffer));
 }

@@ -137,7 +137,7 @@ fn stale(files: &[File]) -> Option<(&str, String)> {
             return Some((path.as_str(), "there is no such file".to_owned()));
         };
         let differs = committed != *content && !path.ends_with(".png");
-        differs.then(|| (path.as_str(), snapshot::difference(&committed, content)))
+        differs.then(|| (path.as_str(), diagnostic::snapshot::difference(&committed, content)))
     })
 }
 
