@@ -41,7 +41,10 @@ fn the_arguments_of_python_are_the_rows() {
          from typing import Literal, TypedDict\n\n\n\
          class Parameters(TypedDict, total=False):\n    \"\"\"\n{doc}    \"\"\"\n\n{keys}"
     );
-    diagnostic::snapshot::fresh(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/rpu/_parameters.py"), page);
+    diagnostic::snapshot::fresh(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/rpu/_parameters.py"),
+        page,
+    );
 }
 
 #[test]

@@ -3,8 +3,8 @@
 //! A [`Session`] executes a program instruction by instruction, forwards and backwards, and knows what each
 //! cycle of its run has in queues, pipes and busy registers. [`Location`] and [`Target`] are positions and
 //! values as a user writes them. An [`App`] is the state of the screen: it turns keys into actions of the
-//! session, and draws itself with `ratatui` (the feature `screen`). The crate neither reads keys nor writes
-//! to a terminal.
+//! session, and draws itself with `ratatui` (the feature `debugger`). Nothing here reads keys or writes to
+//! a terminal.
 //!
 //! # Time
 //!
@@ -20,7 +20,7 @@ mod checkpoint;
 mod location;
 mod number;
 mod pipeline;
-#[cfg(feature = "screen")]
+#[cfg(feature = "debugger")]
 mod screen;
 mod session;
 mod source;
@@ -30,7 +30,7 @@ mod wrong;
 pub use location::Location;
 pub use number::{Format, rows};
 pub use pipeline::{Holder, Pipeline};
-#[cfg(feature = "screen")]
+#[cfg(feature = "debugger")]
 pub use screen::{App, Key};
 pub use session::{Session, SessionError, Stop};
 pub use source::Listing;

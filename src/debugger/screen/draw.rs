@@ -11,8 +11,8 @@
 
 use super::app::{App, KEYS, Panel, ROW_WORDS};
 use super::command::COMMANDS;
-use crate::pipeline::Holder;
-use crate::target::Target;
+use crate::debugger::pipeline::Holder;
+use crate::debugger::target::Target;
 use b512_asm::reg::REGISTERS;
 use b512_asm::{AReg, MReg, Pipe, SReg, Space, VReg};
 use ratatui::Frame;

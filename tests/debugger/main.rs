@@ -1,15 +1,15 @@
 //! The screen after scripted keys, and the session behind it.
 //!
-//! Each script is a list of keys; the screen after it is a file in `tests/screens`. `BLESS=1` writes the
+//! Each script is a list of keys; the screen after it is a file in `screens`. `BLESS=1` writes the
 //! files, and the figure of the book.
 
 mod session;
 mod svg;
 
-use debugger::{App, Format, Key, Listing, Location, Session, Stop, Target, rows};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
+use rpu::debugger::{App, Format, Key, Listing, Location, Session, Stop, Target, rows};
 use sim::timing::Cycle;
 use sim::{Machine, MachineFile, Override};
 use std::collections::BTreeMap;
@@ -101,12 +101,12 @@ fn scripted_keys_give_these_screens() {
         ("end", ">s"),
         ("prompt", ":goto 1"),
     ] {
-        let path = format!("{}/tests/screens/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("{}/tests/debugger/screens/{name}.txt", env!("CARGO_MANIFEST_DIR"));
         diagnostic::snapshot::fresh(path, text(&screen(keys).1));
     }
     // The smallest usual terminal, where not all keys and commands fit.
     for (name, keys) in [("small", "ssss"), ("small-help", "?"), ("small-help-end", "?__________")] {
-        let path = format!("{}/tests/screens/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("{}/tests/debugger/screens/{name}.txt", env!("CARGO_MANIFEST_DIR"));
         diagnostic::snapshot::fresh(path, text(&screen_of((80, 24), keys).1));
     }
 }
@@ -252,6 +252,6 @@ fn pipes_and_busyboard_agree_with_the_run() {
 #[test]
 fn the_book_shows_the_screen() {
     let (_, buffer) = screen(":break 13\n:watch v2\ncf:cycle 30\n");
-    let path = format!("{}/../../docs/book/src/img/debug.svg", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/docs/book/src/img/debug.svg", env!("CARGO_MANIFEST_DIR"));
     diagnostic::snapshot::fresh(path, svg::picture(&buffer));
 }

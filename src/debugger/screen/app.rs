@@ -1,10 +1,10 @@
 //! The state of the screen, and the effects of keys on it.
 
 use super::command::{self, Action};
-use crate::location::Location;
-use crate::number::Format;
-use crate::session::{Session, Stop};
-use crate::target::Target;
+use crate::debugger::location::Location;
+use crate::debugger::number::Format;
+use crate::debugger::session::{Session, Stop};
+use crate::debugger::target::Target;
 use b512_asm::Space;
 use diagnostic::Diagnostic;
 use sim::timing::Cycle;

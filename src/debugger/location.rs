@@ -1,6 +1,6 @@
 //! Locations in a program, as a user writes them.
 
-use crate::source::Listing;
+use crate::debugger::source::Listing;
 use diagnostic::{Diagnostic, nearest};
 use std::str::FromStr;
 

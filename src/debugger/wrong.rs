@@ -1,6 +1,6 @@
 //! The first wrong coefficient of a program's results.
 
-use crate::source::Listing;
+use crate::debugger::source::Listing;
 use b512_asm::Space;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

@@ -1,10 +1,10 @@
 //! Execution of a program, forwards and backwards.
 
-use crate::checkpoint::{Checkpoint, Checkpoints, Origin};
-use crate::pipeline::Pipeline;
-use crate::source::Listing;
-use crate::target::Target;
-use crate::wrong::Wrong;
+use crate::debugger::checkpoint::{Checkpoint, Checkpoints, Origin};
+use crate::debugger::pipeline::Pipeline;
+use crate::debugger::source::Listing;
+use crate::debugger::target::Target;
+use crate::debugger::wrong::Wrong;
 use b512_asm::reg::REGISTERS;
 use b512_asm::{Class, Instr, MReg, Operand, Space, VReg};
 use sim::Machine;

@@ -1,7 +1,7 @@
 //! Positions of a session, and words as text.
 
 use b512_asm::{MReg, Space, VReg};
-use debugger::{Format, Listing, Session, Stop, Target, rows};
+use rpu::debugger::{Format, Listing, Session, Stop, Target, rows};
 use sim::Machine;
 use std::collections::BTreeMap;
 
