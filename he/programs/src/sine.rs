@@ -5,7 +5,7 @@
 //! t). With the factor 1/2 pi, or after arcsin(v)/2 pi, that is next to t - I for t near an integer I.
 
 use crate::bootstrap::Bootstrap;
-use crate::least_squares::least_squares;
+use numeris::{DynMatrix, DynVector};
 use std::f64::consts::PI;
 
 /// The polynomials of the reduction modulo 1, in the Chebyshev basis.
@@ -78,15 +78,16 @@ fn cosine(settings: &Bootstrap, weight: u64, amplitude: f64) -> Vec<f64> {
         })
         .collect();
     let unknowns = settings.degree / 2 + 1;
-    let column = |index: usize| {
-        points.iter().map(|&(x, weight)| weight * (2.0 * index as f64 * x.acos()).cos()).collect()
-    };
+    let matrix = DynMatrix::from_fn(points.len(), unknowns, |row, column| {
+        let (x, weight) = points[row];
+        weight * (2.0 * column as f64 * x.acos()).cos()
+    });
     let angle = 2.0 * PI * range / f64::from(settings.double_angles).exp2();
     let values = points.iter().map(|&(x, weight)| weight * amplitude * (angle * x).cos());
-    // There are more points than unknowns, all distinct.
-    let solution = least_squares((0..unknowns).map(column).collect(), values.collect());
+    let solution = matrix.solve_qr(&DynVector::from_vec(values.collect()));
+    let solution = solution.expect("more points than unknowns, all distinct");
     let mut coefficients = vec![0.0; settings.degree + 1];
-    for (index, value) in solution.into_iter().enumerate() {
+    for (index, &value) in solution.iter().enumerate() {
         coefficients[2 * index] = value;
     }
     coefficients

@@ -21,7 +21,8 @@ use constants::{AREA, DELAY, POWER, WIRES, components};
 use codegen::{PlanChoice, Request};
 use diagnostic::Diagnostics;
 use diagnostic::document::{Format, Schema};
-use programs::least_squares;
+use numeris::DynVector;
+use numeris::optim::{LmSettings, finite_difference_jacobian_dyn, least_squares_lm_dyn};
 use ring::Degree;
 use serde::de::DeserializeOwned;
 use sim::machine::{InvalidMachine, VbarArea};
@@ -232,12 +233,16 @@ pub fn fit(claims: &Claims, events: &Events) -> Result<Fit, FitError> {
 
 /// The area constants that best meet the claims in the fit.
 fn fit_areas(claims: &Claims) -> Result<AreaConstants, FitError> {
-    let start: Vec<f64> = claims.fit.values().map(|start| start.ln()).collect();
+    let starts = claims.fit.values().map(|start| start.ln()).collect::<Vec<_>>();
     // Errors in the names are reported before the fit.
     claims.area_constants(claims.fit.values().copied(), |value| value)?;
     let designs = Designs::default();
-    let logarithms = minimum(start, |logarithms| claims.deviations(&designs, logarithms))?;
-    claims.area_constants(logarithms.into_iter().map(f64::exp), rounded)
+    let residuals = |logarithms: &DynVector<f64>| claims.deviations(&designs, logarithms);
+    let jacobian = |logarithms: &DynVector<f64>| finite_difference_jacobian_dyn(residuals, logarithms);
+    let settings = LmSettings { max_iter: MOST_STEPS, ..LmSettings::default() };
+    let found = least_squares_lm_dyn(residuals, jacobian, &DynVector::from_vec(starts), &settings);
+    let found = found.map_err(|error| FitError::Diverges { reason: error.to_string() })?;
+    claims.area_constants(found.x.iter().map(|log| log.exp()), rounded)
 }
 
 /// Fits to every choice of as many printed values as there are constants, starting from the
@@ -425,88 +430,26 @@ fn rounded(value: f64) -> f64 {
 /// The largest deviation in units of its tolerance. The method adds squares of squares.
 const LARGEST_RESIDUAL: f64 = 1e60;
 
-/// The change of a logarithm in a numeric derivative.
-const DIFFERENCE: f64 = 1e-5;
-
-/// A fit is done when all logarithms change by less, or the sum of squares by a smaller part.
-const CONVERGED: f64 = 1e-10;
-
 /// The most steps of a fit.
 const MOST_STEPS: usize = 500;
 
 impl Claims {
     /// The residuals of the claims in the fit, with these logarithms of the fitted constants, in the order of
-    /// their names.
-    fn deviations(&self, designs: &Designs, logarithms: &[f64]) -> Result<Vec<f64>, FitError> {
-        let constants = self.area_constants(logarithms.iter().map(|log| log.exp()), |value| value)?;
-        let used = self.area.iter().filter(|claim| claim.fit);
+    /// their names. Errors in the names have been reported.
+    fn deviations(&self, designs: &Designs, logarithms: &DynVector<f64>) -> DynVector<f64> {
+        let constants = self.area_constants(logarithms.iter().map(|log| log.exp()), |value| value);
         let residual = |claim: &AreaClaim| {
-            let deviation = claim.printed()?.deviation(claim.ours(designs, &constants));
-            // A step to no numbers is a bad one.
-            let residual = deviation / claim.tolerance;
-            let residual = if residual.is_nan() { LARGEST_RESIDUAL } else { residual };
-            Ok(residual.clamp(-LARGEST_RESIDUAL, LARGEST_RESIDUAL))
+            let deviation = claim.printed().ok()?.deviation(claim.ours(designs, constants.as_ref().ok()?));
+            Some(deviation / claim.tolerance)
         };
-        used.map(residual).collect()
-    }
-}
-
-/// Where the sum of squares of the residuals is least near `start`: the method of Levenberg and Marquardt. A step
-/// is the least-squares solution of the linear problem, held back by a multiple of the derivatives' lengths, and by a
-/// factor of e at most.
-fn minimum(
-    start: Vec<f64>,
-    residuals: impl Fn(&[f64]) -> Result<Vec<f64>, FitError>,
-) -> Result<Vec<f64>, FitError> {
-    let square = |residuals: &[f64]| -> f64 { residuals.iter().map(|residual| residual * residual).sum() };
-    let (mut place, mut own) = (start.clone(), residuals(&start)?);
-    // The greatest lengths: constants that hardly matter at a place could else move anywhere.
-    let (mut damping, mut lengths) = (1e-3, vec![0.0_f64; place.len()]);
-    for _ in 0..MOST_STEPS {
-        let derivative = |at: usize| {
-            let [before, after] = [-DIFFERENCE, DIFFERENCE].map(|change| {
-                let mut other = place.clone();
-                other[at] += change;
-                residuals(&other)
-            });
-            let pairs = after?.into_iter().zip(before?);
-            Ok(pairs.map(|(after, before)| (after - before) / (2.0 * DIFFERENCE)).collect::<Vec<f64>>())
+        // A step to no numbers is a bad one.
+        let finite = |residual: Option<f64>| match residual {
+            Some(residual) if !residual.is_nan() => residual.clamp(-LARGEST_RESIDUAL, LARGEST_RESIDUAL),
+            Some(_) | None => LARGEST_RESIDUAL,
         };
-        let mut columns = (0..place.len()).map(derivative).collect::<Result<Vec<_>, FitError>>()?;
-        for (length, column) in lengths.iter_mut().zip(&columns) {
-            *length = length.max(square(column).sqrt());
-        }
-        for (at, column) in columns.iter_mut().enumerate() {
-            let held = lengths
-                .iter()
-                .enumerate()
-                .map(|(other, length)| if other == at { f64::sqrt(damping) * length } else { 0.0 });
-            column.extend(held);
-        }
-        let mut target: Vec<f64> = own.iter().map(|residual| -residual).collect();
-        target.resize(own.len() + place.len(), 0.0);
-        let step = least_squares(columns, target);
-        // A constant on which no claim depends.
-        if step.iter().any(|step| !step.is_finite()) {
-            break;
-        }
-        let largest = step.iter().map(|step| step.abs()).fold(0.0, f64::max);
-        let step = step.iter().map(|step| step / largest.max(1.0));
-        let next: Vec<f64> = place.iter().zip(step).map(|(place, step)| place + step).collect();
-        let found = residuals(&next)?;
-        let gain = square(&own) - square(&found);
-        let is_done = largest < CONVERGED || (0.0..CONVERGED * square(&own)).contains(&gain);
-        if gain > 0.0 {
-            (place, own) = (next, found);
-            damping *= 0.1;
-        } else {
-            damping *= 10.0;
-        }
-        if is_done {
-            return Ok(place);
-        }
+        let used = self.area.iter().filter(|claim| claim.fit);
+        DynVector::from_vec(used.map(residual).map(finite).collect())
     }
-    Err(FitError::Diverges { reason: "the claims do not determine the constants".into() })
 }
 
 #[cfg(test)]

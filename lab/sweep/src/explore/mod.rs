@@ -21,13 +21,12 @@
 //! search that was killed continues as if it had not been. Each shard searches with a seed of its own and
 //! uses the records of all shards in its folder.
 
-mod cholesky;
 mod forecast;
 mod model;
 mod proposals;
 mod search;
-mod volume;
 
+mod volume;
 pub use search::{Explored, explore};
 
 use super::definition::Definition;

@@ -5,8 +5,9 @@
 //! matter are long, so that a few designs tell of many. Axes act together (banks without lanes gain
 //! nothing), so no sum over axes would do.
 
-use super::cholesky::{Cholesky, Triangle, dot};
 use super::{Design, Space};
+use numeris::dynmatrix::DynCholesky;
+use numeris::{DynMatrix, DynVector};
 
 /// The variance of what the model does not explain, over that of the costs. It keeps the matrix regular.
 const NOISE: f64 = 1e-4;
@@ -21,24 +22,23 @@ const PRIOR: (f64, f64) = (4.1, 1.732);
 
 /// The squared distances of all pairs of alternatives on each axis: an ordered axis has the length 1, two
 /// names are 1 apart.
-pub(super) struct Places(Vec<Vec<Vec<f64>>>);
+pub(super) struct Places(Vec<DynMatrix<f64>>);
 
 impl Places {
     pub(super) fn new(space: &Space) -> Self {
         let distances = |(axis, count): (usize, usize)| {
             let last = (count.max(2) - 1) as f64;
             let is_ordered = space.is_ordered(axis);
-            let between = |a: usize, b: usize| match is_ordered {
+            DynMatrix::from_fn(count, count, |a, b| match is_ordered {
                 true => (a.abs_diff(b) as f64 / last).powi(2),
                 false => f64::from(u8::from(a != b)),
-            };
-            (0..count).map(|a| (0..count).map(|b| between(a, b)).collect()).collect()
+            })
         };
         Self(space.axes().into_iter().enumerate().map(distances).collect())
     }
 
     fn distance2(&self, axis: usize, a: &Design, b: &Design) -> f64 {
-        self.0[axis][a[axis]][b[axis]]
+        self.0[axis][(a[axis], b[axis])]
     }
 }
 
@@ -47,12 +47,12 @@ pub(super) struct Model<'p> {
     places: &'p Places,
     known: Vec<Design>,
     /// The logarithms of the known costs.
-    values: Vec<f64>,
+    values: DynVector<f64>,
     mean: f64,
     /// The inverse of the squared length of each axis.
     relevance: Vec<f64>,
-    factor: Cholesky,
-    weights: Vec<f64>,
+    factor: DynCholesky<f64>,
+    weights: DynVector<f64>,
     /// The variance far from all known designs.
     variance: f64,
 }
@@ -70,15 +70,21 @@ impl<'p> Model<'p> {
             return None;
         }
         let known: Vec<Design> = known.iter().map(|design| (*design).clone()).collect();
-        *relevance = relevances(places, &known, values, relevance);
-        Self::of(places, known, values.to_vec(), relevance.clone())
+        let values = DynVector::from_slice(values);
+        *relevance = relevances(places, &known, &values, relevance);
+        Self::of(places, known, values, relevance.clone())
     }
 
-    fn of(places: &'p Places, known: Vec<Design>, values: Vec<f64>, relevance: Vec<f64>) -> Option<Self> {
+    fn of(
+        places: &'p Places,
+        known: Vec<Design>,
+        values: DynVector<f64>,
+        relevance: Vec<f64>,
+    ) -> Option<Self> {
         let (mean, residue) = centred(&values);
-        let factor = Cholesky::new(covariance(&distances(places, &known, &relevance)))?;
+        let factor = DynCholesky::new(&covariance(&distances(places, &known, &relevance))).ok()?;
         let weights = factor.solve(&residue);
-        let variance = (dot(&residue, &weights) / values.len() as f64).max(f64::MIN_POSITIVE);
+        let variance = (residue.dot(&weights) / values.len() as f64).max(f64::MIN_POSITIVE);
         Some(Self { places, known, values, mean, relevance, factor, weights, variance })
     }
 
@@ -87,24 +93,27 @@ impl<'p> Model<'p> {
         let (value, _) = self.predict(design);
         let mut known = self.known.clone();
         known.push(design.clone());
-        let mut values = self.values.clone();
-        values.push(value);
+        let values: Vec<f64> = self.values.iter().copied().chain([value]).collect();
+        let values = DynVector::from_vec(values);
         Self::of(self.places, known, values, self.relevance.clone())
     }
 
     /// The mean and the standard deviation of the logarithm of a design's cost.
     pub(super) fn predict(&self, design: &Design) -> (f64, f64) {
-        let distances = self.known.iter().map(|known| distance2(self.places, &self.relevance, known, design));
-        let likeness: Vec<f64> = distances.map(likeness).collect();
-        let mean = self.mean + dot(&likeness, &self.weights);
-        let half = self.factor.half(&likeness);
-        let variance = self.variance * (1.0 - dot(&half, &half)).max(0.0);
+        let likeness = DynVector::from_fn(self.known.len(), |index| {
+            let axes = self.relevance.iter().enumerate();
+            let distance = |(axis, weight)| weight * self.places.distance2(axis, &self.known[index], design);
+            likeness(axes.map(distance).sum())
+        });
+        let mean = self.mean + likeness.dot(&self.weights);
+        let known = likeness.dot(&self.factor.solve(&likeness));
+        let variance = self.variance * (1.0 - known).max(0.0);
         (mean, variance.sqrt())
     }
 }
 
 /// The inverse squared lengths that are most plausible, by descent over single axes.
-fn relevances(places: &Places, known: &[Design], values: &[f64], start: &[f64]) -> Vec<f64> {
+fn relevances(places: &Places, known: &[Design], values: &DynVector<f64>, start: &[f64]) -> Vec<f64> {
     let axes = places.0.len();
     let prior = PRIOR.0 * (axes as f64).sqrt();
     let log_prior = |relevance: &[f64]| -> f64 {
@@ -112,8 +121,8 @@ fn relevances(places: &Places, known: &[Design], values: &[f64], start: &[f64]) 
         -0.5 * relevance.iter().map(deviation).sum::<f64>()
     };
     let (_, residue) = centred(values);
-    let plausibility = |distances: &Triangle, relevance: &[f64]| {
-        let factor = Cholesky::new(covariance(distances));
+    let plausibility = |distances: &DynMatrix<f64>, relevance: &[f64]| {
+        let factor = DynCholesky::new(&covariance(distances));
         factor.map_or(f64::NEG_INFINITY, |factor| likelihood(&factor, &residue) + log_prior(relevance))
     };
     let mut best: Vec<f64> = match start.len() == axes {
@@ -130,8 +139,8 @@ fn relevances(places: &Places, known: &[Design], values: &[f64], start: &[f64]) 
                     let mut other = best.clone();
                     other[axis] *= factor;
                     let change = other[axis] - best[axis];
-                    let moved = triangle(known, |i, j| {
-                        sum[i][j] + change * places.distance2(axis, &known[i], &known[j])
+                    let moved = DynMatrix::from_fn(known.len(), known.len(), |i, j| {
+                        sum[(i, j)] + change * places.distance2(axis, &known[i], &known[j])
                     });
                     let found = plausibility(&moved, &other);
                     if found <= most {
@@ -149,30 +158,21 @@ fn relevances(places: &Places, known: &[Design], values: &[f64], start: &[f64]) 
 }
 
 /// The mean of values, and what they deviate from it by.
-fn centred(values: &[f64]) -> (f64, Vec<f64>) {
+fn centred(values: &DynVector<f64>) -> (f64, DynVector<f64>) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    (mean, values.iter().map(|value| value - mean).collect())
+    (mean, DynVector::from_fn(values.len(), |index| values[index] - mean))
 }
 
-fn distance2(places: &Places, relevance: &[f64], a: &Design, b: &Design) -> f64 {
-    relevance.iter().enumerate().map(|(axis, weight)| weight * places.distance2(axis, a, b)).sum()
+fn distances(places: &Places, known: &[Design], relevance: &[f64]) -> DynMatrix<f64> {
+    DynMatrix::from_fn(known.len(), known.len(), |i, j| {
+        let axes = relevance.iter().enumerate();
+        axes.map(|(axis, weight)| weight * places.distance2(axis, &known[i], &known[j])).sum()
+    })
 }
 
-/// A number for each pair of designs.
-fn triangle(known: &[Design], of: impl Fn(usize, usize) -> f64) -> Triangle {
-    (0..known.len()).map(|i| (0..=i).map(|j| of(i, j)).collect()).collect()
-}
-
-fn distances(places: &Places, known: &[Design], relevance: &[f64]) -> Triangle {
-    triangle(known, |i, j| distance2(places, relevance, &known[i], &known[j]))
-}
-
-fn covariance(distances: &Triangle) -> Triangle {
+fn covariance(distances: &DynMatrix<f64>) -> DynMatrix<f64> {
     let noise = |i, j| if i == j { NOISE } else { 0.0 };
-    let row = |(i, row): (usize, &Vec<f64>)| {
-        row.iter().enumerate().map(|(j, &distance2)| likeness(distance2) + noise(i, j)).collect()
-    };
-    distances.iter().enumerate().map(row).collect()
+    DynMatrix::from_fn(distances.nrows(), distances.ncols(), |i, j| likeness(distances[(i, j)]) + noise(i, j))
 }
 
 /// The correlation of the costs of two designs at a squared distance: that of Matérn, of order 5/2.
@@ -182,11 +182,10 @@ fn likeness(distance2: f64) -> f64 {
 }
 
 /// The logarithm of the likelihood of the values, up to a constant, with the variance that suits them best.
-fn likelihood(factor: &Cholesky, values: &[f64]) -> f64 {
+fn likelihood(factor: &DynCholesky<f64>, values: &DynVector<f64>) -> f64 {
     let count = values.len() as f64;
-    let half = factor.half(values);
-    let variance = (dot(&half, &half) / count).max(f64::MIN_POSITIVE);
-    -0.5 * (count * variance.ln() + factor.ln_determinant())
+    let variance = (values.dot(&factor.solve(values)) / count).max(f64::MIN_POSITIVE);
+    -0.5 * (count * variance.ln() + factor.ln_det())
 }
 
 #[cfg(test)]
