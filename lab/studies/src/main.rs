@@ -3,23 +3,28 @@
 //! A study is a file of this folder and a row of [`STUDIES`]. Its prose is a template beside it, `NAME.md`.
 
 mod applications;
+mod automorphism;
 mod best_machine;
 mod bootstrap;
 mod bootstrap_designs;
 mod budget;
 mod committed;
+mod dataflows;
 mod design;
 mod fig4;
+mod front_end;
 mod memory;
 mod operations;
 mod outside;
 mod page;
 mod paper;
+mod passes;
 mod readings;
 mod recordings;
 mod short_words;
 mod synthesis;
 mod trust;
+mod words;
 
 use clap::Parser;
 use page::{File, Files, repository};
@@ -47,22 +52,27 @@ enum Time {
 #[rustfmt::skip]
 const STUDIES: &[Study] = &[
     study("applications", Time::Long, &["reports/he/applications.md"], applications::files),
+    study("automorphism", Time::Long, &["reports/automorphism.md", "reports/automorphism.svg"], automorphism::files),
     study("best-machine", Time::Long, &["reports/best-machine.md", "reports/best-machine.svg", "reports/best-machine-parallel.svg"], best_machine::transform),
     study("best-machine-hmult", Time::Long, &["reports/best-machine-hmult.md", "reports/best-machine-hmult.svg", "reports/best-machine-hmult-parallel.svg"], best_machine::product),
     study("bootstrap", Time::Long, &["reports/he/bootstrap.md"], bootstrap::files),
     study("short-words", Time::Long, &["reports/he/short-words.md"], short_words::files),
     study("bootstrap-designs", Time::Long, &["reports/bootstrap-designs.md"], bootstrap_designs::files),
     study("budget", Time::Long, &["reports/budget.md"], budget::files),
+    study("dataflows", Time::Long, &["reports/dataflows.md", "reports/dataflows.svg"], dataflows::files),
     study("fig4", Time::Long, &["reports/fig4.svg"], fig4::files),
+    study("front-end", Time::Long, &["reports/front-end.md", "reports/front-end.svg"], front_end::files),
     study("memory", Time::Quick, &["reports/memory.md"], memory::files),
     study("operations", Time::Long, &["reports/he/operations.md"], operations::files),
     study("outside", Time::Quick, &["reports/outside/README.md"], outside::files),
     study("paper", Time::Quick, &["reports/paper/"], paper::evaluation),
     study("paper-setting", Time::Quick, &["reports/paper-setting.md"], paper::setting),
+    study("passes", Time::Long, &["reports/passes.md"], passes::files),
     study("readings", Time::Quick, &["docs/readings.md"], readings::files),
     study("recordings", Time::Long, &["reports/he/recordings.md"], recordings::files),
     study("synthesis", Time::Quick, &["reports/synthesis.md"], synthesis::files),
     study("trust", Time::Quick, &["reports/trust.md"], trust::files),
+    study("words", Time::Long, &["reports/words.md", "reports/words.svg"], words::files),
 ];
 
 const fn study(
