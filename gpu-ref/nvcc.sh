@@ -8,7 +8,7 @@
 #   sm_100;
 # * default kernels for sm_90, fully optimised. They must not spill more than a few registers. Without
 #   options, only those that could: see `source::tight`. With `--all`, every default kernel, which takes
-#   several times as long.
+#   several times as long, and the kernels of gpu-ref/experiments.
 #
 # What was compiled before by the same compiler is in $XDG_CACHE_HOME/gpu-ref or ~/.cache/gpu-ref. If $NVCC
 # is unset and nvcc is not in the path, installs NVIDIA's wheels from PyPI under target/. If that fails,
@@ -48,10 +48,12 @@ fi
 kernels=$(mktemp -d)
 trap 'rm -rf "$kernels"' EXIT
 # Of the workspace: with `-p`, all dependencies would be built again, since their features differ.
-cargo build --quiet --workspace --locked --example kernels --example multi_kernels
+cargo build --quiet --workspace --locked --example kernels
 examples=${CARGO_TARGET_DIR:-target}/debug/examples
 "$examples/kernels" all "$kernels"
-"$examples/multi_kernels" "$kernels"
+if [ "$part" = default ]; then
+    (cd gpu-ref/experiments && cargo run --quiet --locked --example multi_kernels -- "$kernels")
+fi
 # The folder is missing if $NVCC is set.
 nvrtc=$(find "$folder" -name 'libnvrtc.so.*' -print -quit 2>/dev/null || true)
 if [ -n "$nvrtc" ]; then

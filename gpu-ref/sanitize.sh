@@ -18,7 +18,11 @@ for test in transforms variants schemes multi; do
     if [ -n "$folder" ]; then
         cp "$folder/$test" "$binaries/$test"
     else
-        built=$(cargo test --quiet -p rpu-gpu-ref -p gpu-ablation -p gpu-multi --locked --test "$test" --no-run --message-format=json |
+        case $test in
+        transforms | schemes) package=gpu-ref/reference ;;
+        *) package=gpu-ref/experiments ;;
+        esac
+        built=$(cd $package && cargo test --quiet --locked --test "$test" --no-run --message-format=json |
             sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
         cp "$built" "$binaries/$test"
     fi

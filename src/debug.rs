@@ -4,12 +4,12 @@
 mod terminal;
 
 use crate::data::{self, NamedFile, named_file};
+use crate::debugger::{Listing, Session, Target};
 use crate::failure::Failure;
 use crate::numbers::whole;
 use crate::program::ProgramArgs;
 use crate::run_failure::failure_of;
 use b512_asm::{Program, Role};
-use debugger::{Listing, Session, Target};
 use lab_run::program::ProgramFile;
 use lab_run::{admit, inputs_of};
 use sim::Machine;

@@ -22,6 +22,7 @@ mod completions;
 mod crosscheck;
 mod data;
 mod debug;
+pub mod debugger;
 mod diff;
 mod disassemble;
 mod explain;

@@ -4,6 +4,7 @@ mod dump;
 mod ring;
 
 use crate::data::{self, NamedFile, check_forms, named_file};
+use crate::debugger::Location;
 use crate::failure::{self, Failure};
 use crate::files;
 use crate::format::{Format, json};
@@ -13,7 +14,6 @@ use crate::program;
 use crate::run_failure::failure_of;
 use b512_asm::{Program, Role};
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use debugger::Location;
 use lab_run::inputs::drawn;
 use lab_run::program::Axes;
 use lab_run::{Mode, Options, page, run, table};

@@ -1,8 +1,8 @@
 //! The debugger's terminal: it draws screens, and reads keys.
 
+use crate::debugger::{App, Key, Session};
 use crate::failure::Failure;
 use crate::signals;
-use debugger::{App, Key, Session};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use std::io::{self, IsTerminal};

@@ -2,9 +2,9 @@
 
 use super::Args;
 use crate::debug;
+use crate::debugger::{Format as Number, Location, Stop, Target, rows};
 use crate::failure::Failure;
 use crate::format::{Format, json};
-use debugger::{Format as Number, Location, Stop, Target, rows};
 use lab_run::program::ProgramFile;
 use serde_json::{Map, Value};
 use sim::Machine;

@@ -1,7 +1,7 @@
 //! Functional execution compared with other implementations of the same work, with moduli of 128 and 60
 //! bits.
 //!
-//! `cargo bench -p benches --bench functional` prints, group by group:
+//! `cargo bench --features benches --bench functional` prints, group by group:
 //!
 //! * `mulmod`: one modular multiplication, in a loop over 512 random pairs;
 //! * `vector`: one instruction on registers of 512 elements, with its operands in place;

@@ -1,6 +1,6 @@
-//! The speed of the tools compared with other implementations of the same work, in one run: `cargo
-//! bench -p rpu-toolchain --bench ratios --features tfhe-ntt` prints a table; `-- --write` writes
-//! `reports/speed.md`. Without the feature, the column of `tfhe-ntt` is empty.
+//! The speed of the tools compared with other implementations of the same work, in one run: `cargo bench --bench
+//! ratios --features benches` prints a table; `-- --write` writes `reports/speed.md`. Without the feature, the
+//! column of `tfhe-ntt` is empty.
 //!
 //! The candidates take turns, and the best time of each counts: other load on the machine then
 //! changes the times, but hardly the ratios. Everything is single-threaded except the sweep.
@@ -367,14 +367,14 @@ fn transforms64(table: &mut Table<'_>, program: &Program, (q, root): (u128, u128
 }
 
 /// The transform of `tfhe-ntt`.
-#[cfg(feature = "tfhe-ntt")]
+#[cfg(feature = "benches")]
 fn tfhe_ntt64<'a>(words: &[u64], q: u64) -> Option<Candidate<'a>> {
     let plan = tfhe_ntt::prime64::Plan::try_new(N, q).expect("a prime for this length");
     let mut words = words.to_vec();
     Some(Candidate::new(MANY, move || plan.fwd(&mut words)))
 }
 
-#[cfg(not(feature = "tfhe-ntt"))]
+#[cfg(not(feature = "benches"))]
 fn tfhe_ntt64<'a>(_: &[u64], _: u64) -> Option<Candidate<'a>> {
     None
 }
@@ -427,10 +427,10 @@ fn tools<'a>(
 
 /// Writes the page with the table.
 fn write_page(table: &str) -> Result<(), Box<dyn std::error::Error>> {
-    if cfg!(not(feature = "tfhe-ntt")) {
-        return Err("the page needs `--features tfhe-ntt`".into());
+    if cfg!(not(feature = "benches")) {
+        return Err("the page needs `--features benches`".into());
     }
-    let command = "cargo bench --bench ratios --features tfhe-ntt -- --write";
+    let command = "cargo bench --bench ratios --features benches -- --write";
     let page = format!("# Speed of the tools\n\nMeasured and written by `{command}`.\n\n{table}");
     std::fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("reports/speed.md"), page)?;
     Ok(())

@@ -1,5 +1,5 @@
 //! The cost of a point in sweeps of 100, 1,000 and 10,000 points, and the gain from a second
-//! thread: `cargo bench -p benches --bench scaling`.
+//! thread: `cargo bench --features benches --bench scaling`.
 //!
 //! The sweeps differ only in size: one program on machines with the same mix of latencies. The time
 //! of a one-point sweep, mostly the program and its check, is subtracted. The sweeps take turns,

@@ -3,8 +3,8 @@
 
 use codegen::{PlanChoice, Request, generate};
 use criterion::{Criterion, criterion_group, criterion_main};
-use debugger::{Listing, Session, Stop};
 use ring::Degree;
+use rpu::debugger::{Listing, Session, Stop};
 use sim::Machine;
 use sim::timing::Cycle;
 use std::collections::BTreeMap;

@@ -118,7 +118,7 @@ fn the_picture_of_the_architecture_follows_from_the_workspace() {
     let [begin, end] = MARKERS;
     let (before, rest) = text.split_once(begin).expect("a first marker");
     let (_, after) = rest.split_once(end).expect("a second marker");
-    snapshot::fresh(path, format!("{before}{begin}{}{end}{after}", picture(&workspace())));
+    diagnostic::snapshot::fresh(path, format!("{before}{begin}{}{end}{after}", picture(&workspace())));
 }
 
 #[test]

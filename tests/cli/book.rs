@@ -65,7 +65,7 @@ fn every_command_of_the_book_works_and_draws_its_figures() {
             }
             let drawn = fs::read_to_string(folder.path().join(figure));
             let drawn = drawn.unwrap_or_else(|error| panic!("{chapter}: no command draws {figure}: {error}"));
-            snapshot::fresh(committed, drawn);
+            diagnostic::snapshot::fresh(committed, drawn);
             figures += 1;
         }
         (commands, figures)
@@ -125,7 +125,7 @@ fn every_code_and_every_directive_is_in_the_book() {
         codes.map(|(code, _)| format!("\n## {}", succeed(here, &["explain", code]))).collect();
     let note =
         "<!-- Generated from the tables of codes: do not edit. See docs/generated.md. -->\n\n# Error codes\n";
-    snapshot::fresh(repository("docs/errors.md"), note.to_owned() + &pages);
+    diagnostic::snapshot::fresh(repository("docs/errors.md"), note.to_owned() + &pages);
     // The commands that explanations name exist, and have the options named with them.
     let commands = pages.split('`').filter(|text| text.starts_with("rpu "));
     for words in commands.map(|text| text.split_whitespace().skip(1).collect::<Vec<_>>()) {
@@ -167,7 +167,7 @@ fn specification(title: &str, sources: &[(&str, &str)], chapter: &str) {
         "<!-- Generated from {}: `BLESS=1 cargo test -p rpu-toolchain --test cli book`. -->",
         names.join(", ")
     );
-    snapshot::fresh(repository(chapter), format!("# {title}\n\n{origin}\n{page}"));
+    diagnostic::snapshot::fresh(repository(chapter), format!("# {title}\n\n{origin}\n{page}"));
 }
 
 #[test]

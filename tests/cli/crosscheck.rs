@@ -27,7 +27,7 @@ fn command(compiler: &Path, args: &[&str]) -> Command {
 #[track_caller]
 fn assert_golden(name: &str, found: Vec<u8>) {
     let golden = Path::new(&repository("tests/cli/crosscheck")).join(name);
-    snapshot::fresh(golden, found);
+    diagnostic::snapshot::fresh(golden, found);
 }
 
 /// Whether the emulation can run. A compiler that is there and fails is a failure.

@@ -203,7 +203,7 @@ fn results_on_seeded_inputs_stay_as_they_were() {
             text += &format!("  {:#x} {:#x} {:#x}\n", limb[0], limb[1], limb[511]);
         }
     }
-    snapshot::fresh(repository("tests/cli/generated.txt"), text);
+    diagnostic::snapshot::fresh(repository("tests/cli/generated.txt"), text);
 }
 
 /// A set of known answers: its document, and a folder for its files.

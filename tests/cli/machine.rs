@@ -48,14 +48,14 @@ fn every_key_is_listed_with_its_default() {
         assert!(!listed["values"].as_str().unwrap().is_empty());
     }
     let text = succeed(folder.path(), &["machine", "list", "vdm.banks"]);
-    snapshot::fresh(repository("tests/cli/machine/list.out"), text);
+    diagnostic::snapshot::fresh(repository("tests/cli/machine/list.out"), text);
 }
 
 #[test]
 fn differences_name_keys_and_what_follows() {
     let folder = tempfile::tempdir().unwrap();
     let args = ["machine", "diff", "rpu-128x128", "rpu-128x128-xor", "-p", "vdm.banks=64"];
-    snapshot::fresh(repository("tests/cli/machine/diff.out"), succeed(folder.path(), &args));
+    diagnostic::snapshot::fresh(repository("tests/cli/machine/diff.out"), succeed(folder.path(), &args));
     let same = succeed(folder.path(), &["machine", "diff", "rpu-128x128", "-p", "hbm.gb_per_s=256"]);
     assert!(same.contains("takes as many cycles"), "{same}");
 }
@@ -113,7 +113,7 @@ fn files(format: &Format) -> Vec<PathBuf> {
 fn schemas_are_current_and_accept_the_committed_files_which_name_them() {
     for format in formats() {
         let schema = repository(&format!("configs/schemas/{}.json", format.name));
-        snapshot::fresh(&schema, format.text());
+        diagnostic::snapshot::fresh(&schema, format.text());
         assert_eq!(succeed(Path::new("."), &["machine", "schema", format.name]), format.text());
         let schema_value = format.schema();
         let files = files(format);

@@ -15,7 +15,7 @@ fn invalid_input_is_refused() {
     let sources: Vec<&str> = files.iter().filter_map(|name| name.strip_suffix(".case")).collect();
     let messages: Vec<&str> = files.iter().filter_map(|name| name.strip_suffix(".err")).collect();
     sources.par_iter().for_each(|name| refuse(cases, name));
-    if !snapshot::blessing() {
+    if !diagnostic::snapshot::blessing() {
         assert_eq!(sources, messages, "each case has one file of messages");
     }
 }
@@ -33,7 +33,7 @@ fn refuse(cases: &Path, name: &str) {
     assert_eq!(output.status.code(), Some(2), "{name}: {errors}");
     assert!(output.stdout.is_empty(), "{name} printed something");
     assert_eq!(names(folder.path()), before, "{name} wrote a file");
-    snapshot::fresh(path.with_extension("err"), errors);
+    diagnostic::snapshot::fresh(path.with_extension("err"), errors);
 }
 
 /// The assembler's own tests hold the messages for these sources.

@@ -298,7 +298,7 @@ fn two_documents_of_ring_programs_are_compared() {
     let keys = &values["hbm.bytes_by_kind.keys"];
     assert_eq!((&keys["a"], &keys["b"]), (&(N * 16).into(), &0.into()));
     let table = succeed(folder, &["diff", "a.json", "b.json"]);
-    snapshot::fresh(repository("tests/cli/ring/diff.out"), table);
+    diagnostic::snapshot::fresh(repository("tests/cli/ring/diff.out"), table);
 }
 
 #[test]

@@ -17,9 +17,9 @@ fn commands_print_what_they_did() {
     let printed: Vec<&str> = files.iter().filter_map(|name| name.strip_suffix(".out")).collect();
     sources.par_iter().for_each(|name| {
         let path = cases.join(name);
-        snapshot::fresh(path.with_extension("out"), transcript(&path.with_extension("case")));
+        diagnostic::snapshot::fresh(path.with_extension("out"), transcript(&path.with_extension("case")));
     });
-    if !snapshot::blessing() {
+    if !diagnostic::snapshot::blessing() {
         assert_eq!(sources, printed, "each case has one file of what it prints");
     }
 }

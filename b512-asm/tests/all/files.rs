@@ -23,7 +23,7 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
 fn accepted_sources_have_the_expected_program() {
     for (path, source) in sources("accept") {
         let program = assemble(&source).unwrap_or_else(|errors| panic!("{}:\n{errors}", path.display()));
-        snapshot::fresh(path.with_extension("out"), program.to_string());
+        diagnostic::snapshot::fresh(path.with_extension("out"), program.to_string());
     }
 }
 
@@ -34,7 +34,7 @@ fn refused_sources_have_the_expected_errors() {
         let name = path.file_name().unwrap().to_str().unwrap();
         let Err(errors) = assemble(&source) else { panic!("{name} assembles") };
         codes.extend(errors.iter().filter_map(|error| error.code));
-        snapshot::fresh(path.with_extension("err"), render(&errors.in_file(name), false));
+        diagnostic::snapshot::fresh(path.with_extension("err"), render(&errors.in_file(name), false));
     }
     let of_intrinsics = [Code::UnknownIntrinsic, Code::ByteOffset];
     // `sim::lint` reports these: they depend on the machine, or on all instructions.

@@ -174,7 +174,7 @@ fn the_listing_in_intrinsics_is_the_kernel_in_assembly_text() {
     let source = std::fs::read_to_string(path("ntt1024_spiral.c")).unwrap();
     let program = intrinsics::assemble(&source).unwrap_or_else(|errors| panic!("{errors}"));
     let same = format!("// `ntt1024_spiral.c` in assembly text, as `rpu disasm` prints it.\n\n{program}");
-    snapshot::fresh(path("ntt1024_spiral.b512"), &same);
+    diagnostic::snapshot::fresh(path("ntt1024_spiral.b512"), &same);
     assert_eq!(assemble(&same).as_ref(), Ok(&program));
     assert_eq!(intrinsics::assemble(&intrinsics::print(&program)).as_ref(), Ok(&program));
 }
@@ -236,5 +236,5 @@ fn the_table_of_ntt1024_is_fresh() {
 
     let start = source.find(OPEN).unwrap() + OPEN.len();
     let end = start + source[start..].find('}').unwrap();
-    snapshot::fresh(&path, format!("{}{table}{}", &source[..start], &source[end..]));
+    diagnostic::snapshot::fresh(&path, format!("{}{table}{}", &source[..start], &source[end..]));
 }

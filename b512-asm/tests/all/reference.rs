@@ -10,7 +10,7 @@ fn repository(path: &str) -> PathBuf {
 
 #[test]
 fn the_committed_reference_is_fresh() {
-    snapshot::fresh(repository("docs/isa.md"), b512_asm::reference());
+    diagnostic::snapshot::fresh(repository("docs/isa.md"), b512_asm::reference());
 }
 
 /// The directives, as the explanation of error B007 lists them.
@@ -44,7 +44,7 @@ fn grammar() -> String {
 
 #[test]
 fn the_grammar_for_editors_is_fresh() {
-    snapshot::fresh(repository("docs/editors/b512.tmLanguage.json"), grammar());
+    diagnostic::snapshot::fresh(repository("docs/editors/b512.tmLanguage.json"), grammar());
 }
 
 #[test]

@@ -29,6 +29,8 @@ mod printable;
 mod reason;
 #[cfg(feature = "render")]
 mod render;
+#[doc(hidden)]
+pub mod snapshot;
 
 pub use code::Code;
 #[doc(hidden)]

@@ -66,5 +66,5 @@ fn the_catalogue_is_fresh() {
     golden::OPERATIONS.iter().for_each(|&operation| text += &row(operation, &machine));
     text += "\n## Definitions\n";
     golden::OPERATIONS.iter().for_each(|&operation| text += &section(operation));
-    snapshot::fresh(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/operations.md"), text);
+    diagnostic::snapshot::fresh(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/operations.md"), text);
 }

@@ -14,6 +14,6 @@ fn each_file_has_the_name_and_the_text_of_its_task() {
     for task in BUILT_IN.tasks() {
         let (name, text) = (task.file_name(), task.to_toml());
         assert_eq!(toml::from_str::<Task>(&text).as_ref(), Ok(task), "{name}");
-        snapshot::fresh(folder.join(name), text);
+        diagnostic::snapshot::fresh(folder.join(name), text);
     }
 }

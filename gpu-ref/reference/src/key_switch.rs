@@ -3,7 +3,7 @@
 //! A polynomial is a table with a row for each limb and a column for each coefficient or evaluation
 //! point. It is switched in the transformed domain, in bit-reversed order: `[limb][N]`. Its digits are
 //! extended to all limbs and multiplied by the key, `[digit][2][all limbs][N]`. The two sums of products
-//! are divided by the special limbs: `[2][limb][N]`. Sums of several devices are in the crate `gpu-multi`.
+//! are divided by the special limbs: `[2][limb][N]`. Sums of several devices are in `gpu-experiments`.
 
 mod basis;
 mod kernels;

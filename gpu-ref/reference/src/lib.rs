@@ -50,8 +50,8 @@
 //!
 //! The other operations of homomorphic schemes are in [`base_conversion`], [`automorphism`],
 //! [`inner_product`] and [`key_switch`]; [`crosscheck`] computes each with one call. [`device`] launches
-//! kernels of other crates: `gpu-ablation` measures what four papers claim, and `gpu-multi` divides work
-//! among devices.
+//! kernels of other crates: `gpu-experiments`, a package outside the workspace, measures what four papers
+//! claim, and divides work among devices.
 
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 

@@ -1,7 +1,7 @@
 //! The sign of numbers from -1 to 1, by a composition of odd polynomials that are each the best of their
 //! degree.
 
-use nalgebra::{DMatrix, DVector};
+use numeris::{DynMatrix, DynVector};
 use std::f64::consts::PI;
 use std::sync::LazyLock;
 
@@ -64,15 +64,14 @@ const ROUNDS: usize = 100;
 
 /// The polynomial whose errors at the points are equal, with alternating signs; and the error.
 fn levelled(points: &[f64], unknowns: usize) -> (Vec<f64>, f64) {
-    let matrix = DMatrix::from_fn(points.len(), unknowns + 1, |row, column| {
+    let matrix = DynMatrix::from_fn(points.len(), unknowns + 1, |row, column| {
         if column == unknowns {
             if row % 2 == 0 { 1.0 } else { -1.0 }
         } else {
             ((2 * column + 1) as f64 * points[row].acos()).cos()
         }
     });
-    let solution = matrix.full_piv_lu().solve(&DVector::from_element(points.len(), 1.0));
-    let solution = solution.expect("distinct points");
+    let solution = matrix.solve(&DynVector::from_fn(points.len(), |_| 1.0)).expect("distinct points");
     let mut polynomial = vec![0.0; 2 * unknowns];
     (0..unknowns).for_each(|index| polynomial[2 * index + 1] = solution[index]);
     (polynomial, solution[unknowns])

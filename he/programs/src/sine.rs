@@ -5,7 +5,7 @@
 //! t). With the factor 1/2 pi, or after arcsin(v)/2 pi, that is next to t - I for t near an integer I.
 
 use crate::bootstrap::Bootstrap;
-use nalgebra::{DMatrix, DVector};
+use numeris::{DynMatrix, DynVector};
 use std::f64::consts::PI;
 
 /// The polynomials of the reduction modulo 1, in the Chebyshev basis.
@@ -78,16 +78,13 @@ fn cosine(settings: &Bootstrap, weight: u64, amplitude: f64) -> Vec<f64> {
         })
         .collect();
     let unknowns = settings.degree / 2 + 1;
-    let matrix = DMatrix::from_fn(points.len(), unknowns, |row, column| {
+    let matrix = DynMatrix::from_fn(points.len(), unknowns, |row, column| {
         let (x, weight) = points[row];
         weight * (2.0 * column as f64 * x.acos()).cos()
     });
     let angle = 2.0 * PI * range / f64::from(settings.double_angles).exp2();
     let values = points.iter().map(|&(x, weight)| weight * amplitude * (angle * x).cos());
-    let mut values = DVector::from_iterator(points.len(), values);
-    let factors = matrix.qr();
-    factors.q_tr_mul(&mut values);
-    let solution = factors.r().solve_upper_triangular(&values.rows(0, unknowns).into_owned());
+    let solution = matrix.solve_qr(&DynVector::from_vec(values.collect()));
     let solution = solution.expect("more points than unknowns, all distinct");
     let mut coefficients = vec![0.0; settings.degree + 1];
     for (index, &value) in solution.iter().enumerate() {

@@ -21,8 +21,8 @@ use constants::{AREA, DELAY, POWER, WIRES, components};
 use codegen::{PlanChoice, Request};
 use diagnostic::Diagnostics;
 use diagnostic::document::{Format, Schema};
-use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, differentiate_numerically};
-use nalgebra::{DMatrix, DVector, Dyn, storage::Owned};
+use numeris::DynVector;
+use numeris::optim::{LmSettings, finite_difference_jacobian_dyn, least_squares_lm_dyn};
 use ring::Degree;
 use serde::de::DeserializeOwned;
 use sim::machine::{InvalidMachine, VbarArea};
@@ -236,12 +236,13 @@ fn fit_areas(claims: &Claims) -> Result<AreaConstants, FitError> {
     let starts = claims.fit.values().map(|start| start.ln()).collect::<Vec<_>>();
     // Errors in the names are reported before the fit.
     claims.area_constants(claims.fit.values().copied(), |value| value)?;
-    let problem = Problem { claims, designs: Designs::default(), logarithms: DVector::from_vec(starts) };
-    let (problem, report) = LevenbergMarquardt::new().minimize(problem);
-    if !report.termination.was_successful() {
-        return Err(FitError::Diverges { reason: format!("{:?}", report.termination) });
-    }
-    claims.area_constants(problem.logarithms.iter().map(|log| log.exp()), rounded)
+    let designs = Designs::default();
+    let residuals = |logarithms: &DynVector<f64>| claims.deviations(&designs, logarithms);
+    let jacobian = |logarithms: &DynVector<f64>| finite_difference_jacobian_dyn(residuals, logarithms);
+    let settings = LmSettings { max_iter: MOST_STEPS, ..LmSettings::default() };
+    let found = least_squares_lm_dyn(residuals, jacobian, &DynVector::from_vec(starts), &settings);
+    let found = found.map_err(|error| FitError::Diverges { reason: error.to_string() })?;
+    claims.area_constants(found.x.iter().map(|log| log.exp()), rounded)
 }
 
 /// Fits to every choice of as many printed values as there are constants, starting from the
@@ -429,47 +430,25 @@ fn rounded(value: f64) -> f64 {
 /// The largest deviation in units of its tolerance. The method adds squares of squares.
 const LARGEST_RESIDUAL: f64 = 1e60;
 
-/// The least-squares problem: logarithms of the fitted constants, in the order of their names.
-#[derive(Clone)]
-struct Problem<'c> {
-    claims: &'c Claims,
-    designs: Designs,
-    logarithms: DVector<f64>,
-}
+/// The most steps of a fit.
+const MOST_STEPS: usize = 500;
 
-impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
-    type ResidualStorage = Owned<f64, Dyn>;
-    type JacobianStorage = Owned<f64, Dyn, Dyn>;
-    type ParameterStorage = Owned<f64, Dyn>;
-
-    fn set_params(&mut self, logarithms: &DVector<f64>) {
-        self.logarithms.copy_from(logarithms);
-    }
-
-    fn params(&self) -> DVector<f64> {
-        self.logarithms.clone()
-    }
-
-    fn residuals(&self) -> Option<DVector<f64>> {
-        let logarithms = self.logarithms.iter().map(|log| log.exp());
-        let constants = self.claims.area_constants(logarithms, |value| value).ok()?;
-        let used = self.claims.area.iter().filter(|claim| claim.fit);
-        // A step to no numbers is a bad one.
-        let finite = |residual: f64| match residual.is_nan() {
-            true => LARGEST_RESIDUAL,
-            false => residual.clamp(-LARGEST_RESIDUAL, LARGEST_RESIDUAL),
-        };
+impl Claims {
+    /// The residuals of the claims in the fit, with these logarithms of the fitted constants, in the order of
+    /// their names. Errors in the names have been reported.
+    fn deviations(&self, designs: &Designs, logarithms: &DynVector<f64>) -> DynVector<f64> {
+        let constants = self.area_constants(logarithms.iter().map(|log| log.exp()), |value| value);
         let residual = |claim: &AreaClaim| {
-            let deviation = claim.printed().ok()?.deviation(claim.ours(&self.designs, &constants));
-            Some(finite(deviation / claim.tolerance))
+            let deviation = claim.printed().ok()?.deviation(claim.ours(designs, constants.as_ref().ok()?));
+            Some(deviation / claim.tolerance)
         };
-        Some(DVector::from_vec(used.map(residual).collect::<Option<_>>()?))
-    }
-
-    fn jacobian(&self) -> Option<DMatrix<f64>> {
-        // The method panics on values that are no numbers.
-        differentiate_numerically(&mut self.clone())
-            .filter(|jacobian| jacobian.iter().all(|value| value.is_finite()))
+        // A step to no numbers is a bad one.
+        let finite = |residual: Option<f64>| match residual {
+            Some(residual) if !residual.is_nan() => residual.clamp(-LARGEST_RESIDUAL, LARGEST_RESIDUAL),
+            Some(_) | None => LARGEST_RESIDUAL,
+        };
+        let used = self.area.iter().filter(|claim| claim.fit);
+        DynVector::from_vec(used.map(residual).map(finite).collect())
     }
 }
 

@@ -13,7 +13,6 @@ mod dataflows;
 mod design;
 mod fig4;
 mod front_end;
-mod gpu;
 mod memory;
 mod operations;
 mod outside;
@@ -63,7 +62,6 @@ const STUDIES: &[Study] = &[
     study("dataflows", Time::Long, &["reports/dataflows.md", "reports/dataflows.svg"], dataflows::files),
     study("fig4", Time::Long, &["reports/fig4.svg"], fig4::files),
     study("front-end", Time::Long, &["reports/front-end.md", "reports/front-end.svg"], front_end::files),
-    study("gpu", Time::Quick, &["reports/gpu/README.md"], gpu::files),
     study("memory", Time::Quick, &["reports/memory.md"], memory::files),
     study("operations", Time::Long, &["reports/he/operations.md"], operations::files),
     study("outside", Time::Quick, &["reports/outside/README.md"], outside::files),
@@ -149,7 +147,7 @@ fn stale(files: &[File]) -> Option<(&str, String)> {
             return Some((path.as_str(), "there is no such file".to_owned()));
         };
         let differs = committed != *content && !path.ends_with(".png");
-        differs.then(|| (path.as_str(), snapshot::difference(&committed, content)))
+        differs.then(|| (path.as_str(), diagnostic::snapshot::difference(&committed, content)))
     })
 }
 

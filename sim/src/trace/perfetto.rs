@@ -7,84 +7,150 @@
 use super::Trace;
 use crate::timing::Cycle;
 use b512_asm::{PerPipe, Pipe};
-use prost::Message;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// The part of Perfetto's schema that is needed, with its field numbers.
-mod schema {
-    use prost::Message;
+// The numbers of the fields in Perfetto's schema, message by message.
 
-    #[derive(Clone, PartialEq, Message)]
-    pub(super) struct Trace {
-        #[prost(message, repeated, tag = "1")]
-        pub(super) packet: Vec<TracePacket>,
+mod trace {
+    pub(super) const PACKET: u64 = 1;
+}
+
+mod packet {
+    pub(super) const TIMESTAMP: u64 = 8;
+    pub(super) const TRUSTED_PACKET_SEQUENCE_ID: u64 = 10;
+    pub(super) const TRACK_EVENT: u64 = 11;
+    pub(super) const TRACK_DESCRIPTOR: u64 = 60;
+}
+
+mod descriptor {
+    pub(super) const UUID: u64 = 1;
+    pub(super) const NAME: u64 = 2;
+    pub(super) const PARENT_UUID: u64 = 5;
+    pub(super) const COUNTER: u64 = 8;
+    /// Of the counter.
+    pub(super) const UNIT_NAME: u64 = 6;
+}
+
+mod event {
+    pub(super) const DEBUG_ANNOTATIONS: u64 = 4;
+    pub(super) const TYPE: u64 = 9;
+    pub(super) const TRACK_UUID: u64 = 11;
+    pub(super) const NAME: u64 = 23;
+    pub(super) const COUNTER_VALUE: u64 = 30;
+}
+
+mod annotation {
+    pub(super) const UINT_VALUE: u64 = 3;
+    pub(super) const NAME: u64 = 10;
+}
+
+/// A message of protocol buffers: fields in ascending order of their numbers, as libraries write them.
+#[derive(Default)]
+struct Message(Vec<u8>);
+
+impl Message {
+    fn number(mut self, field: u64, value: u64) -> Self {
+        self.push(field << 3);
+        self.push(value);
+        self
     }
 
-    #[derive(Clone, PartialEq, Message)]
-    pub(super) struct TracePacket {
-        #[prost(uint64, optional, tag = "8")]
-        pub(super) timestamp: Option<u64>,
-        #[prost(uint32, optional, tag = "10")]
-        pub(super) trusted_packet_sequence_id: Option<u32>,
-        #[prost(message, optional, tag = "11")]
-        pub(super) track_event: Option<TrackEvent>,
-        #[prost(message, optional, tag = "60")]
-        pub(super) track_descriptor: Option<TrackDescriptor>,
+    fn bytes(mut self, field: u64, bytes: &[u8]) -> Self {
+        self.push(field << 3 | 2);
+        self.push(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+        self
     }
 
-    #[derive(Clone, PartialEq, Message)]
-    pub(super) struct TrackDescriptor {
-        #[prost(uint64, optional, tag = "1")]
-        pub(super) uuid: Option<u64>,
-        #[prost(string, optional, tag = "2")]
-        pub(super) name: Option<String>,
-        #[prost(uint64, optional, tag = "5")]
-        pub(super) parent_uuid: Option<u64>,
-        #[prost(message, optional, tag = "8")]
-        pub(super) counter: Option<CounterDescriptor>,
+    fn text(self, field: u64, text: &str) -> Self {
+        self.bytes(field, text.as_bytes())
     }
 
-    #[derive(Clone, PartialEq, Message)]
-    pub(super) struct CounterDescriptor {
-        #[prost(string, optional, tag = "6")]
-        pub(super) unit_name: Option<String>,
+    fn message(self, field: u64, message: &Self) -> Self {
+        self.bytes(field, &message.0)
     }
 
-    #[derive(Clone, PartialEq, Message)]
-    pub(super) struct TrackEvent {
-        #[prost(message, repeated, tag = "4")]
-        pub(super) debug_annotations: Vec<DebugAnnotation>,
-        #[prost(enumeration = "EventType", optional, tag = "9")]
-        pub(super) r#type: Option<i32>,
-        #[prost(uint64, optional, tag = "11")]
-        pub(super) track_uuid: Option<u64>,
-        #[prost(string, optional, tag = "23")]
-        pub(super) name: Option<String>,
-        #[prost(int64, optional, tag = "30")]
-        pub(super) counter_value: Option<i64>,
-    }
-
-    #[derive(Clone, PartialEq, Message)]
-    pub(super) struct DebugAnnotation {
-        #[prost(uint64, optional, tag = "3")]
-        pub(super) uint_value: Option<u64>,
-        #[prost(string, optional, tag = "10")]
-        pub(super) name: Option<String>,
-    }
-
-    #[derive(Clone, Copy, PartialEq, Eq, Debug, prost::Enumeration)]
-    #[repr(i32)]
-    pub(super) enum EventType {
-        Unspecified = 0,
-        SliceBegin = 1,
-        SliceEnd = 2,
-        Instant = 3,
-        Counter = 4,
+    /// A number of variable length: seven bits in each byte, the lowest first.
+    fn push(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
     }
 }
 
-use schema::EventType;
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EventType {
+    SliceBegin = 1,
+    SliceEnd = 2,
+    Instant = 3,
+    Counter = 4,
+}
+
+/// An event of a track.
+struct Event<'a> {
+    kind: EventType,
+    track: u64,
+    name: Option<String>,
+    annotations: Vec<(&'a str, u64)>,
+    value: Option<i64>,
+}
+
+impl<'a> Event<'a> {
+    const fn new(track: u64, kind: EventType) -> Self {
+        Self { kind, track, name: None, annotations: Vec::new(), value: None }
+    }
+
+    fn begin(track: u64, name: &str, annotations: &[(&'a str, u64)]) -> Self {
+        let (name, annotations) = (Some(name.to_owned()), annotations.to_vec());
+        Self { name, annotations, ..Self::new(track, EventType::SliceBegin) }
+    }
+
+    fn end(track: u64) -> Self {
+        Self::new(track, EventType::SliceEnd)
+    }
+
+    fn count(track: u64, value: i64) -> Self {
+        Self { value: Some(value), ..Self::new(track, EventType::Counter) }
+    }
+
+    fn message(&self) -> Message {
+        let mut message = Message::default();
+        for (name, value) in &self.annotations {
+            let one = Message::default().number(annotation::UINT_VALUE, *value).text(annotation::NAME, name);
+            message = message.message(event::DEBUG_ANNOTATIONS, &one);
+        }
+        message = message.number(event::TYPE, self.kind as u64).number(event::TRACK_UUID, self.track);
+        if let Some(name) = &self.name {
+            message = message.text(event::NAME, name);
+        }
+        match self.value {
+            Some(value) => message.number(event::COUNTER_VALUE, value as u64),
+            None => message,
+        }
+    }
+}
+
+/// All packets are of one sequence.
+const SEQUENCE: u64 = 1;
+
+/// Writes a trace of tracks and of events with their times.
+fn write(tracks: Vec<Message>, mut events: Vec<(u64, Event<'_>)>, out: &mut impl Write) -> io::Result<()> {
+    // If one slice ends where another begins, the end comes first.
+    events.sort_by_key(|(time, event)| (*time, event.kind != EventType::SliceEnd));
+    let events = events.iter().map(|(time, event)| {
+        Message::default()
+            .number(packet::TIMESTAMP, *time)
+            .number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE)
+            .message(packet::TRACK_EVENT, &event.message())
+    });
+    for packet in tracks.into_iter().chain(events) {
+        out.write_all(&Message::default().message(trace::PACKET, &packet).0)?;
+    }
+    Ok(())
+}
 
 /// Identifiers of the tracks: arbitrary distinct numbers above zero.
 mod track {
@@ -143,26 +209,17 @@ pub fn write_slices(
 ) -> io::Result<()> {
     let uuid = |index: usize| track::MACHINE + 1 + index as u64;
     let of_counter = uuid(tracks.len());
-    let mut packets = vec![track(track::MACHINE, "RPU (1 ns = 1 ps)", None)];
-    packets.extend(tracks.iter().enumerate().map(|(index, name)| track(uuid(index), name, None)));
-    packets.push(track(of_counter, counter.name, Some(counter.unit)));
+    let mut described = vec![track(track::MACHINE, "RPU (1 ns = 1 ps)", None)];
+    described.extend(tracks.iter().enumerate().map(|(index, name)| track(uuid(index), name, None)));
+    described.push(track(of_counter, counter.name, Some(counter.unit)));
     let mut events = Vec::new();
     for slice in slices {
-        events.push((slice.begin_ps, begin(uuid(slice.track), slice.name, &[slice.annotation])));
-        events.push((slice.end_ps, end(uuid(slice.track))));
+        events.push((slice.begin_ps, Event::begin(uuid(slice.track), slice.name, &[slice.annotation])));
+        events.push((slice.end_ps, Event::end(uuid(slice.track))));
     }
-    events.extend(counter.values.iter().map(|&(time, value)| {
-        let event = event(of_counter, EventType::Counter);
-        (time, schema::TrackEvent { counter_value: Some(value as i64), ..event })
-    }));
-    // If one slice ends where another begins, the end comes first.
-    events.sort_by_key(|(time, event)| (*time, event.r#type != Some(EventType::SliceEnd.into())));
-    packets.extend(events.into_iter().map(|(time, event)| schema::TracePacket {
-        timestamp: Some(time),
-        track_event: Some(event),
-        ..packet()
-    }));
-    out.write_all(&schema::Trace { packet: packets }.encode_to_vec())
+    let counts = counter.values.iter();
+    events.extend(counts.map(|&(time, value)| (time, Event::count(of_counter, value as i64))));
+    write(described, events, out)
 }
 
 impl Trace<'_> {
@@ -171,14 +228,13 @@ impl Trace<'_> {
     /// # Errors
     /// Returns the errors of the writer.
     pub fn write_perfetto(&self, out: &mut impl Write) -> io::Result<()> {
-        let mut packets = self.tracks();
         let mut events = Vec::new();
         let mut queues: PerPipe<BTreeMap<Cycle, i64>> = PerPipe::default();
         let mut conflicts = BTreeMap::new();
         for row in self.rows() {
             for wait in row.waits {
-                events.push((wait.from, begin(track::FRONT_END, wait.cause.name(), &[])));
-                events.push((wait.to, end(track::FRONT_END)));
+                events.push((wait.from.0, Event::begin(track::FRONT_END, wait.cause.name(), &[])));
+                events.push((wait.to.0, Event::end(track::FRONT_END)));
             }
             let pipe = row.micro_op.pipe;
             let timestamps = row.timestamps;
@@ -191,11 +247,12 @@ impl Trace<'_> {
                 if pipe == Pipe::Scalar { track::FRONT_END } else { track::pipe(pipe, row.micro_op.path) };
             let name = self.text(row.index);
             if pipe == Pipe::Scalar {
-                events.push((timestamps.dispatch, instant(unit, &name, &annotations)));
+                let event = Event { kind: EventType::Instant, ..Event::begin(unit, &name, &annotations) };
+                events.push((timestamps.dispatch.0, event));
                 continue;
             }
-            events.push((timestamps.issue, begin(unit, &name, &annotations)));
-            events.push((row.pipe_free(), end(unit)));
+            events.push((timestamps.issue.0, Event::begin(unit, &name, &annotations)));
+            events.push((row.pipe_free().0, Event::end(unit)));
             let queue = &mut queues[pipe];
             *queue.entry(timestamps.dispatch).or_default() += 1;
             *queue.entry(timestamps.issue).or_default() -= 1;
@@ -209,17 +266,10 @@ impl Trace<'_> {
             count(track::queue(pipe), &queues[pipe], &mut events);
         }
         count(track::BANK_CONFLICTS, &conflicts, &mut events);
-        // If one slice ends where another begins, the end comes first.
-        events.sort_by_key(|(cycle, event)| (*cycle, event.r#type != Some(EventType::SliceEnd.into())));
-        packets.extend(events.into_iter().map(|(cycle, event)| schema::TracePacket {
-            timestamp: Some(cycle.0),
-            track_event: Some(event),
-            ..packet()
-        }));
-        out.write_all(&schema::Trace { packet: packets }.encode_to_vec())
+        write(self.tracks(), events, out)
     }
 
-    fn tracks(&self) -> Vec<schema::TracePacket> {
+    fn tracks(&self) -> Vec<Message> {
         let mut tracks = vec![
             track(track::MACHINE, "RPU (1 ns = 1 cycle)", None),
             track(track::FRONT_END, "front end", None),
@@ -240,53 +290,27 @@ impl Trace<'_> {
     }
 }
 
-fn packet() -> schema::TracePacket {
-    schema::TracePacket { trusted_packet_sequence_id: Some(1), ..Default::default() }
-}
-
 /// A track below the machine's; a counter if it has a unit.
-fn track(uuid: u64, name: &str, unit: Option<&str>) -> schema::TracePacket {
-    let descriptor = schema::TrackDescriptor {
-        uuid: Some(uuid),
-        name: Some(name.to_owned()),
-        parent_uuid: (uuid != track::MACHINE).then_some(track::MACHINE),
-        counter: unit.map(|unit| schema::CounterDescriptor { unit_name: Some(unit.to_owned()) }),
-    };
-    schema::TracePacket { track_descriptor: Some(descriptor), ..packet() }
-}
-
-fn event(track: u64, kind: EventType) -> schema::TrackEvent {
-    schema::TrackEvent { r#type: Some(kind.into()), track_uuid: Some(track), ..Default::default() }
-}
-
-fn begin(track: u64, name: &str, annotations: &[(&str, u64)]) -> schema::TrackEvent {
-    let annotations = annotations.iter().map(|&(name, value)| schema::DebugAnnotation {
-        uint_value: Some(value),
-        name: Some(name.to_owned()),
-    });
-    schema::TrackEvent {
-        name: Some(name.to_owned()),
-        debug_annotations: annotations.collect(),
-        ..event(track, EventType::SliceBegin)
+fn track(uuid: u64, name: &str, unit: Option<&str>) -> Message {
+    let mut track = Message::default().number(descriptor::UUID, uuid).text(descriptor::NAME, name);
+    if uuid != track::MACHINE {
+        track = track.number(descriptor::PARENT_UUID, track::MACHINE);
     }
-}
-
-fn instant(track: u64, name: &str, annotations: &[(&str, u64)]) -> schema::TrackEvent {
-    schema::TrackEvent { r#type: Some(EventType::Instant.into()), ..begin(track, name, annotations) }
-}
-
-fn end(track: u64) -> schema::TrackEvent {
-    event(track, EventType::SliceEnd)
+    if let Some(unit) = unit {
+        track = track.message(descriptor::COUNTER, &Message::default().text(descriptor::UNIT_NAME, unit));
+    }
+    Message::default()
+        .number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE)
+        .message(packet::TRACK_DESCRIPTOR, &track)
 }
 
 /// Turns changes of a counter into its values.
-fn count(track: u64, changes: &BTreeMap<Cycle, i64>, events: &mut Vec<(Cycle, schema::TrackEvent)>) {
+fn count(track: u64, changes: &BTreeMap<Cycle, i64>, events: &mut Vec<(u64, Event<'_>)>) {
     let mut value = 0;
     for (&cycle, &change) in changes {
         if change != 0 {
             value += change;
-            let event = schema::TrackEvent { counter_value: Some(value), ..event(track, EventType::Counter) };
-            events.push((cycle, event));
+            events.push((cycle.0, Event::count(track, value)));
         }
     }
 }

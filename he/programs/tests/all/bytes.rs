@@ -80,5 +80,5 @@ fn programs_have_the_committed_bytes() {
     for program in all_programs() {
         assert!(table.contains(&format!("\n{} ", program.name)), "{} has no line", program.name);
     }
-    snapshot::fresh(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bytes.txt"), table);
+    diagnostic::snapshot::fresh(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bytes.txt"), table);
 }

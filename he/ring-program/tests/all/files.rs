@@ -38,7 +38,7 @@ fn accepted_programs_have_the_expected_meaning() {
     for path in cases("accept", "fhetch") {
         let program = read_case(&path).unwrap_or_else(|errors| panic!("{}:\n{errors}", path.display()));
         let manifest = Manifest::of(&program);
-        snapshot::fresh(path.with_extension("out"), program.to_text() + &manifest.to_json());
+        diagnostic::snapshot::fresh(path.with_extension("out"), program.to_text() + &manifest.to_json());
 
         let text = program.to_text();
         let again = read("", text.as_bytes(), Interface::Manifest(&manifest)).unwrap();
@@ -51,7 +51,7 @@ fn accepted_programs_have_the_expected_meaning() {
 fn refused_programs_have_the_expected_errors() {
     for path in cases("refuse", "fhetch") {
         let Err(errors) = read_case(&path) else { panic!("{} is accepted", path.display()) };
-        snapshot::fresh(path.with_extension("err"), render(&errors, false));
+        diagnostic::snapshot::fresh(path.with_extension("err"), render(&errors, false));
     }
 }
 
@@ -109,6 +109,6 @@ fn refused_manifests_have_the_expected_errors() {
         let Err(error) = Manifest::parse(name(&path), &text, path.parent().unwrap()) else {
             panic!("{} is accepted", path.display())
         };
-        snapshot::fresh(path.with_extension("err"), diagnostic::render(&error, false) + "\n");
+        diagnostic::snapshot::fresh(path.with_extension("err"), diagnostic::render(&error, false) + "\n");
     }
 }

@@ -22,5 +22,5 @@ fn the_committed_reference_is_fresh() {
         executable.collect::<String>(),
         refused.collect::<String>(),
     );
-    snapshot::fresh(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fhetch.md"), text);
+    diagnostic::snapshot::fresh(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fhetch.md"), text);
 }

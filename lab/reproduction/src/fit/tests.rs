@@ -31,7 +31,7 @@ fn events() -> Events {
 fn the_committed_technology_is_what_the_fit_writes() {
     let fitted = fit(&gf12(), &paper_events().unwrap()).unwrap();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/tech/gf12.toml");
-    snapshot::fresh(path, fitted.file());
+    diagnostic::snapshot::fresh(path, fitted.file());
     assert_eq!(fitted.technology, Machine::rpu_128x128().technology);
 }
 

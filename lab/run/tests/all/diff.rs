@@ -122,7 +122,7 @@ fn each_number_has_its_difference_and_ratio() {
 fn the_table_shows_what_changed() {
     let (a, b) = (report(&[], 1000, 4, 8), report(&["vdm.banks=64", "vdm.mapping=xor"], 1250, 3, 0));
     let table = Comparison::new(("a.json", &a), ("b.json", &b)).unwrap().table();
-    snapshot::fresh(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/diff.txt"), table);
+    diagnostic::snapshot::fresh(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/diff.txt"), table);
     // No change, and nothing to compare.
     let same = Comparison::new(("a.json", &a), ("a.json", &a)).unwrap().table();
     assert!(!same.contains("What changed") && !same.contains(['+', '█']), "{same}");

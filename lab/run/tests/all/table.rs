@@ -5,7 +5,10 @@ use lab_run::{Bottleneck, RunReport, Waits, table};
 use runtime::report::Compute;
 
 fn fresh(name: &str, report: &RunReport) {
-    snapshot::fresh(format!("{}/tests/table/{name}.txt", env!("CARGO_MANIFEST_DIR")), table(report));
+    diagnostic::snapshot::fresh(
+        format!("{}/tests/table/{name}.txt", env!("CARGO_MANIFEST_DIR")),
+        table(report),
+    );
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod model;
 mod proposals;
 mod search;
 
+mod volume;
 pub use search::{Explored, explore};
 
 use super::definition::Definition;

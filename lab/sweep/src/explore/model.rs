@@ -6,7 +6,8 @@
 //! nothing), so no sum over axes would do.
 
 use super::{Design, Space};
-use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+use numeris::dynmatrix::DynCholesky;
+use numeris::{DynMatrix, DynVector};
 
 /// The variance of what the model does not explain, over that of the costs. It keeps the matrix regular.
 const NOISE: f64 = 1e-4;
@@ -21,14 +22,14 @@ const PRIOR: (f64, f64) = (4.1, 1.732);
 
 /// The squared distances of all pairs of alternatives on each axis: an ordered axis has the length 1, two
 /// names are 1 apart.
-pub(super) struct Places(Vec<DMatrix<f64>>);
+pub(super) struct Places(Vec<DynMatrix<f64>>);
 
 impl Places {
     pub(super) fn new(space: &Space) -> Self {
         let distances = |(axis, count): (usize, usize)| {
             let last = (count.max(2) - 1) as f64;
             let is_ordered = space.is_ordered(axis);
-            DMatrix::from_fn(count, count, |a, b| match is_ordered {
+            DynMatrix::from_fn(count, count, |a, b| match is_ordered {
                 true => (a.abs_diff(b) as f64 / last).powi(2),
                 false => f64::from(u8::from(a != b)),
             })
@@ -46,12 +47,12 @@ pub(super) struct Model<'p> {
     places: &'p Places,
     known: Vec<Design>,
     /// The logarithms of the known costs.
-    values: DVector<f64>,
+    values: DynVector<f64>,
     mean: f64,
     /// The inverse of the squared length of each axis.
     relevance: Vec<f64>,
-    factor: Cholesky<f64, Dyn>,
-    weights: DVector<f64>,
+    factor: DynCholesky<f64>,
+    weights: DynVector<f64>,
     /// The variance far from all known designs.
     variance: f64,
 }
@@ -69,16 +70,19 @@ impl<'p> Model<'p> {
             return None;
         }
         let known: Vec<Design> = known.iter().map(|design| (*design).clone()).collect();
-        let values = DVector::from_column_slice(values);
+        let values = DynVector::from_slice(values);
         *relevance = relevances(places, &known, &values, relevance);
         Self::of(places, known, values, relevance.clone())
     }
 
-    fn of(places: &'p Places, known: Vec<Design>, values: DVector<f64>, relevance: Vec<f64>) -> Option<Self> {
-        let mean = values.mean();
-        let distances = distances(places, &known, &relevance);
-        let factor = Cholesky::new(covariance(&distances))?;
-        let residue = values.add_scalar(-mean);
+    fn of(
+        places: &'p Places,
+        known: Vec<Design>,
+        values: DynVector<f64>,
+        relevance: Vec<f64>,
+    ) -> Option<Self> {
+        let (mean, residue) = centred(&values);
+        let factor = DynCholesky::new(&covariance(&distances(places, &known, &relevance))).ok()?;
         let weights = factor.solve(&residue);
         let variance = (residue.dot(&weights) / values.len() as f64).max(f64::MIN_POSITIVE);
         Some(Self { places, known, values, mean, relevance, factor, weights, variance })
@@ -89,38 +93,36 @@ impl<'p> Model<'p> {
         let (value, _) = self.predict(design);
         let mut known = self.known.clone();
         known.push(design.clone());
-        let values = self.values.push(value);
+        let values: Vec<f64> = self.values.iter().copied().chain([value]).collect();
+        let values = DynVector::from_vec(values);
         Self::of(self.places, known, values, self.relevance.clone())
     }
 
     /// The mean and the standard deviation of the logarithm of a design's cost.
     pub(super) fn predict(&self, design: &Design) -> (f64, f64) {
-        let likeness = DVector::from_iterator(
-            self.known.len(),
-            self.known.iter().map(|known| {
-                let axes = self.relevance.iter().enumerate();
-                likeness(axes.map(|(axis, weight)| weight * self.places.distance2(axis, known, design)).sum())
-            }),
-        );
+        let likeness = DynVector::from_fn(self.known.len(), |index| {
+            let axes = self.relevance.iter().enumerate();
+            let distance = |(axis, weight)| weight * self.places.distance2(axis, &self.known[index], design);
+            likeness(axes.map(distance).sum())
+        });
         let mean = self.mean + likeness.dot(&self.weights);
-        let mut half = likeness;
-        self.factor.l_dirty().solve_lower_triangular_mut(&mut half);
-        let variance = self.variance * (1.0 - half.norm_squared()).max(0.0);
+        let known = likeness.dot(&self.factor.solve(&likeness));
+        let variance = self.variance * (1.0 - known).max(0.0);
         (mean, variance.sqrt())
     }
 }
 
 /// The inverse squared lengths that are most plausible, by descent over single axes.
-fn relevances(places: &Places, known: &[Design], values: &DVector<f64>, start: &[f64]) -> Vec<f64> {
+fn relevances(places: &Places, known: &[Design], values: &DynVector<f64>, start: &[f64]) -> Vec<f64> {
     let axes = places.0.len();
     let prior = PRIOR.0 * (axes as f64).sqrt();
     let log_prior = |relevance: &[f64]| -> f64 {
         let deviation = |weight: &f64| ((weight.sqrt() * prior).ln() / PRIOR.1).powi(2);
         -0.5 * relevance.iter().map(deviation).sum::<f64>()
     };
-    let residue = values.add_scalar(-values.mean());
-    let plausibility = |distances: &DMatrix<f64>, relevance: &[f64]| {
-        let factor = Cholesky::new(covariance(distances));
+    let (_, residue) = centred(values);
+    let plausibility = |distances: &DynMatrix<f64>, relevance: &[f64]| {
+        let factor = DynCholesky::new(&covariance(distances));
         factor.map_or(f64::NEG_INFINITY, |factor| likelihood(&factor, &residue) + log_prior(relevance))
     };
     let mut best: Vec<f64> = match start.len() == axes {
@@ -137,7 +139,7 @@ fn relevances(places: &Places, known: &[Design], values: &DVector<f64>, start: &
                     let mut other = best.clone();
                     other[axis] *= factor;
                     let change = other[axis] - best[axis];
-                    let moved = DMatrix::from_fn(known.len(), known.len(), |i, j| {
+                    let moved = DynMatrix::from_fn(known.len(), known.len(), |i, j| {
                         sum[(i, j)] + change * places.distance2(axis, &known[i], &known[j])
                     });
                     let found = plausibility(&moved, &other);
@@ -155,19 +157,22 @@ fn relevances(places: &Places, known: &[Design], values: &DVector<f64>, start: &
     best
 }
 
-fn distances(places: &Places, known: &[Design], relevance: &[f64]) -> DMatrix<f64> {
-    DMatrix::from_fn(known.len(), known.len(), |i, j| {
+/// The mean of values, and what they deviate from it by.
+fn centred(values: &DynVector<f64>) -> (f64, DynVector<f64>) {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    (mean, DynVector::from_fn(values.len(), |index| values[index] - mean))
+}
+
+fn distances(places: &Places, known: &[Design], relevance: &[f64]) -> DynMatrix<f64> {
+    DynMatrix::from_fn(known.len(), known.len(), |i, j| {
         let axes = relevance.iter().enumerate();
         axes.map(|(axis, weight)| weight * places.distance2(axis, &known[i], &known[j])).sum()
     })
 }
 
-fn covariance(distances: &DMatrix<f64>) -> DMatrix<f64> {
-    let mut all = distances.map(likeness);
-    for own in 0..all.nrows() {
-        all[(own, own)] += NOISE;
-    }
-    all
+fn covariance(distances: &DynMatrix<f64>) -> DynMatrix<f64> {
+    let noise = |i, j| if i == j { NOISE } else { 0.0 };
+    DynMatrix::from_fn(distances.nrows(), distances.ncols(), |i, j| likeness(distances[(i, j)]) + noise(i, j))
 }
 
 /// The correlation of the costs of two designs at a squared distance: that of Matérn, of order 5/2.
@@ -177,10 +182,10 @@ fn likeness(distance2: f64) -> f64 {
 }
 
 /// The logarithm of the likelihood of the values, up to a constant, with the variance that suits them best.
-fn likelihood(factor: &Cholesky<f64, Dyn>, values: &DVector<f64>) -> f64 {
+fn likelihood(factor: &DynCholesky<f64>, values: &DynVector<f64>) -> f64 {
     let count = values.len() as f64;
     let variance = (values.dot(&factor.solve(values)) / count).max(f64::MIN_POSITIVE);
-    -0.5 * (count * variance.ln() + factor.ln_determinant())
+    -0.5 * (count * variance.ln() + factor.ln_det())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The search: rounds of proposals, and the evaluation of designs.
 
 use super::proposals::{Evaluated, Proposals};
+use super::volume::hypervolume;
 use super::{Design, Designs, Space};
 use crate::execute::{Generate, each};
 use crate::front::{Design as Competitor, Goals, is_ideal};
@@ -9,8 +10,6 @@ use crate::key::PointKey;
 use crate::measure::Costs;
 use crate::point::PlannedPoint;
 use crate::record::Record;
-use heuropt::core::{Candidate, Evaluation, Objective, ObjectiveSpace};
-use heuropt::metrics::hypervolume_nd;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -218,13 +217,6 @@ impl<'a> Evaluator<'a> {
         self.space.goals()
     }
 
-    /// The objectives as logarithms, so that ratios count, and the violation of the constraints.
-    fn evaluation(&self, costs: &Costs) -> Evaluation {
-        let objectives = self.goals().objectives.iter().map(|objective| objective.of(costs).ln());
-        let violation = self.goals().constraints.iter().map(|constraint| constraint.violation(costs));
-        Evaluation::constrained(objectives.collect(), violation.sum())
-    }
-
     /// The reference point of hypervolumes, in logarithms.
     fn reference(&self) -> Option<Vec<f64>> {
         let state = self.state();
@@ -232,15 +224,19 @@ impl<'a> Evaluator<'a> {
         Some(self.goals().objectives.iter().map(|objective| (REFERENCE * objective.of(costs)).ln()).collect())
     }
 
-    /// The evaluated points on the front.
-    fn front(&self) -> Vec<Candidate<()>> {
+    /// The logarithms of the objectives of the evaluated points on the front: ratios count.
+    fn front(&self) -> Vec<Vec<f64>> {
         let state = self.state();
         let competitor = |(key, costs): (&PointKey, &Option<Costs>)| {
             let costs = (*costs)?;
             Some(Competitor { id: costs, costs, is_ideal: state.ideal.contains(key) })
         };
         let front = self.goals().front(state.costs.iter().filter_map(competitor));
-        front.iter().map(|costs| Candidate::new((), self.evaluation(costs))).collect()
+        let objectives = &self.goals().objectives;
+        front
+            .iter()
+            .map(|costs| objectives.iter().map(|objective| objective.of(costs).ln()).collect())
+            .collect()
     }
 
     /// The evaluated designs that ran, in order. Ideal machines are among them only if all are ideal.
@@ -256,23 +252,15 @@ impl<'a> Evaluator<'a> {
         all.into_iter().map(|(design, _, costs)| (design, costs)).collect()
     }
 
-    fn objectives(&self) -> ObjectiveSpace {
-        let objectives = self.goals().objectives.iter();
-        ObjectiveSpace::new(objectives.map(|objective| Objective::minimize(objective.name())).collect())
-    }
-
     fn explored(&self, proposals: Option<&Proposals<'_>>) -> Explored {
-        let mut front = self.front();
-        let designs = front.len();
-        // Equal designs are neighbours, and add no volume.
-        front.dedup_by(|a, b| a.evaluation.objectives == b.evaluation.objectives);
-        let below = |reference: Vec<f64>| hypervolume_nd(&front, &self.objectives(), &reference);
-        let hypervolume = self.reference().map(below);
+        let front = self.front();
+        let points: Vec<&[f64]> = front.iter().map(Vec::as_slice).collect();
+        let hypervolume = self.reference().map(|reference| hypervolume(&points, &reference));
         let is_known = |design: &Design| self.state().is_settled(design);
         let left = proposals.map(|proposals| proposals.left(&self.evaluated(), is_known).len());
         let state = self.state();
         let (evaluations, simulated) = (state.costs.len(), state.simulated);
         let neighbours_left = left.unwrap_or(0);
-        Explored { evaluations, simulated, front: designs, hypervolume, neighbours_left }
+        Explored { evaluations, simulated, front: front.len(), hypervolume, neighbours_left }
     }
 }

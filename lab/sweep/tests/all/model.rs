@@ -87,11 +87,11 @@ fn results_are_those_of_the_declared_version() {
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     let same_version = committed.lines().next() == found.lines().next();
     assert!(
-        found == committed || !same_version || snapshot::blessing(),
+        found == committed || !same_version || diagnostic::snapshot::blessing(),
         "the results differ from those of model version {MODEL_VERSION}. If the change is intended, raise \
          `MODEL_VERSION` in `lab/run/src/model.rs` and refresh the file: BLESS=1 cargo test -p rpu-lab-sweep --test all model"
     );
-    snapshot::fresh(path, found);
+    diagnostic::snapshot::fresh(path, found);
 }
 
 /// The places of values that are null, as those of numbers that are not finite.

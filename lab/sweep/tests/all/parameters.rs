@@ -13,7 +13,7 @@ fn the_books_table_is_that_of_the_rows() {
     let page = std::fs::read_to_string(&path).unwrap();
     let (before, rest) = page.split_once(BEGIN).unwrap();
     let (_, after) = rest.split_once(END).unwrap();
-    snapshot::fresh(path, format!("{before}{BEGIN}{}{END}{after}", table()));
+    diagnostic::snapshot::fresh(path, format!("{before}{BEGIN}{}{END}{after}", table()));
 }
 
 /// The arguments of `generate` by name. Its operation and `n` are in its signature.
@@ -41,7 +41,10 @@ fn the_arguments_of_python_are_the_rows() {
          from typing import Literal, TypedDict\n\n\n\
          class Parameters(TypedDict, total=False):\n    \"\"\"\n{doc}    \"\"\"\n\n{keys}"
     );
-    snapshot::fresh(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/rpu/_parameters.py"), page);
+    diagnostic::snapshot::fresh(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/rpu/_parameters.py"),
+        page,
+    );
 }
 
 #[test]

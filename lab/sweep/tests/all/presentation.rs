@@ -170,7 +170,10 @@ fn outputs(folder: &Path) -> String {
 }
 
 fn fresh(name: &str, folder: &Path) {
-    snapshot::fresh(format!("{}/tests/presentation/{name}.txt", env!("CARGO_MANIFEST_DIR")), outputs(folder));
+    diagnostic::snapshot::fresh(
+        format!("{}/tests/presentation/{name}.txt", env!("CARGO_MANIFEST_DIR")),
+        outputs(folder),
+    );
 }
 
 /// A failed point, one that has not run, one beyond the checked range, an ideal one, and two on the front.
@@ -361,7 +364,10 @@ fn composed_charts_show_the_points_of_folders_and_tables() {
         text += &compose(&[one.path(), two.path()], conditions, &composition).unwrap();
     }
     let text = text.replace(&names[0], "one").replace(&names[1], "two");
-    snapshot::fresh(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/presentation/composed.txt"), text);
+    diagnostic::snapshot::fresh(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/presentation/composed.txt"),
+        text,
+    );
 }
 
 /// The error of a chart of one folder or table.
