@@ -1,8 +1,8 @@
 //! Linear least squares.
 
-/// The x for which A x is next to b in the sum of squares, by Householder's reflections. `columns` are those of A:
-/// independent, each as long as b, and at most as many. Of columns that depend on each other, the result is no
-/// number or large.
+/// The x for which A x is next to b in the sum of squares, by Householder's reflections. `columns` are those
+/// of A: independent, each as long as b, and at most as many. Of columns that depend on each other, the
+/// result is no number or large.
 ///
 /// ```
 /// // The line 1 + 2 t through (0, 1), (1, 3) and (2, 5).

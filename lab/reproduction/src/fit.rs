@@ -451,9 +451,9 @@ impl Claims {
     }
 }
 
-/// Where the sum of squares of the residuals is least near `start`: the method of Levenberg and Marquardt. A step
-/// is the least-squares solution of the linear problem, held back by a multiple of the derivatives' lengths, and by a
-/// factor of e at most.
+/// Where the sum of squares of the residuals is least near `start`: the method of Levenberg and Marquardt. A
+/// step is the least-squares solution of the linear problem, held back by a multiple of the derivatives'
+/// lengths. It changes a constant by a factor of e at most.
 fn minimum(
     start: Vec<f64>,
     residuals: impl Fn(&[f64]) -> Result<Vec<f64>, FitError>,

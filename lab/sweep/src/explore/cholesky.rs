@@ -66,8 +66,8 @@ mod tests {
 
     #[test]
     fn a_factor_solves_and_has_the_determinant() {
-        // The least of the row and the column: its determinant is 1, and its inverse has 2 on the diagonal, 1 at
-        // the end, and -1 beside.
+        // The least of the row and the column: its determinant is 1, and its inverse has 2 on the diagonal, 1
+        // at the end, and -1 beside.
         let size = 21;
         let least = |row: usize| (0..=row).map(|column| (row.min(column) + 1) as f64).collect();
         let factor = Cholesky::new((0..size).map(least).collect()).unwrap();
