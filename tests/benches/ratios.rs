@@ -1,6 +1,6 @@
-//! The speed of the tools compared with other implementations of the same work, in one run: `cargo bench --bench
-//! ratios --features benches` prints a table; `-- --write` writes `reports/speed.md`. Without the feature, the
-//! column of `tfhe-ntt` is empty.
+//! The speed of the tools compared with other implementations of the same work, in one run: `cargo bench
+//! --bench ratios --features benches` prints a table; `-- --write` writes `reports/speed.md`. Without the
+//! feature, the column of `tfhe-ntt` is empty.
 //!
 //! The candidates take turns, and the best time of each counts: other load on the machine then
 //! changes the times, but hardly the ratios. Everything is single-threaded except the sweep.

@@ -1,7 +1,7 @@
 //! Hypervolumes: how much a front achieves, in one number.
 
-/// The volume of what is at least as large as some point, and smaller than the bound, in all coordinates. It is
-/// summed over slices between the last coordinates of points. The bound has a coordinate or more.
+/// The volume of what is at least as large as some point, and smaller than the bound, in all coordinates. It
+/// is summed over slices between the last coordinates of points. The bound has a coordinate or more.
 pub(super) fn hypervolume(points: &[&[f64]], bound: &[f64]) -> f64 {
     let last = bound.len() - 1;
     let mut points: Vec<&[f64]> = points.iter().copied().filter(|point| point[last] < bound[last]).collect();
