@@ -254,8 +254,9 @@ impl<'p> Renaming<'p> {
             Operation::AutomorphEvaluation(Galois { a, k, .. }) => {
                 let a = self.source(a);
                 match self.residues[a.index()] {
-                    // One limb of 512 words would move in less time than a kernel of its own takes. In launches
-                    // of several limbs, as programs have them, a kernel takes half of a movement for each.
+                    // One limb of 512 words would move in less time than a kernel of its own takes. In
+                    // launches of several limbs, as programs have them, a kernel takes half of a movement
+                    // for each.
                     Some(m) => self.automorphism(index, RingOperation::AutomorphismOfValues { k }, a, m),
                     None => self.node(
                         index,

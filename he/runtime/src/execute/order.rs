@@ -177,8 +177,8 @@ impl<'a> Progress<'a> {
         self.ready.len() - before
     }
 
-    /// Takes the results of a launch, and gives limbs that nobody reads any more to `free`. Returns the number
-    /// of tasks that become ready.
+    /// Takes the results of a launch, and gives limbs that nobody reads any more to `free`. Returns the
+    /// number of tasks that become ready.
     pub(super) fn finish(&mut self, index: usize, results: Vec<Words>, mut free: impl FnMut(Words)) -> usize {
         let launches = self.execution.launches;
         let launch = &launches.launches[index];
