@@ -151,7 +151,12 @@ pub(super) fn over_cpu(evaluation: &Evaluation) -> Figure {
             significant(fastest / paper(65536), 2),
             significant(1484.0 * PRINTED_US / fastest, 2)
         ),
-        drawing: plot::Figure { columns: 2, panel: (620, 440), panels: vec![over_openfhe, by_baseline] },
+        drawing: plot::Figure {
+            columns: 2,
+            panel: (620, 440),
+            panels: vec![over_openfhe, by_baseline],
+            basis: evaluation.basis(),
+        },
         table,
     }
 }

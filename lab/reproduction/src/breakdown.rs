@@ -121,6 +121,7 @@ pub(super) fn area_and_energy(evaluation: &Evaluation) -> Figure {
         ),
         drawing: plot::Figure {
             columns: 3,
+            basis: evaluation.basis(),
             panel: (440, 460),
             panels: vec![over_banks, over_hples, energy_panel],
         },

@@ -136,6 +136,7 @@ impl Measurements {
         });
         plot::Figure {
             columns: 1,
+            basis: evaluation.basis(),
             panel: (960, 420),
             panels: vec![Panel::Bars(Bars {
                 title: "The paper's program on the RPU (simulated) over our CPU transform (measured here)"

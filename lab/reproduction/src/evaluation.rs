@@ -281,6 +281,12 @@ impl Evaluation {
         }
     }
 
+    /// What all numbers rest on: the technologies of all machines.
+    pub(super) fn basis(&self) -> String {
+        let all = [&self.designs, &self.unoptimised, &self.multipliers, &self.crossbars, &self.sizes];
+        lab_sweep::basis(all.into_iter().flatten().map(|run| &run.report.machine))
+    }
+
     /// The multiplier latency in the machine of such a program, in cycles.
     pub(super) fn multiplier_latency(&self, code: Code) -> u32 {
         self.design(code, 128, 128).report.machine.hple.multiplier_latency_cycles

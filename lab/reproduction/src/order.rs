@@ -47,6 +47,7 @@ pub(super) fn optimised_against_unoptimised(evaluation: &Evaluation) -> Figure {
         ),
         drawing: plot::Figure {
             columns: 1,
+            basis: evaluation.basis(),
             panel: (960, 440),
             panels: vec![Panel::Bars(Bars {
                 title: "64K NTT at 128 VDM banks: programs that know the machine and one that does not"

@@ -125,6 +125,7 @@ pub(super) fn runtime_by_size(evaluation: &Evaluation) -> Figure {
         ),
         drawing: plot::Figure {
             columns: 1,
+            basis: evaluation.basis(),
             panel: (1080, 460),
             panels: vec![Panel::Bars(Bars {
                 title: "NTT on (128, 128): runtime, theory and off-chip transfer by ring size".into(),

@@ -57,7 +57,7 @@ pub(super) fn multiplier(evaluation: &Evaluation) -> Figure {
             share(Code::Paper),
             share(Code::Best)
         ),
-        drawing: plot::Figure { columns: 2, panel: (560, 420), panels },
+        drawing: plot::Figure { columns: 2, panel: (560, 420), panels, basis: evaluation.basis() },
         table,
     }
 }
@@ -102,7 +102,7 @@ pub(super) fn crossbars(evaluation: &Evaluation) -> Figure {
             share(Code::Paper),
             share(Code::Best)
         ),
-        drawing: plot::Figure { columns: 2, panel: (560, 420), panels },
+        drawing: plot::Figure { columns: 2, panel: (560, 420), panels, basis: evaluation.basis() },
         table,
     }
 }

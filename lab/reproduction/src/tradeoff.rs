@@ -81,7 +81,12 @@ pub(super) fn area_against_latency(evaluation: &Evaluation) -> Figure {
             significant(at(Code::Paper), 3),
             significant(at(Code::Best), 3)
         ),
-        drawing: plot::Figure { columns: 1, panel: (960, 600), panels: Code::BOTH.map(chart).into() },
+        drawing: plot::Figure {
+            columns: 1,
+            panel: (960, 600),
+            panels: Code::BOTH.map(chart).into(),
+            basis: evaluation.basis(),
+        },
         table,
     }
 }
@@ -124,7 +129,12 @@ pub(super) fn performance_per_area(evaluation: &Evaluation) -> Figure {
             best(Code::Paper),
             best(Code::Best)
         ),
-        drawing: plot::Figure { columns: 2, panel: (560, 360), panels: Code::BOTH.map(map).into() },
+        drawing: plot::Figure {
+            columns: 2,
+            panel: (560, 360),
+            panels: Code::BOTH.map(map).into(),
+            basis: evaluation.basis(),
+        },
         table,
     }
 }

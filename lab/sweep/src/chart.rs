@@ -3,7 +3,7 @@
 use super::record::Record;
 use super::scatter::{Designs, in_fitting_units};
 use super::view::{EXTRAPOLATED, SEARCHED, View, extrapolated, text};
-use plot::{Chart, Point};
+use plot::{Chart, Figure, Point};
 use std::convert::Infallible;
 
 /// The meaning of pale designs.
@@ -21,7 +21,7 @@ pub(super) fn designs<'v>(view: &'v View<'_>) -> Designs<'v, &'v Record> {
 }
 
 /// The first two objectives.
-pub(super) fn chart(view: &View<'_>) -> Chart {
+pub(super) fn chart(view: &View<'_>) -> Figure {
     let axes = view.goals.axes();
     let point = |record: &Record| {
         let [x, y] = axes.map(|measure| View::value(record, measure));
@@ -55,5 +55,7 @@ pub(super) fn chart(view: &View<'_>) -> Chart {
             .collect(),
         ..chart
     };
-    in_fitting_units(chart, axes.map(|measure| measure.name()))
+    let chart = in_fitting_units(chart, axes.map(|measure| measure.name()));
+    let basis = View::basis(view.records.iter().copied()).unwrap_or_default();
+    Figure { basis, ..chart.into() }
 }

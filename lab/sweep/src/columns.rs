@@ -1,10 +1,11 @@
 //! The columns of results: values of records by name, and which values are better.
 
+use super::basis::VBAR_AREA;
 use super::measure::Measure;
 use super::quantity::Better;
 use super::record::Record;
 use super::value::whole;
-use super::view::extrapolated;
+use super::view::{extrapolated, setting};
 use super::workload::TECHNOLOGY;
 use b512_asm::Pipe;
 use lab_run::RunReport;
@@ -13,6 +14,7 @@ use serde_json::Value;
 use sim::Clock;
 use sim::timing::Cause;
 use sim::{Area, Energy};
+use std::borrow::Cow;
 
 /// A column of results beyond the points' settings.
 pub(super) struct Column {
@@ -66,6 +68,7 @@ pub(super) fn columns() -> Vec<Column> {
     let mut columns: Vec<Column> = Measure::ALL.iter().map(measure).collect();
     columns.extend([
         Column::of_run(TECHNOLOGY, None, |r| Some(r.machine.technology_label())),
+        Column::new(VBAR_AREA, None, |r| setting(r, VBAR_AREA).map(Cow::into_owned)),
         Column::of_run("frequency_ghz", MORE, |r| Some(Clock::of(&r.machine).ghz())),
         Column::of_run("clock_binds", None, |r| Some(Clock::of(&r.machine).binds())),
         Column::of_run("beyond_reticle", None, |r| Some(r.beyond_reticle)),

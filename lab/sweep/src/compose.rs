@@ -12,6 +12,7 @@ pub use points::points;
 pub use pool::Pool;
 pub use request::Request;
 
+use super::basis::basis_of;
 use super::chart::PALE;
 use super::front;
 use super::journal::JournalError;
@@ -232,7 +233,8 @@ impl Pool {
         };
         // Room for all axes.
         let panel = (width, panels.iter().map(axes).max().map_or(height, |axes| height.max(100 + 46 * axes)));
-        Ok(Figure { columns: if several { 2 } else { 1 }, panel, panels })
+        let basis = basis_of(self.points.iter().map(|point| self.basis(point)));
+        Ok(Figure { columns: if several { 2 } else { 1 }, panel, panels, basis })
     }
 
     /// The chart with the full names of its columns.

@@ -33,6 +33,7 @@
 // A new instruction or pipe must not compile before every match over them treats it.
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 
+mod basis;
 mod chart;
 mod check;
 mod checksums;
@@ -78,6 +79,7 @@ mod verify;
 mod view;
 mod workload;
 
+pub use basis::basis;
 pub use condition::Condition;
 pub use data::Data;
 pub use definition::{Definition, FIG4, ScheduleFor};

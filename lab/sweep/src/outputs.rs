@@ -19,7 +19,7 @@ use super::view::{
 use super::workload::Workload;
 use diagnostic::printable;
 use lab_run::files;
-use plot::{Chart, PlotError};
+use plot::{Figure, PlotError};
 use rayon::prelude::*;
 use serde_json::Value;
 use sim::Clock;
@@ -245,7 +245,7 @@ impl<'r> Outputs<'r> {
     }
 
     /// The chart of a group, if a point of it ran.
-    fn chart(&self, group: &Group, shown: &Shown) -> Option<Chart> {
+    fn chart(&self, group: &Group, shown: &Shown) -> Option<Figure> {
         (group.ran > 0).then(|| chart(&self.view(group, shown)))
     }
 
@@ -253,7 +253,7 @@ impl<'r> Outputs<'r> {
     fn charts_and_page(&self, shown: &Shown) -> Result<Vec<(String, Vec<u8>)>, PlotError> {
         let draw = |group: &Group| {
             let Some(chart) = self.chart(group, shown) else { return Ok(None) };
-            let (svg, png) = rayon::join(|| plot::svg(&chart), || plot::png(&chart));
+            let (svg, png) = rayon::join(|| chart.svg(), || chart.png());
             Ok(Some((svg?, png?)))
         };
         let charts: Vec<Option<(String, Vec<u8>)>> =
@@ -293,7 +293,8 @@ impl<'r> Outputs<'r> {
             let view = self.view(group, &none);
             let front = self.results.read(&group.front)?;
             let shared = front.first().and_then(|(.., record)| view.shared(record));
-            for note in shared.into_iter().chain(view.notes()) {
+            let basis = View::basis(front.iter().map(|(.., record)| record));
+            for note in shared.into_iter().chain(basis).chain(view.notes()) {
                 text += &format!("{note}\n");
             }
             let members = group.members.len();

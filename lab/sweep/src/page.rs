@@ -50,6 +50,7 @@ pub(super) fn page(results: &Results, sections: &[(View<'_>, Option<&str>)]) -> 
                 div.interactive id=(format!("chart-{index}")) {}
             }
             @if let Some(shared) = view.records.iter().find_map(|record| view.shared(record)) { p { (shared) "." } }
+            @if let Some(basis) = View::basis(view.records.iter().copied()) { p { (basis) "." } }
             @for note in view.notes() { p { (note) "." } }
             @if view.hidden() > 0 {
                 @let (shown, all) = view.beside_front();

@@ -1,5 +1,6 @@
 //! The presentation of a sweep: its values and their names.
 
+use super::basis::basis;
 use super::front::{Constraint, Goals};
 use super::key::PointKey;
 use super::manifest::Manifest;
@@ -7,9 +8,8 @@ use super::measure::Measure;
 use super::parameter::PARAMETERS;
 use super::record::Record;
 use super::value::{ABSENT, plain};
-use super::workload::{TECHNOLOGY, Workload};
+use super::workload::Workload;
 use serde_json::Value;
-use sim::machine::VbarArea;
 use sim::machine::table::{Effect, Key, Rest};
 use sim::{Area, Machine};
 use std::borrow::Cow;
@@ -56,6 +56,13 @@ impl View<'_> {
         self.points - self.records.len()
     }
 
+    /// What the numbers of records rest on; nothing if none has a machine.
+    pub(super) fn basis<'r>(records: impl IntoIterator<Item = &'r Record>) -> Option<String> {
+        let reports = records.into_iter().filter_map(|record| record.report.as_ref());
+        let mut machines = reports.map(|report| &report.machine).peekable();
+        machines.peek().is_some().then(|| basis(machines))
+    }
+
     /// Remarks on axes that cost nothing, or whose cost no model covers, and on the front.
     pub(super) fn notes(&self) -> Vec<String> {
         cost_notes(self.varying.iter().copied())
@@ -78,10 +85,8 @@ impl View<'_> {
         let choices = choices.filter_map(|choice| {
             Some(format!("{} {}", choice.name, plain(Some(record.point.get(choice.name)?))))
         });
-        let technology = is_shared(TECHNOLOGY).then(|| technology_text(&report.machine));
         let name = std::iter::once(report.machine.name.clone());
-        let parts = name.chain(technology).chain(machine).chain(choices);
-        Some(parts.collect::<Vec<_>>().join(", "))
+        Some(name.chain(machine).chain(choices).collect::<Vec<_>>().join(", "))
     }
 
     /// Whether a record exceeds a constraint.
@@ -98,15 +103,6 @@ impl View<'_> {
     pub(super) fn value(record: &Record, measure: Measure) -> Option<f64> {
         record.outcome().costs.map(|costs| measure.of(&costs))
     }
-}
-
-/// The technology of a machine, with the source of the vector crossbar's area.
-fn technology_text(machine: &Machine) -> String {
-    let source = match machine.technology.vbar_area {
-        VbarArea::Claim => "the paper's claim",
-        VbarArea::Structure => "structure",
-    };
-    format!("technology {}, the vector crossbar's area by {source}", machine.technology_label())
 }
 
 /// Remarks on those of some keys that cost nothing, or whose cost no model covers.

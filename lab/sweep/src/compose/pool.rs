@@ -2,6 +2,7 @@
 
 use super::table::{KEY, LEADING, Table};
 use super::{ComposeError, Condition, MAX_POINTS};
+use crate::basis::VBAR_AREA;
 use crate::columns::{Column, columns};
 use crate::front::{Goals, is_ideal};
 use crate::manifest::{Manifest, Reference};
@@ -17,6 +18,7 @@ use crate::workload::{TECHNOLOGY, Workload};
 use diagnostic::Diagnostic;
 use serde_json::Value;
 use sim::Area;
+use sim::machine::VbarArea;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -264,6 +266,13 @@ impl Pool {
     /// The display text of a point's value in a column.
     pub(super) fn text(&self, row: &Row, name: &str) -> String {
         self.value(row, name).map_or_else(|| ABSENT.to_owned(), |value| plain(Some(&value)))
+    }
+
+    /// The technology of a point, and the source of the area of its vector crossbar, if they are known.
+    pub(super) fn basis(&self, row: &Row) -> (Option<String>, Option<VbarArea>) {
+        let technology = self.value(row, TECHNOLOGY).map(|name| plain(Some(&name)));
+        let source = self.value(row, VBAR_AREA).and_then(|source| serde_json::from_value(source).ok());
+        (technology, source)
     }
 
     /// The better values of a column; `None` for settings, and for results of which neither less nor more is
