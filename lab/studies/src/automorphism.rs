@@ -152,7 +152,7 @@ fn table_cycles(n: u32, machine: &Machine) -> f64 {
 }
 
 /// The ways over degrees, for each mapping.
-fn chart() -> Figure {
+fn chart(basis: String) -> Figure {
     let panel = |&(mapping, name): &(BankMapping, &str)| {
         let machine = machine(PAPER, mapping);
         let vectors = |n: u32| f64::from(n / machine.vector_length());
@@ -174,16 +174,18 @@ fn chart() -> Figure {
             series,
         })
     };
-    Figure { columns: 2, panel: (560, 420), panels: MAPPINGS.iter().map(panel).collect() }
+    Figure { columns: 2, panel: (560, 420), panels: MAPPINGS.iter().map(panel).collect(), basis }
 }
 
 pub(crate) fn files() -> Files {
     let paper = machine(PAPER, BankMapping::Xor);
     let machines = MACHINES.iter().flat_map(|&size| MAPPINGS.map(|(mapping, name)| (size, mapping, name)));
     let machines: Vec<_> = machines.collect();
+    let basis = lab_sweep::basis([&paper]);
     let page = fill(
         include_str!("automorphism.md"),
         &[
+            ("basis", &basis),
             ("transform", &format!("{:.0}", transform_cycles(LARGEST, &paper))),
             ("root_mib", &format!("{:.1}", mib(LARGEST, &paper))),
             ("root_cycles", &format!("{:.0}", table_cycles(LARGEST, &paper))),
@@ -191,7 +193,7 @@ pub(crate) fn files() -> Files {
             ("machines", &lines(machines.par_iter().map(row).collect::<Vec<_>>())),
         ],
     );
-    Ok(vec![text("reports/automorphism.md", page), text("reports/automorphism.svg", chart().svg()?)])
+    Ok(vec![text("reports/automorphism.md", page), text("reports/automorphism.svg", chart(basis).svg()?)])
 }
 
 /// The ways and several exponents, at the largest degree.

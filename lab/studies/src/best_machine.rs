@@ -211,6 +211,7 @@ impl Search {
         let page = fill(
             include_str!("best_machine.md"),
             &[
+                ("basis", &lab_sweep::basis(runs.iter().map(|run| &run.machine))),
                 ("task", task),
                 ("origin", &origin.trim_end()),
                 ("name", name),

@@ -3,6 +3,7 @@
 
 use crate::design::{Design, failures};
 use crate::page::{Fault, Files, fill, lines, records_of, text};
+use lab_sweep::basis;
 
 /// The limits of the RPU without its off-chip memory.
 const AREA_MM2: f64 = 30.0;
@@ -109,6 +110,7 @@ pub(crate) fn files() -> Files {
     let page = fill(
         include_str!("budget.md"),
         &[
+            ("basis", &basis(products.iter().map(|product| product.design.machine()))),
             ("points", &records.len()),
             ("failures", &failures(records.len(), products.len())),
             ("area", &AREA_MM2),

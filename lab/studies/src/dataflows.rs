@@ -291,11 +291,17 @@ pub(crate) fn files() -> Files {
         let [oc, oct, ocs] = ["oc", "oct", "ocs"].map(|dataflow| results.gain(dataflow));
         format!("| {} | {oc:.2} | {oct:.2} | {ocs:.2} |", results.subject.title)
     });
+    let studies = results.iter().flat_map(|results| &results.studies);
+    let basis = lab_sweep::basis(studies.map(|study| &study.machine));
     let page = fill(
         include_str!("dataflows.md"),
-        &[("sets", &lines(results.iter().map(Results::section))), ("gains", &lines(gains))],
+        &[
+            ("basis", &basis),
+            ("sets", &lines(results.iter().map(Results::section))),
+            ("gains", &lines(gains)),
+        ],
     );
     let panels = results.iter().flat_map(Results::panels).collect();
-    let figure = Figure { columns: 2, panel: (560, 400), panels };
+    let figure = Figure { columns: 2, panel: (560, 400), panels, basis };
     Ok(vec![text("reports/dataflows.md", page), text("reports/dataflows.svg", figure.svg()?)])
 }

@@ -157,12 +157,18 @@ pub(crate) fn files() -> Files {
         .zip(&programs)
         .map(|((name, set, ..), (_, times))| panel(&format!("{name}, {set}"), "Time (ms)", times))
         .collect();
-    let chart = Figure { columns: 2, panel: (480, 360), panels };
+    let basis = lab_sweep::basis([&machine(HPLES[0], WIDTHS[0], "vdm.size_mib=16")?]);
+    let chart = Figure { columns: 2, panel: (480, 360), panels, basis: basis.clone() };
     let rows = programs.into_iter().flat_map(|(rows, _)| rows);
     let areas = HPLES.into_iter().map(area_row).collect::<Result<Vec<_>, Fault>>()?;
     let page = fill(
         include_str!("front_end.md"),
-        &[("kernels", &lines(kernels)), ("programs", &lines(rows)), ("areas", &lines(areas))],
+        &[
+            ("basis", &basis),
+            ("kernels", &lines(kernels)),
+            ("programs", &lines(rows)),
+            ("areas", &lines(areas)),
+        ],
     );
     Ok(vec![text("reports/front-end.md", page), text("reports/front-end.svg", chart.svg()?)])
 }

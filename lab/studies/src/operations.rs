@@ -2,6 +2,7 @@
 
 use crate::design::most;
 use crate::page::{Fault, Files, fill, lines, repository, text};
+use lab_sweep::basis;
 use programs::{Generator, Options, ParameterSet, find_dataflow, find_program, generate};
 use ring_program::RingProgram;
 use runtime::{Keys, Report, Runtime};
@@ -47,9 +48,11 @@ pub(crate) fn machines(names: &[&str]) -> Result<String, Fault> {
         ))
     };
     let rows = names.iter().map(row).collect::<Result<Vec<_>, Fault>>()?;
+    let machines = names.iter().map(|name| machine(name)).collect::<Result<Vec<_>, Fault>>()?;
     Ok(format!(
-        "{}\n\nEach is built in, `paper` as `rpu-128x128`: `rpu run P.fhetch --machine narrow`.",
-        lines(rows)
+        "{}\n\n{}. Each machine is built in, `paper` as `rpu-128x128`: `rpu run P.fhetch --machine narrow`.",
+        lines(rows),
+        basis(&machines)
     ))
 }
 

@@ -1,7 +1,7 @@
 //! The word width and the vector length for a modulus of 1,600 bits: `reports/words.md`.
 
 use crate::page::{Files, fill, lines, records_of, text};
-use lab_sweep::Record;
+use lab_sweep::{Record, basis};
 use plot::{Figure, Line, Lines, Panel};
 use sim::Clock;
 
@@ -70,7 +70,7 @@ fn best(designs: &[Design], word_bits: u32, length: u32, merit: fn(&Design) -> f
     *these.max_by(|a, b| merit(a).total_cmp(&merit(b))).expect("each pair has a design")
 }
 
-fn chart(designs: &[Design]) -> Figure {
+fn chart(designs: &[Design], basis: String) -> Figure {
     let panel = |title: &str, merit: fn(&Design) -> f64| {
         let line = |word_bits: u32| Line {
             label: format!("{word_bits} bits"),
@@ -89,22 +89,25 @@ fn chart(designs: &[Design]) -> Figure {
         })
     };
     let panels = vec![panel("Data on chip", Design::on_chip), panel("Data in the HBM", Design::off_chip)];
-    Figure { columns: 2, panel: (560, 420), panels }
+    Figure { columns: 2, panel: (560, 420), panels, basis }
 }
 
 pub(crate) fn files() -> Files {
-    let designs: Vec<Design> = records_of("configs/sweeps/words.toml")?.iter().map(Design::of).collect();
+    let records = records_of("configs/sweeps/words.toml")?;
+    let basis = basis(records.iter().filter_map(|record| Some(&record.report.as_ref()?.machine)));
+    let designs: Vec<Design> = records.iter().map(Design::of).collect();
     let [on_chip, off_chip] = [Design::on_chip, Design::off_chip].map(|merit| table(&designs, merit));
     let page = fill(
         include_str!("words.md"),
         &[
+            ("basis", &basis),
             ("first_on_chip", &on_chip[0]),
             ("on_chip", &on_chip[1]),
             ("first_off_chip", &off_chip[0]),
             ("off_chip", &off_chip[1]),
         ],
     );
-    Ok(vec![text("reports/words.md", page), text("reports/words.svg", chart(&designs).svg()?)])
+    Ok(vec![text("reports/words.md", page), text("reports/words.svg", chart(&designs, basis).svg()?)])
 }
 
 /// The design that does best, and the rows of all words and vector lengths.

@@ -25,3 +25,23 @@ fn every_page_exists_names_its_study_and_is_in_the_list_of_generated_files() {
     }
     assert!(list.lines().count() >= 10, "{list}");
 }
+
+/// Clocks, areas and energies are those of a technology. Charts of the debugger's screen have none.
+#[test]
+fn every_committed_chart_says_which_technology_its_numbers_rest_on() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut charts = 0;
+    for folder in ["reports", "reports/he", "reports/paper", "reports/gpu", "docs/book/src/img"] {
+        for entry in fs::read_dir(root.join(folder)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_none_or(|extension| extension != "svg") || path.ends_with("debug.svg") {
+                continue;
+            }
+            let svg = fs::read_to_string(&path).expect("a chart");
+            let says = ["Technolog", "vector crossbar"].iter().all(|part| svg.contains(part));
+            assert!(says, "{} does not name a technology and the source of its crossbar", path.display());
+            charts += 1;
+        }
+    }
+    assert!(charts >= 20, "{charts}");
+}
