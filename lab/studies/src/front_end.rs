@@ -35,7 +35,7 @@ fn machine(hples: u32, width: u32, change: &str) -> Result<Machine, Fault> {
         format!("hple.count={hples}"),
         format!("vdm.banks={hples}"),
         format!("frontend.width={width}"),
-        "hbm.stacks=4".to_owned(),
+        "hbm.stacks=8".to_owned(),
         change.to_owned(),
     ];
     changed_machine("narrow", &changes.each_ref().map(String::as_str))
