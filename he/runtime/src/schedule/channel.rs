@@ -2,8 +2,7 @@
 
 use crate::schedule::time::{Interval, Time};
 use sim::machine::Hbm;
-use std::collections::BTreeMap;
-use std::ops::Bound::{Excluded, Unbounded};
+use std::ops::Range;
 
 /// The bytes of a burst: a transfer has whole bursts, and is cut between them.
 pub(crate) const BURST_BYTES: u64 = 32;
@@ -27,8 +26,9 @@ pub(crate) struct Channel {
     latency: Time,
     /// The time of both turns of a write.
     turns: Time,
-    /// The beginnings of idle intervals before `free`, by their ends.
-    idle: BTreeMap<Time, Time>,
+    /// The idle intervals before `free` that a burst fits, in order. Most transfers are ready late, and take
+    /// one of the last.
+    idle: Vec<Interval>,
     /// The channel is idle from here on.
     free: Time,
     busy: Time,
@@ -44,7 +44,7 @@ impl Channel {
 
     /// A channel of this bandwidth, without bursts, latency and turns.
     pub(crate) fn at(gb_per_s: f64) -> Self {
-        let (idle, burst) = (BTreeMap::new(), (1, Time(1)));
+        let (idle, burst) = (Vec::new(), (1, Time(1)));
         let [latency, turns, free, busy] = [Time::ZERO; 4];
         Self { gb_per_s, burst, latency, turns, idle, free, busy }
     }
@@ -65,51 +65,62 @@ impl Channel {
         let bytes = bytes.next_multiple_of(burst_bytes);
         let mut left = Time::from_ns(bytes as f64 / self.gb_per_s) + turns;
         self.busy += left;
-        let (mut first, mut next) = (None, ready);
-        while let Some((&end, begin)) = self.idle.range_mut((Excluded(next), Unbounded)).next() {
-            let idle = *begin;
-            let from = idle.max(ready);
-            let room = end - from;
+        let (mut first, mut end) = (None, ready);
+        // The intervals that are used, and what is left of them.
+        let mut used = self.first_idle(ready);
+        let mut rest = [None; 2];
+        while left > Time::ZERO && used.end < self.idle.len() {
+            let idle = self.idle[used.end];
+            used.end += 1;
+            let from = idle.begin.max(ready);
+            let room = idle.end - from;
             let part = if left <= room && room >= burst { left } else { room.whole(burst) };
-            next = end;
-            if part > Time::ZERO {
-                let to = from + part;
-                first = first.or(Some(from));
-                left = left - part;
-                if end > to && end - to >= burst {
-                    *begin = to;
-                } else {
-                    self.idle.remove(&end);
-                }
-                self.keep(idle, from);
-                if left == Time::ZERO {
-                    next = to;
-                    break;
-                }
+            if part == Time::ZERO {
+                // No burst fits behind `ready` into the first one.
+                used.start = used.end;
+                continue;
+            }
+            end = from + part;
+            first = first.or(Some(from));
+            left = left - part;
+            rest[0] = rest[0].or(self.fitting(idle.begin, from));
+            if left == Time::ZERO {
+                rest[1] = self.fitting(end, idle.end);
+            } else {
                 // No burst fits the rest of the interval.
-                self.busy += end - to;
+                self.busy += idle.end - end;
             }
         }
-        let mut end = next;
+        for rest in rest.into_iter().flatten() {
+            match used.next() {
+                Some(place) => self.idle[place] = rest,
+                None => self.idle.insert(used.start, rest),
+            }
+        }
+        self.idle.drain(used);
         if left > Time::ZERO {
             let from = self.free.max(ready);
-            self.keep(self.free, from);
+            self.idle.extend(self.fitting(self.free, from));
             (first, end) = (first.or(Some(from)), from + left);
             self.free = end;
         }
         Interval { begin: first.unwrap_or(ready), end: end + self.latency }
     }
 
-    /// Keeps an idle interval.
-    fn keep(&mut self, begin: Time, end: Time) {
-        if self.fits(begin, end) {
-            self.idle.insert(end, begin);
+    /// The place of the first idle interval that ends after a time, as an empty range.
+    fn first_idle(&self, time: Time) -> Range<usize> {
+        let mut late = 1;
+        while late < self.idle.len() && self.idle[self.idle.len() - late].end > time {
+            late *= 2;
         }
+        let from = self.idle.len().saturating_sub(late);
+        let place = from + self.idle[from..].partition_point(|idle| idle.end <= time);
+        place..place
     }
 
-    /// Whether a burst fits an interval. None fits that between two ends of time, where sums saturate.
-    fn fits(&self, begin: Time, end: Time) -> bool {
-        end > begin && end - begin >= self.burst.1
+    /// An interval if a burst fits it. None fits that between two ends of time, where sums saturate.
+    fn fitting(&self, begin: Time, end: Time) -> Option<Interval> {
+        (end > begin && end - begin >= self.burst.1).then_some(Interval { begin, end })
     }
 }
 

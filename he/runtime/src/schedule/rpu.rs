@@ -54,6 +54,8 @@ struct Fetched {
 pub(crate) struct Rpu<'m> {
     machine: &'m Machine,
     ghz: f64,
+    /// The part of the accesses to the banks that a busy channel leaves to kernels.
+    left_beside_channel: f64,
     pub(crate) memory: Memory,
     /// For each item, the launches that use it, and the number of them that are past.
     pub(crate) uses: Uses,
@@ -92,9 +94,12 @@ impl<'m> Rpu<'m> {
         records: Records,
     ) -> Self {
         let ghz = Clock::of(machine).ghz();
+        let words_per_ns = 8.0 * machine.hbm.sustained_gb_per_s() / f64::from(machine.isa.word_bits);
+        let share = words_per_ns / ghz / accesses_per_cycle(machine) as f64;
         Self {
             machine,
             ghz,
+            left_beside_channel: (1.0 - share).max(0.0),
             memory: Memory::new(vdm, machine.instruction_set(), items, records.events),
             uses,
             link: Link::new(machine, records),
@@ -311,10 +316,7 @@ impl<'m> Rpu<'m> {
         let machine = self.machine;
         let words = (8 * std::mem::take(&mut self.link.moved)).div_ceil(machine.isa.word_bits.into());
         let with_words = kernel.bank_cycles + words.div_ceil(accesses_per_cycle(machine));
-        // The channel's share of the accesses while it is busy.
-        let words_per_ns = 8.0 * machine.hbm.sustained_gb_per_s() / f64::from(machine.isa.word_bits);
-        let share = words_per_ns / self.ghz / accesses_per_cycle(machine) as f64;
-        let while_busy = (kernel.bank_cycles as f64 / (1.0 - share).max(0.0)).ceil();
+        let while_busy = (kernel.bank_cycles as f64 / self.left_beside_channel).ceil();
         if with_words as f64 > while_busy { while_busy as u64 } else { with_words }
     }
 
