@@ -37,7 +37,7 @@ pub(crate) enum Task {
     /// An operation on two values, or on a value and a scalar, coefficient by coefficient.
     Elementwise { op: Elementary, a: ValueId, by: By, modulus: ModulusIndex },
     /// An operation of the registry; transforms have a root of unity.
-    Operation { operation: RingOperation, a: ValueId, root: Option<u128>, modulus: ModulusIndex },
+    Operation { operation: RingOperation, a: ValueId, root: Option<ConstantId>, modulus: ModulusIndex },
     /// A movement of the words of `a`; negated words come from `negative`.
     Permute { permutation: Permutation, a: ValueId, negative: Option<ValueId> },
 }
@@ -55,8 +55,12 @@ pub(crate) enum Elementary {
 pub(crate) enum By {
     Value(ValueId),
     /// A residue of the operation's modulus.
-    Scalar(u128),
+    Scalar(ConstantId),
 }
+
+/// A scalar or a root of a flow. Flows have millions of nodes, so these hold an index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ConstantId(u32);
 
 impl Elementary {
     /// The step of a kernel. Without `b`, the second operand is a scalar.
@@ -94,9 +98,11 @@ pub(crate) struct Node {
 }
 
 /// The dataflow of a program.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Flow {
     pub(crate) nodes: Vec<Node>,
+    /// The scalars and the roots of the nodes.
+    pub(crate) constants: Vec<u128>,
     /// The values of the inputs that the program depends on.
     pub(crate) inputs: Vec<(Limb, ValueId)>,
     /// The values of the outputs' limbs, in the order of [`RingProgram::outputs`].
@@ -131,6 +137,18 @@ impl Flow {
         flow.finish(outputs, order)
     }
 
+    /// The same without its nodes, which take as much memory as the program.
+    pub(crate) fn without_nodes(&self) -> Self {
+        let Self { inputs, outputs, values, renamed, unused, nodes: _, constants: _ } = self;
+        let (nodes, constants, inputs, outputs) = (Vec::new(), Vec::new(), inputs.clone(), outputs.clone());
+        Self { nodes, constants, inputs, outputs, values: *values, renamed: *renamed, unused: *unused }
+    }
+
+    /// The scalar or the root.
+    pub(crate) fn constant(&self, constant: ConstantId) -> u128 {
+        self.constants[constant.0 as usize]
+    }
+
     /// The number of reads of each value, where an output counts as one read.
     pub(crate) fn reads(&self) -> Vec<u32> {
         let mut reads = vec![0; self.values];
@@ -148,6 +166,7 @@ struct Renaming<'p> {
     /// For each value, a modulus of whose residues it consists, if one is known.
     residues: Vec<Option<ModulusIndex>>,
     nodes: Vec<Node>,
+    constants: Vec<u128>,
     inputs: Vec<(Limb, ValueId)>,
 }
 
@@ -158,6 +177,7 @@ impl<'p> Renaming<'p> {
             current: vec![None; program.limbs().len()],
             residues: vec![None],
             nodes: Vec::with_capacity(program.operations().len()),
+            constants: Vec::new(),
             inputs: Vec::new(),
         };
         let moduli = input_moduli(program);
@@ -198,6 +218,11 @@ impl<'p> Renaming<'p> {
         value == ValueId::ZERO || of.is_some_and(|of| self.modulus(of) <= self.modulus(m))
     }
 
+    fn constant(&mut self, value: u128) -> ConstantId {
+        self.constants.push(value);
+        ConstantId(u32::try_from(self.constants.len() - 1).expect("fewer constants"))
+    }
+
     fn node(&mut self, operation: usize, task: Task, residues: Option<ModulusIndex>) -> ValueId {
         let result = self.value(residues);
         self.nodes.push(Node { operation: operation as u32, result, task });
@@ -229,6 +254,8 @@ impl<'p> Renaming<'p> {
             Operation::AutomorphEvaluation(Galois { a, k, .. }) => {
                 let a = self.source(a);
                 match self.residues[a.index()] {
+                    // One limb of 512 words would move in less time than a kernel of its own takes. In
+                    // launches of several, as programs have them, a kernel takes half of it for each.
                     Some(m) => self.automorphism(index, RingOperation::AutomorphismOfValues { k }, a, m),
                     None => self.node(
                         index,
@@ -273,19 +300,21 @@ impl<'p> Renaming<'p> {
             std::mem::swap(&mut a, &mut b);
         }
         if !self.is_reduced(b, m) {
-            b = self.elementwise(index, Elementary::Multiply, (b, By::Scalar(1)), m);
+            let one = By::Scalar(self.constant(1));
+            b = self.elementwise(index, Elementary::Multiply, (b, one), m);
         }
         self.elementwise(index, Elementary::Multiply, (a, By::Value(b)), m)
     }
 
     fn with_scalar(&mut self, index: usize, op: Elementary, Scalar { a, scalar, m, .. }: Scalar) -> ValueId {
         let scalar = self.program.constants().value(scalar) % self.modulus(m);
-        self.elementwise(index, op, (self.source(a), By::Scalar(scalar)), m)
+        let scalar = By::Scalar(self.constant(scalar));
+        self.elementwise(index, op, (self.source(a), scalar), m)
     }
 
     fn negative(&mut self, index: usize, a: ValueId, m: ModulusIndex) -> ValueId {
-        let minus_one = self.modulus(m) - 1;
-        self.elementwise(index, Elementary::Multiply, (a, By::Scalar(minus_one)), m)
+        let minus_one = By::Scalar(self.constant(self.modulus(m) - 1));
+        self.elementwise(index, Elementary::Multiply, (a, minus_one), m)
     }
 
     fn transform(
@@ -294,7 +323,7 @@ impl<'p> Renaming<'p> {
         operation: RingOperation,
         Transform { a, root, m, .. }: Transform,
     ) -> ValueId {
-        let (a, root) = (self.source(a), Some(self.program.root(root, m)));
+        let (a, root) = (self.source(a), Some(self.constant(self.program.root(root, m))));
         self.node(index, Task::Operation { operation, a, root, modulus: m }, Some(m))
     }
 
@@ -315,7 +344,7 @@ impl<'p> Renaming<'p> {
     }
 
     fn finish(self, outputs: &[&[Limb]], order: Order) -> Flow {
-        let Self { program, current, residues, mut nodes, inputs } = self;
+        let Self { program, current, residues, mut nodes, constants, inputs } = self;
         let value =
             |limb: &Limb| current[limb.index()].expect("a valid program has the values of its outputs");
         let outputs: Vec<Vec<ValueId>> =
@@ -342,6 +371,7 @@ impl<'p> Renaming<'p> {
                 Order::Program => nodes,
                 Order::Modulus => order::by_modulus(nodes, &residues),
             },
+            constants,
             inputs,
             outputs,
             values: residues.len(),
@@ -378,4 +408,15 @@ fn by_part(mut nodes: Vec<Node>, values: usize) -> Vec<Node> {
     }
     nodes.sort_by_cached_key(|node| first(&mut earlier, node.result.0));
     nodes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Node;
+
+    #[test]
+    fn nodes_are_small() {
+        // Flows have millions of them.
+        assert!(size_of::<Node>() <= 32, "{}", size_of::<Node>());
+    }
 }

@@ -29,14 +29,14 @@ mod group;
 pub mod kernels;
 mod limits;
 
-pub use self::calls::lift_program;
+pub use self::calls::lift_calls;
 pub use self::facts::{Resource, bank_cycles};
 use self::group::{Group, Line, position};
 pub use self::limits::Limits;
 pub(crate) use self::limits::is_short;
 use crate::flow::operation::{Batch, RingOperation, RingParameters};
 use crate::flow::permute::Permutation;
-use crate::flow::{By, Elementary, Flow, Node, Task, ValueId};
+use crate::flow::{By, ConstantId, Elementary, Flow, Node, Task, ValueId};
 use codegen::elementwise::{Elementwise, Operand, Step};
 use ring_program::{ModulusIndex, RingProgram};
 use rustc_hash::FxHashMap;
@@ -153,7 +153,7 @@ impl Launches {
         lifted.map(u64::from).sum()
     }
 
-    fn push(&mut self, draft: Draft) {
+    fn push(&mut self, draft: Draft, flow: &Flow) {
         let end = |list: usize| u32::try_from(list).expect("fewer operands");
         let starts =
             [self.values.len(), self.moduli.len(), self.scalars.len(), self.operations.len()].map(end);
@@ -161,7 +161,7 @@ impl Launches {
         let count = end(sources.len());
         self.values.extend(sources.into_iter().chain(results));
         self.moduli.extend(moduli);
-        self.scalars.extend(scalars);
+        self.scalars.extend(scalars.into_iter().map(|scalar| flow.constant(scalar)));
         self.operations.extend(operations);
         self.launches.push(Launch {
             work,
@@ -189,7 +189,7 @@ struct Draft {
     sources: Vec<ValueId>,
     results: Vec<ValueId>,
     moduli: Vec<ModulusIndex>,
-    scalars: Vec<u128>,
+    scalars: Vec<ConstantId>,
     operations: Vec<Executed>,
 }
 
@@ -213,7 +213,7 @@ pub fn lift(flow: &Flow, limits: Limits) -> Launches {
     for nodes in by_stage(flow, limits.window) {
         nodes.into_iter().for_each(|node| lifting.add(node));
     }
-    lifting.finish()
+    lifting.finish(flow)
 }
 
 /// For each value, the last one of its sum: of the elementwise lines from it on, each of which alone reads
@@ -328,7 +328,7 @@ impl Lifting {
         node: &Node,
         operation: RingOperation,
         a: ValueId,
-        (modulus, root): (ModulusIndex, Option<u128>),
+        (modulus, root): (ModulusIndex, Option<ConstantId>),
     ) {
         self.read(a, u32::MAX);
         let newest = self.batches.get(&operation).copied();
@@ -476,7 +476,7 @@ impl Lifting {
         }
     }
 
-    fn finish(self) -> Launches {
+    fn finish(self, flow: &Flow) -> Launches {
         let mut launches = Launches::default();
         let mut known = FxHashMap::default();
         for draft in self.drafts {
@@ -490,7 +490,7 @@ impl Lifting {
                     })
                 }),
             };
-            launches.push(draft);
+            launches.push(draft, flow);
         }
         launches
     }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! * [`flow`]: values in place of limbs that are written again and again, in an order of lines: a [`Flow`].
-//! * [`launches`]: most of them for many lines, by [`lift()`]; [`lift_program()`] lifts each function of a
+//! * [`launches`]: most of them for many lines, by [`lift()`]; [`lift_calls()`] lifts each function of a
 //!   program with calls once. [`Kernels`] are generated and timed once for a machine.
 //! * [`mapping`]: all that is chosen on this way. A search finds a [`Mapping`], or the user gives one.
 //! * [`schedule`]: a [`Plan`] times all launches, and all transfers to and from the off-chip memory: a
@@ -39,7 +39,7 @@ pub use codegen::Merit;
 pub use execute::{Execution, Fault, NotReduced};
 pub use flow::Flow;
 pub use launches::kernels::Kernels;
-pub use launches::{Launches, Limits, bank_cycles, lift, lift_program};
+pub use launches::{Launches, Limits, bank_cycles, lift, lift_calls};
 pub use mapping::Mapping;
 pub use report::{Entry, Load, Owner, Part, Profile, Report, TRACKS, limit, resource_label};
 pub use run::{Choice, Lifted, RunError, Runtime};

@@ -7,7 +7,7 @@ use crate::execute::{Execution, Fault, LaunchError};
 use crate::flow::Flow;
 use crate::known::Known;
 use crate::launches::kernels::{Kernels, Timed};
-use crate::launches::{Launch, Launches, Limits, Work, lift_program};
+use crate::launches::{Launch, Launches, Limits, Work, lift, lift_calls};
 use crate::mapping::{Batch, Candidates, Effort, Mapping, Order, Search, descend};
 use crate::report::Report;
 use crate::schedule::traffic::{Keys, Sources};
@@ -27,6 +27,8 @@ pub struct Lifted<'p> {
     program: &'p RingProgram,
     /// Where recipes come from.
     plan: PlanChoice,
+    /// The flows of a program without calls, with their nodes: batches share them.
+    flows: Known<Order, Arc<Flow>>,
     /// By the parts of a mapping that decide on launches: that of [`Mapping::START`] first.
     liftings: Known<(Order, Batch), Result<Arc<Lifting>, RunError>>,
 }
@@ -57,7 +59,7 @@ impl<'p> Lifted<'p> {
     }
 
     fn with_plan(program: &'p RingProgram, machine: &Machine, plan: PlanChoice) -> Result<Self, RunError> {
-        let lifted = Self { program, plan, liftings: Known::new() };
+        let lifted = Self { program, plan, flows: Known::new(), liftings: Known::new() };
         lifted.lifting(Mapping::START, machine)?;
         Ok(lifted)
     }
@@ -65,7 +67,7 @@ impl<'p> Lifted<'p> {
     fn lifting(&self, mapping: Mapping, machine: &Machine) -> Result<Arc<Lifting>, RunError> {
         self.liftings.get((mapping.order, mapping.batch), |&(order, batch)| {
             let limits = Limits::new(self.program.degree().get(), machine, batch);
-            let (flow, launches) = lift_program(self.program, order, limits);
+            let (flow, launches) = self.lift(order, limits);
             let of = (self.program, &launches, machine);
             // Most kernels are those of other launches.
             let full = Mapping { order, batch: Batch::Full, ..Mapping::START };
@@ -79,6 +81,15 @@ impl<'p> Lifted<'p> {
             let candidates = Candidates::beside(of, &self.plan, known).map_err(RunError::Kernel)?;
             Ok(Arc::new(Lifting { flow, launches: Arc::new(launches), candidates }))
         })
+    }
+
+    /// The flow of the program, without its nodes, and its launches, which have them all.
+    fn lift(&self, order: Order, limits: Limits) -> (Flow, Launches) {
+        if !self.program.functions().is_empty() {
+            return lift_calls(self.program, order, limits);
+        }
+        let flow = self.flows.get(order, |&order| Arc::new(Flow::of(self.program, order)));
+        (flow.without_nodes(), lift(&flow, limits))
     }
 
     /// The program by a mapping. None if a kernel does not fit the machine.

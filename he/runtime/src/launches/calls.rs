@@ -8,12 +8,8 @@ use ring_program::need::{Need, Needs};
 use ring_program::{Call, Function, Limb, RingProgram};
 use rustc_hash::FxHashMap;
 
-/// The dataflow of a program, without its nodes, and its launches.
-pub fn lift_program(program: &RingProgram, order: Order, limits: Limits) -> (Flow, Launches) {
-    if program.functions().is_empty() {
-        let outputs: Vec<&[Limb]> = program.outputs().iter().map(|group| &*group.limbs).collect();
-        return lift_lines(program, (&[], &outputs), (order, limits));
-    }
+/// The dataflow of a program with calls, without its nodes, and its launches.
+pub fn lift_calls(program: &RingProgram, order: Order, limits: Limits) -> (Flow, Launches) {
     let calls: Vec<&Call> = program.calls().collect();
     let needs = Needs::of(program, &calls);
     let mut expansion = Expansion::new(program, (order, limits));
@@ -31,11 +27,8 @@ fn lift_lines(
     (aliases, outputs): (&[Option<Limb>], &[&[Limb]]),
     (order, limits): (Order, Limits),
 ) -> (Flow, Launches) {
-    let mut flow = Flow::with_aliases(program, aliases, outputs, order);
-    let launches = lift(&flow, limits);
-    // The launches have them all, and they take as much memory as the program.
-    flow.nodes = Vec::new();
-    (flow, launches)
+    let flow = Flow::with_aliases(program, aliases, outputs, order);
+    (flow.without_nodes(), lift(&flow, limits))
 }
 
 /// A function whose arguments are equal in the same way, and of which the same is needed.
@@ -95,7 +88,7 @@ impl<'p> Expansion<'p> {
             launches: Launches::default(),
             current,
             calls: 0,
-            flow: Flow { nodes: Vec::new(), inputs, outputs: Vec::new(), values, renamed: 0, unused: 0 },
+            flow: Flow { inputs, values, ..Flow::default() },
         }
     }
 

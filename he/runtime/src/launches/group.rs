@@ -1,7 +1,7 @@
 //! A group of elementwise lines: one launch.
 
 use super::{Draft, Executed, ShapeId, Work};
-use crate::flow::ValueId;
+use crate::flow::{ConstantId, ValueId};
 use codegen::elementwise::{Elementwise, Operand, Step, StepOp};
 use ring_program::ModulusIndex;
 
@@ -9,7 +9,7 @@ use ring_program::ModulusIndex;
 #[derive(Clone, Copy)]
 pub(super) struct Line {
     pub(super) step: Step,
-    pub(super) scalar: Option<u128>,
+    pub(super) scalar: Option<ConstantId>,
     pub(super) executed: Executed,
 }
 
