@@ -136,7 +136,7 @@ impl Compiled {
         (keys, merit): (Keys, Merit),
         least: f64,
     ) -> Option<(f64, Timeline)> {
-        let plan = self.plan(of, (keys, false));
+        let plan = Plan { accounts: true, ..self.plan(of, (keys, false)) };
         let Plan { program, flow, launches, kernels, machine, .. } = plan;
         let end = match merit {
             Merit::Cycles => Time::from_ns(1e3 * least),
@@ -176,7 +176,7 @@ pub struct Runtime<'p> {
     mapping: Mapping,
     schedules: usize,
     compiled: Compiled,
-    /// Its timeline without a record, if a search found the mapping.
+    /// Its timeline with accounts, if a search found the mapping.
     timeline: Option<Timeline>,
 }
 
@@ -301,10 +301,20 @@ impl<'p> Runtime<'p> {
     /// # Errors
     /// Returns an error if a launch does not fit the VDM, or if the data do not fit the off-chip memory.
     pub fn time(&self, record: bool) -> Result<Timeline, RunError> {
-        let known = self.timeline.clone().filter(|_| !record);
-        match known {
-            Some(timeline) => self.fitting(timeline),
-            None => self.timed(&self.plan(record)),
+        match &self.timeline {
+            Some(timeline) if !record => self.fitting(timeline.clone()),
+            Some(_) | None => self.timed(&self.plan(record)),
+        }
+    }
+
+    /// Times the program with an account of each launch, for [`profile`](Self::profile).
+    ///
+    /// # Errors
+    /// The same.
+    pub fn accounted(&self) -> Result<Timeline, RunError> {
+        match &self.timeline {
+            Some(timeline) => self.fitting(timeline.clone()),
+            None => self.timed(&Plan { accounts: true, ..self.plan(false) }),
         }
     }
 

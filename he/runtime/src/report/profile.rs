@@ -9,9 +9,9 @@
 //! memory's background) goes by time.
 
 use crate::launches::Launch;
-use crate::run::{RunError, Runtime};
+use crate::run::Runtime;
 use crate::schedule::traffic::Kind;
-use crate::schedule::{Account, Plan, Timeline};
+use crate::schedule::{Account, Timeline};
 use ring_program::{RegionIndex, RingProgram, Step};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -101,15 +101,6 @@ impl Entry {
 }
 
 impl Runtime<'_> {
-    /// Times the program with an account of each launch, for [`profile`](Self::profile).
-    ///
-    /// # Errors
-    /// Returns an error if a launch does not fit the VDM, or if the data do not fit the off-chip memory.
-    pub fn accounted(&self) -> Result<Timeline, RunError> {
-        let plan = Plan { accounts: true, ..self.plan(false) };
-        self.timed(&plan)
-    }
-
     /// The profile of a timeline with accounts.
     ///
     /// # Panics
