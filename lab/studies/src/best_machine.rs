@@ -108,12 +108,14 @@ fn constants(definition: &str) -> Result<Vec<(String, String)>, Fault> {
     Ok(found)
 }
 
-/// The values of the keys of the paper's machine, as the table of results has them.
+/// The values of the keys of the paper's machine, as the table of results has them; none of its technology,
+/// which is a file.
 fn values_of_the_paper() -> impl Fn(&str) -> Option<String> {
     let machine = serde_json::to_value(sim::Machine::rpu_128x128()).unwrap();
     move |key| {
         let value = key.split('.').try_fold(&machine, |value, part| value.get(part))?;
-        Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+        let is_key = !value.is_object();
+        is_key.then(|| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     }
 }
 
