@@ -56,8 +56,8 @@ mod tests {
         );
         assert_eq!(
             of(&[("b", structure), ("a", structure), ("a", claim)]),
-            "Technologies a and b, the vector crossbar's area by structure; a, the vector crossbar's area by the \
-             paper's claim"
+            "Technologies a and b, the vector crossbar's area by structure; a, the vector crossbar's area \
+             by the paper's claim"
         );
         assert_eq!(
             basis_of([(None, None)].into_iter()),
