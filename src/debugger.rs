@@ -2,7 +2,7 @@
 //!
 //! A [`Session`] executes a program instruction by instruction, forwards and backwards, and knows what each
 //! cycle of its run has in queues, pipes and busy registers. [`Location`] and [`Target`] are positions and
-//! values as a user writes them. An [`App`] is the state of the screen: it turns keys into actions of the
+//! values as a user writes them. An `App` is the state of the screen: it turns keys into actions of the
 //! session, and draws itself with `ratatui` (the feature `debugger`). Nothing here reads keys or writes to
 //! a terminal.
 //!

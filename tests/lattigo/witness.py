@@ -245,7 +245,7 @@ def witness(rpu, example, folder):
     errors = np.abs(found_real - real + 1j * (found_imaginary - imaginary))
     bits = -math.log2(errors.mean())
     # The table of stages: mean and worst bits of a stage alone, then those that are left.
-    own_bits = float(re.search(r"slot-to-coeff +\S+ +\S+ +(\S+) +\S+ +\S+ +\S+\n", own)[1])
+    own_bits = float(re.search(r"slot-to-coeff +\S+ +\S+ +\S+ +(\S+) +\S+ +\S+ +\S+\n", own)[1])
     print(
         f"n = {N}, {len(q)} + {len(p)} moduli, {len(keys)} keys of Lattigo: Lattigo decrypts {bits:.1f} bits of slots in the mean, "
         f"{-math.log2(errors.max()):.1f} in the worst slot; with our client's keys they are {own_bits:.1f} in the mean"

@@ -1,6 +1,6 @@
 //! Execution on data: every launch runs its kernel on the functional engine.
 //!
-//! All threads of the pool do what is ready; [`order`] says what that is.
+//! All threads of the pool do what is ready; `order` says what that is.
 
 mod idle;
 mod order;
