@@ -9,7 +9,7 @@ use crate::reduction::{InputModulus, input_moduli};
 use crate::{Group, Limb, Liveness, RingProgram};
 use diagnostic::{Diagnostic, counted};
 use ring::modular::{Modulus, Narrow};
-use ring::vector::narrow;
+use ring::vector::narrow::{self, BLOCK};
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -331,7 +331,6 @@ impl<'p> Inputs<'p> {
 
 /// Residues of `n` words of 128 bits, each from two calls of `half`, the high one first.
 fn drawn_narrow(q: Narrow, n: usize, mut half: impl FnMut() -> u64) -> Vec<u64> {
-    const BLOCK: usize = 512;
     let power = ((1 << u64::BITS) % u128::from(q.value())) as u64;
     let mut words = Vec::with_capacity(n);
     let (mut high, mut low, mut sum) = ([0; BLOCK], [0; BLOCK], [0; BLOCK]);

@@ -1,7 +1,7 @@
 //! The words of a limb.
 
 use rayon::iter::Either;
-use ring::vector::narrow;
+use ring::vector::narrow::{self, BLOCK};
 use std::sync::Arc;
 
 /// The words of one limb, shared. A word takes 8 bytes if all words of the limb are below 2^64, which they
@@ -39,7 +39,7 @@ impl Words {
             Self::Narrow(words) => {
                 let short = Arc::make_mut(words);
                 let known = short.len();
-                let mut part = [0; 512];
+                let mut part = [0; BLOCK];
                 let all_fit = more.chunks(part.len()).all(|more| {
                     let part = &mut part[..more.len()];
                     let fits = narrow::load(part, more);

@@ -5,7 +5,7 @@ use programs::{KeyPart, ParameterSet, SwitchingKey};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ring::host::{Fast, Ntt, Ntt64};
-use ring::vector::narrow;
+use ring::vector::narrow::{self, BLOCK};
 use ring::{Error, Modulus, Ring};
 use ring_program::data::Words;
 use std::collections::BTreeMap;
@@ -120,9 +120,6 @@ impl Tower {
         x.iter().enumerate().map(word).collect()
     }
 }
-
-/// The words of 64 bits that a loop over a limb works on at a time, so that they stay in the first cache.
-const BLOCK: usize = 512;
 
 /// The coefficients of the error of a key.
 type SmallError = Arc<[i8]>;

@@ -23,6 +23,10 @@ use super::{Factors, Form, GRANULE, Vector, check_lengths, map, zip};
 use crate::avx512::Words64;
 use crate::modular::Narrow;
 
+/// The words that a loop over a limb takes at a time: 4 KiB, so that some vectors of them stay in the first
+/// cache. Set by hand.
+pub const BLOCK: usize = 512;
+
 impl Factors {
     /// Prepares `lanes`, which must be below the modulus `q`, for words of 64 bits.
     ///
