@@ -310,7 +310,7 @@ impl<'p> Runtime<'p> {
     /// Times the program with an account of each launch, for [`profile`](Self::profile).
     ///
     /// # Errors
-    /// The same.
+    /// As for [`time`](Self::time).
     pub fn accounted(&self) -> Result<Timeline, RunError> {
         match &self.timeline {
             Some(timeline) => self.fitting(timeline.clone()),

@@ -46,8 +46,8 @@ impl Idle {
         Self { executors, uses, next_use: 0, words: 0, most, most_words, is_full: false }
     }
 
-    /// For executors with any kernels: 512 MiB, and up to as much for the factors that they have prepared.
-    /// Those of the transforms for 36 moduli of 2^16 points take 300 MiB.
+    /// For executors with any kernels: 512 MiB, set by hand, and up to as much for the factors that they have
+    /// prepared. Those of the transforms for 36 moduli of 2^16 points take 300 MiB.
     pub(super) fn for_kernels() -> Self {
         Self::new(usize::MAX, 1 << 25)
     }

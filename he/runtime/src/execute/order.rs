@@ -14,10 +14,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher};
 
 /// The words that the launches of the window write, and of inputs that they are the first to read: 128 MiB.
-/// In a larger window more launches could run at once, but also more limbs would be alive.
+/// In a larger window more launches could run at once, but also more limbs would be alive. Set by hand.
 pub(super) const WINDOW_WORDS: usize = 1 << 24;
 
-/// The launches of the longest window.
+/// The launches of the longest window, set by hand: it bounds the window of small rings.
 const LONGEST_WINDOW: usize = 1 << 12;
 
 /// Something to do.

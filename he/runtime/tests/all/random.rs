@@ -47,7 +47,7 @@ proptest! {
     }
 }
 
-/// Threads reach faults in any order; the error names that of the first launch.
+/// Threads reach faults in any order. The error names the fault of the first launch.
 #[test]
 fn the_first_of_many_faults_is_named() {
     let degree = ring::Degree::new(1024).unwrap();
