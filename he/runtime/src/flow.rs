@@ -86,6 +86,17 @@ impl Task {
         };
         sources.into_iter().flatten()
     }
+
+    /// The same values, each once, with the times that the task reads it.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = (ValueId, u32)> {
+        let mut sources = self.sources();
+        let first = sources.next();
+        let reads = match (first, sources.next()) {
+            (Some(a), Some(b)) if a == b => [Some((a, 2)), None],
+            (a, b) => [a, b].map(|source| source.map(|source| (source, 1))),
+        };
+        reads.into_iter().flatten()
+    }
 }
 
 /// One line of the program, or a part of it.

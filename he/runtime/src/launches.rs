@@ -222,7 +222,7 @@ fn sums(flow: &Flow) -> Vec<ValueId> {
     let reads = flow.reads();
     let mut sums: Vec<ValueId> = (0..flow.values as u32).map(ValueId).collect();
     for node in flow.nodes.iter().rev().filter(|node| matches!(node.task, Task::Elementwise { .. })) {
-        for source in node.task.sources().filter(|source| reads[source.index()] == 1) {
+        for (source, _) in node.task.reads().filter(|&(source, times)| reads[source.index()] == times) {
             sums[source.index()] = sums[node.result.index()];
         }
     }
@@ -437,9 +437,9 @@ impl Lifting {
             return false;
         }
         let mut operands = group.inputs.len() + group.outputs + 1;
-        for source in node.task.sources() {
+        for (source, times) in node.task.reads() {
             if self.is_made_in(draft, source) {
-                operands -= usize::from(self.is_last_read(source));
+                operands -= usize::from(self.is_last_read(source, times));
             } else {
                 operands += usize::from(!group.inputs.contains(&source));
             }
@@ -455,14 +455,14 @@ impl Lifting {
         self.maker[value.index()].is_some_and(|(maker, _)| maker == draft)
     }
 
-    /// Whether one more read in its group makes a value one that stays in the group.
-    fn is_last_read(&self, value: ValueId) -> bool {
-        self.unread[value.index()] == 1 && !self.escapes[value.index()]
+    /// Whether as many more reads in its group make a value one that stays in the group.
+    fn is_last_read(&self, value: ValueId, reads: u32) -> bool {
+        self.unread[value.index()] == reads && !self.escapes[value.index()]
     }
 
     /// The operand of a new step.
     fn operand(&mut self, draft: u32, value: ValueId) -> Operand {
-        let is_last_read = self.is_last_read(value);
+        let is_last_read = self.is_last_read(value, 1);
         self.read(value, draft);
         let Open::Group(group) = &mut self.drafts[draft as usize] else { unreachable!("a group was found") };
         match self.maker[value.index()] {

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod calls;
+mod launches;
 mod mappings;
 mod profile;
 mod random;
