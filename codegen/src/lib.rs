@@ -24,7 +24,7 @@
 //! executor.load(&program)?;
 //! executor.write(&claim.inputs[0], &x)?;
 //! executor.run()?;
-//! golden::compare(claim, &[&x], &[executor.read(&claim.outputs[0])?])?;
+//! golden::compare(claim, &[&x], &[&executor.read(&claim.outputs[0])?])?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -277,7 +277,7 @@ impl Session {
             Target::Scalar(register) => vec![self.executor.scalar(*register)],
             Target::Address(register) => vec![self.executor.address(*register).into()],
             Target::Modulus(register) => self.executor.modulus(*register).into_iter().collect(),
-            Target::Words { space, words, .. } => self.executor.words(*space, words.clone()).to_vec(),
+            Target::Words { space, words, .. } => self.executor.words(*space, words.clone()),
         }
     }
 

@@ -31,10 +31,10 @@ impl fmt::Display for Wrong {
 impl Wrong {
     /// The first coefficient that is wrong at position `end`, if `words` are those of the VDM there and
     /// outputs should be `expected`.
-    pub(crate) fn first<'w>(
+    pub(crate) fn first(
         source: &Listing,
         end: usize,
-        words: impl Fn(Range<u32>) -> &'w [u128],
+        words: impl Fn(Range<u32>) -> Vec<u128>,
         expected: &BTreeMap<String, Vec<u128>>,
     ) -> Option<Self> {
         let mut wrong: HashMap<u32, Self> = HashMap::new();

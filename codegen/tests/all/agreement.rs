@@ -15,7 +15,7 @@ fn execute(executor: &mut Executor, program: &Program, x: &[u128]) -> Vec<u128> 
     executor.write("x", x).unwrap();
     let executed = executor.run().unwrap();
     assert_eq!(executed, program.instructions.len());
-    executor.read("y").unwrap().to_vec()
+    executor.read("y").unwrap()
 }
 
 /// A pseudorandom sequence modulo `q`: powers of an odd multiplier modulo 2^128.

@@ -64,7 +64,7 @@ fn compute(kernel: &Kernel, machine: &Machine, word: impl Fn(u128) -> u128) {
     executor.run().unwrap();
     for claim in &kernel.program.claims {
         let y = executor.read(&claim.outputs[0]).unwrap();
-        assert_eq!(golden::compare(claim, &[&x], &[y]), Ok(()), "{claim}");
+        assert_eq!(golden::compare(claim, &[&x], &[&y]), Ok(()), "{claim}");
     }
 }
 
@@ -222,7 +222,7 @@ fn transforms_with_other_roots_are_automorphisms() {
             executor.write("x", &x).unwrap();
             executor.run().unwrap();
             let y = executor.read("y").unwrap();
-            assert_eq!(golden::compare(&claim, &[&values[0]], &[y]), Ok(()), "n = {n}, g = {g}");
+            assert_eq!(golden::compare(&claim, &[&values[0]], &[&y]), Ok(()), "n = {n}, g = {g}");
         }
     }
 }

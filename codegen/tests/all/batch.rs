@@ -54,7 +54,8 @@ fn compute(kernel: &Kernel, machine: &Machine, word: &dyn Fn(u128, u128, u128) -
     executor.run().unwrap();
     for (claim, operands) in kernel.program.claims.iter().zip(&operands) {
         let operands: Vec<&[u128]> = operands.iter().map(Vec::as_slice).collect();
-        let results: Vec<&[u128]> = claim.outputs.iter().map(|name| executor.read(name).unwrap()).collect();
+        let results: Vec<_> = claim.outputs.iter().map(|name| executor.read(name).unwrap()).collect();
+        let results: Vec<&[u128]> = results.iter().map(Vec::as_slice).collect();
         assert_eq!(golden::compare(claim, &operands, &results), Ok(()), "{claim}");
     }
 }

@@ -92,7 +92,7 @@ fn run_program(program: &Program, code: &Code) -> Option<Vec<u128>> {
         executor.write(&code.buffers[input.index()].name, &words).ok()?;
     }
     executor.run().ok()?;
-    executor.read(&code.buffers[code.claims[0].outputs[0].index()].name).ok().map(<[u128]>::to_vec)
+    executor.read(&code.buffers[code.claims[0].outputs[0].index()].name).ok()
 }
 
 /// The result of the vector code; `None` if an instruction reads an undefined value or word.

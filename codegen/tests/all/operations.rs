@@ -38,7 +38,8 @@ fn compute_at(kernel: &Kernel, machine: &Machine, outputs: &[String], word: &dyn
     }
     executor.run().unwrap();
     let operands: Vec<&[u128]> = operands.iter().map(Vec::as_slice).collect();
-    let results: Vec<&[u128]> = outputs.iter().map(|name| executor.read(name).unwrap()).collect();
+    let results: Vec<_> = outputs.iter().map(|name| executor.read(name).unwrap()).collect();
+    let results: Vec<&[u128]> = results.iter().map(Vec::as_slice).collect();
     assert_eq!(golden::compare(claim, &operands, &results), Ok(()), "{claim}");
 }
 

@@ -122,7 +122,7 @@ fn output(program: &Program, machine: &Machine) -> Vec<u128> {
     executor.load(program).unwrap();
     executor.write("x", &x).unwrap();
     executor.run().unwrap();
-    executor.read("y").unwrap().to_vec()
+    executor.read("y").unwrap()
 }
 
 #[test]

@@ -79,8 +79,8 @@ fn run(request: &Request, machine: &Machine, x: &[u128]) -> Vec<u128> {
     executor.write(&claim.inputs[0], x).unwrap();
     executor.run().unwrap();
     let y = executor.read(&claim.outputs[0]).unwrap();
-    assert_eq!(golden::compare(claim, &[x], &[y]), Ok(()), "{claim}");
-    y.to_vec()
+    assert_eq!(golden::compare(claim, &[x], &[&y]), Ok(()), "{claim}");
+    y
 }
 
 #[test]

@@ -59,6 +59,14 @@ impl Words {
         }
     }
 
+    /// As [`extend_from_slice`](Self::extend_from_slice), of words of 8 bytes.
+    pub fn extend_from_narrow(&mut self, more: &[u64]) {
+        match self {
+            Self::Narrow(words) => Arc::make_mut(words).extend_from_slice(more),
+            Self::Wide(words) => Arc::make_mut(words).extend(more.iter().copied().map(u128::from)),
+        }
+    }
+
     /// The number of words.
     #[expect(clippy::len_without_is_empty, reason = "a limb has words")]
     pub fn len(&self) -> usize {
@@ -173,12 +181,13 @@ mod tests {
     fn a_limb_becomes_wide_when_a_word_needs_it() {
         let mut limb = Words::with_capacity(4);
         limb.extend_from_slice(&[1]);
-        limb.extend_from_slice(&[2]);
+        limb.extend_from_narrow(&[2]);
         assert!(matches!(limb, Words::Narrow(_)));
         let shared = limb.clone();
         limb.extend_from_slice(&[1 << 64, 3]);
         limb.extend_from_slice(&[4]);
-        assert_eq!(limb.iter().collect::<Vec<_>>(), [1, 2, 1 << 64, 3, 4]);
+        limb.extend_from_narrow(&[5]);
+        assert_eq!(limb.iter().collect::<Vec<_>>(), [1, 2, 1 << 64, 3, 4, 5]);
         assert_eq!(shared.iter().collect::<Vec<_>>(), [1, 2]);
     }
 }

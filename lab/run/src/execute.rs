@@ -203,7 +203,7 @@ pub fn inputs_of(
     executor.load(program)?;
     inputs::write(&mut executor, program, given, seed)?;
     let names = program.symbols.iter().filter(|symbol| symbol.role == Role::Input).map(|symbol| &symbol.name);
-    names.map(|name| Ok((name.clone(), executor.read(name)?.to_vec()))).collect()
+    names.map(|name| Ok((name.clone(), executor.read(name)?))).collect()
 }
 
 /// Whether a machine takes a program: the one question that every command asks before its work, whether it
@@ -331,7 +331,7 @@ impl Execution {
         let is_drawn = write(&mut executor)?;
         let symbols = |role| program.symbols.iter().filter(move |symbol| symbol.role == role);
         let read = |executor: &Executor, role| -> Result<Words, AccessError> {
-            symbols(role).map(|s| Ok((s.name.clone(), executor.read(&s.name)?.to_vec()))).collect()
+            symbols(role).map(|s| Ok((s.name.clone(), executor.read(&s.name)?))).collect()
         };
         let inputs = read(&executor, Role::Input)?;
         let instructions = executor.run()?;

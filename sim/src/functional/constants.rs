@@ -1,7 +1,7 @@
 //! Constant words of the VDM, and factors prepared from them.
 
 use super::error::Fault;
-use super::memory::TableSlice;
+use super::memory::{Memory, TableSlice};
 use super::registers::VectorRegister;
 use b512_asm::{AddressMode, Isa, MReg, Program, Role, Space, VReg};
 use ring::modular::Modulus;
@@ -49,7 +49,7 @@ impl Constants {
         register: &mut VectorRegister,
         vs: VReg,
         (rm, q): (MReg, &Modulus),
-        vdm: &[u128],
+        vdm: &Memory,
         scratch: &'a mut Factors,
     ) -> Result<&'a Factors, Fault> {
         let slot = match register.source {
@@ -89,7 +89,7 @@ impl Constants {
         register: &mut VectorRegister,
         vs: VReg,
         (rm, q): (MReg, &Modulus),
-        vdm: &[u128],
+        vdm: &Memory,
     ) -> bool {
         let Some(slice) = register.source else { return false };
         self.prepared.contains_key(&(slice, q.value())) || {

@@ -1,8 +1,8 @@
 //! The instructions, one arm each.
 
 use super::error::Fault;
-use super::memory::{scatter, scatter_narrow};
-use super::registers::{SourceRule, Width};
+use super::memory::Width;
+use super::registers::SourceRule;
 use super::{Executor, lanes};
 use crate::machine::LawOperands;
 use b512_asm::reg::MAX_VDM_WORDS;
@@ -95,7 +95,7 @@ impl Executor {
     }
 
     fn sdm(&self, offset: Offset) -> Result<u128, Fault> {
-        let word = self.sdm.get(offset.words() as usize).copied();
+        let word = self.sdm.get(offset.words());
         word.ok_or(Fault::OutsideSdm { word: offset.words(), words: self.sdm.len() })
     }
 
@@ -106,7 +106,7 @@ impl Executor {
         register.source = self.constants.slice(&range, mode);
         register.pending = register.source.is_some();
         if !register.pending {
-            register.load(&self.vdm[range.start as usize..], mode);
+            register.load(&self.vdm, range.start, mode);
         }
         Ok(())
     }
@@ -123,11 +123,7 @@ impl Executor {
         let register = &mut self.registers.vector[vs.index()];
         register.settle(&self.vdm);
         self.bounds.overwrite(&range, register.at_most, mode == AddressMode::Linear);
-        let words = &mut self.vdm[range.start as usize..];
-        match register.width {
-            Width::Narrow => scatter_narrow(register.lanes.narrow(), words, mode),
-            Width::Wide => scatter(&register.lanes, words, mode),
-        }
+        register.store(&mut self.vdm, range.start, mode);
         Ok(())
     }
 

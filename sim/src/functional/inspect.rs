@@ -47,9 +47,9 @@ impl Executor {
     }
 
     /// Consecutive words of a memory; fewer if the memory ends before.
-    pub fn words(&self, space: Space, words: Range<u32>) -> &[u128] {
+    pub fn words(&self, space: Space, words: Range<u32>) -> Vec<u128> {
         let memory = self.memory(space);
-        let within = |word: u32| (word as usize).min(memory.len());
-        &memory[within(words.start)..within(words.end)]
+        let within = |word: u32| word.min(memory.len() as u32);
+        memory.words(within(words.start)..within(words.end)).to_vec()
     }
 }

@@ -42,7 +42,8 @@
 //! one costs one pass over the register.
 //!
 //! A register holds words of 64 bits if its lanes come from memory and fit, or are residues modulo a number
-//! below 2^64. Operations convert registers of the other width; few programs mix them.
+//! below 2^64. Operations convert registers of the other width; few programs mix them. A memory holds words
+//! of 64 bits until a longer one is written to it.
 
 mod bounds;
 mod constants;
@@ -55,25 +56,26 @@ mod registers;
 mod state;
 
 pub use error::{AccessError, ExecuteError, Fault, LoadError};
+pub use memory::Words;
 pub use state::State;
 
 use self::bounds::Bounds;
 use self::constants::Constants;
-use self::memory::{filled, refill};
+use self::memory::{Memory, Width};
 use self::registers::Registers;
 use crate::machine::{LawOperands, Machine, Resources};
-use b512_asm::reg::MAX_VDM_WORDS;
+use b512_asm::reg::{MAX_VDM_WORDS, REGISTERS};
 use b512_asm::{AReg, FeatureSet, Instr, Isa, MReg, Program, Space, Symbol};
 use ring::modular::Modulus;
-use ring::vector::{Factors, narrow};
+use ring::vector::Factors;
 use std::ops::Range;
 
 /// The memories and registers of one RPU, and the program that it runs.
 #[derive(Debug)]
 pub struct Executor {
-    vdm: Vec<u128>,
+    vdm: Memory,
     bounds: Bounds,
-    sdm: Vec<u128>,
+    sdm: Memory,
     registers: Registers,
     program: Loaded,
     constants: Constants,
@@ -125,9 +127,9 @@ impl Executor {
     pub fn with_resources(resources: Resources, operands: LawOperands) -> Self {
         let Resources { isa, vdm_words, sdm_words, .. } = resources;
         Self {
-            vdm: vec![0; vdm_words as usize],
+            vdm: Memory::zeros(vdm_words as usize, Width::Narrow),
             bounds: Bounds::new(vdm_words, isa),
-            sdm: vec![0; sdm_words as usize],
+            sdm: Memory::zeros(sdm_words as usize, Width::Narrow),
             registers: Registers::new(isa.vector_length() as usize),
             program: Loaded::default(),
             constants: Constants::default(),
@@ -158,8 +160,9 @@ impl Executor {
     /// is invalid. The executor then keeps the earlier program.
     pub fn load(&mut self, program: &Program) -> Result<(), LoadError> {
         self.install(program)?;
-        self.vdm = filled(self.vdm.len(), &program.vdm);
-        self.sdm = filled(self.sdm.len(), &program.sdm);
+        let width = self.memory_width();
+        self.vdm = Memory::filled(self.vdm.len(), &program.vdm, width);
+        self.sdm = Memory::filled(self.sdm.len(), &program.sdm, width);
         Ok(())
     }
 
@@ -173,8 +176,9 @@ impl Executor {
         self.resources = Resources { vdm_words, sdm_words, ..self.resources };
         self.bounds = Bounds::new(vdm_words, self.resources.isa);
         self.install(program)?;
-        refill(&mut self.vdm, vdm_words as usize, &program.vdm);
-        refill(&mut self.sdm, sdm_words as usize, &program.sdm);
+        let width = self.memory_width();
+        self.vdm.refill(vdm_words as usize, &program.vdm, width);
+        self.sdm.refill(sdm_words as usize, &program.sdm, width);
         Ok(())
     }
 
@@ -201,7 +205,8 @@ impl Executor {
     /// Returns an error if the loaded program has no such symbol, or the symbol has another number of words,
     /// or a word is longer than the machine's.
     pub fn write(&mut self, symbol: &str, words: &[u128]) -> Result<(), AccessError> {
-        self.target(symbol, words)?.copy_from_slice(words);
+        let (space, range) = self.target(symbol, words)?;
+        self.memory_mut(space).write(range, words);
         Ok(())
     }
 
@@ -210,16 +215,17 @@ impl Executor {
     /// # Errors
     /// As for [`write`](Self::write).
     pub fn write_narrow(&mut self, symbol: &str, words: &[u64]) -> Result<(), AccessError> {
-        narrow::store(self.target(symbol, words)?, words);
+        let (space, range) = self.target(symbol, words)?;
+        self.memory_mut(space).write_narrow(range, words);
         Ok(())
     }
 
-    /// The memory for the words of a symbol.
+    /// The place for the new words of a symbol, which are no constants.
     fn target<W: Copy + Into<u128>>(
         &mut self,
         symbol: &str,
         words: &[W],
-    ) -> Result<&mut [u128], AccessError> {
+    ) -> Result<(Space, Range<u32>), AccessError> {
         let (space, range) = self.locate(symbol)?;
         if words.len() != range.len() {
             let (symbol, words, given) = (symbol.into(), range.len(), words.len());
@@ -235,13 +241,12 @@ impl Executor {
             self.constants.overwrite(&range, self.resources.isa);
             self.bounds.overwrite(&range, u128::MAX, false);
         }
-        Ok(&mut self.memory_mut(space)[range.start as usize..range.end as usize])
+        Ok((space, range))
     }
 
-    /// The words of both memories and of the vector registers.
-    pub fn words_held(&self) -> usize {
-        let lanes = self.resources.isa.vector_length() as usize;
-        self.vdm.len() + self.sdm.len() + self.registers.vector.len() * lanes
+    /// The bytes of host memory that both memories and the vector registers take.
+    pub fn bytes_held(&self) -> usize {
+        self.vdm.bytes() + self.sdm.bytes() + REGISTERS * size_of_val(&self.registers.vector[0].lanes[..])
     }
 
     /// Sets a modulus register for all later runs; it overrides the program's value.
@@ -263,7 +268,7 @@ impl Executor {
             if space == Space::Vdm {
                 self.bounds.overwrite(&words, value, false);
             }
-            self.memory_mut(space)[words.start as usize..words.end as usize].fill(value);
+            self.memory_mut(space).fill(words, value);
         }
     }
 
@@ -271,9 +276,17 @@ impl Executor {
     ///
     /// # Errors
     /// Returns an error if the loaded program has no such symbol.
-    pub fn read(&self, symbol: &str) -> Result<&[u128], AccessError> {
+    pub fn read(&self, symbol: &str) -> Result<Vec<u128>, AccessError> {
+        self.view(symbol).map(Words::to_vec)
+    }
+
+    /// As [`read`](Self::read), without a copy.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn view(&self, symbol: &str) -> Result<Words<'_>, AccessError> {
         let (space, range) = self.locate(symbol)?;
-        Ok(&self.memory(space)[range.start as usize..range.end as usize])
+        Ok(self.memory(space).words(range))
     }
 
     /// Runs the loaded program to its `halt`, or to its end if it has none, and returns the number of
@@ -295,14 +308,20 @@ impl Executor {
         Ok(self.program.instructions.len())
     }
 
-    fn memory(&self, space: Space) -> &[u128] {
+    /// The width of most words that the program will store: that of its residues.
+    fn memory_width(&self) -> Width {
+        let is_wide = |(_, q): &(MReg, Modulus)| Width::of(q) == Width::Wide;
+        if self.program.moduli.iter().any(is_wide) { Width::Wide } else { Width::Narrow }
+    }
+
+    fn memory(&self, space: Space) -> &Memory {
         match space {
             Space::Vdm => &self.vdm,
             Space::Sdm => &self.sdm,
         }
     }
 
-    fn memory_mut(&mut self, space: Space) -> &mut [u128] {
+    fn memory_mut(&mut self, space: Space) -> &mut Memory {
         match space {
             Space::Vdm => &mut self.vdm,
             Space::Sdm => &mut self.sdm,

@@ -1,7 +1,7 @@
 //! The register files, and the rules for operands.
 
 use super::error::Fault;
-use super::memory::{TableSlice, gather, gather_narrow};
+use super::memory::{Memory, TableSlice, Width, gather, gather_narrow, scatter, scatter_narrow};
 use crate::machine::LawOperands;
 use b512_asm::reg::REGISTERS;
 use b512_asm::{AReg, AddressMode, MReg, SReg, VReg};
@@ -21,22 +21,6 @@ pub(super) struct Registers {
     pub(super) scalar: [u128; REGISTERS],
     pub(super) address: [u32; REGISTERS],
     pub(super) modulus: [Option<Modulus>; REGISTERS],
-}
-
-/// The width of the words that hold the lanes of a register.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Width {
-    /// 64 bits.
-    Narrow,
-    /// 128 bits.
-    Wide,
-}
-
-impl Width {
-    /// The width of residues.
-    pub(super) fn of(q: &Modulus) -> Self {
-        if q.narrow().is_some() { Self::Narrow } else { Self::Wide }
-    }
 }
 
 /// The storage of a multiplicand.
@@ -87,16 +71,35 @@ impl VectorRegister {
         Self { lanes, width, at_most: 0, source: None, pending: false }
     }
 
-    /// Loads the lanes from the beginning of `words`.
+    /// Loads the lanes from a memory, from the word `start` on.
     #[inline]
-    pub(super) fn load(&mut self, words: &[u128], mode: AddressMode) {
-        self.width = match gather_narrow(self.lanes.narrow_mut(), words, mode) {
-            true => Width::Narrow,
-            false => {
-                gather(&mut self.lanes, words, mode);
-                Width::Wide
+    pub(super) fn load(&mut self, memory: &Memory, start: u32, mode: AddressMode) {
+        let start = start as usize;
+        self.width = Width::Narrow;
+        match memory {
+            Memory::Narrow(words) => gather(self.lanes.narrow_mut(), &words[start..], mode),
+            Memory::Wide(words) => {
+                if !gather_narrow(self.lanes.narrow_mut(), &words[start..], mode) {
+                    gather(&mut self.lanes, &words[start..], mode);
+                    self.width = Width::Wide;
+                }
             }
-        };
+        }
+    }
+
+    /// Stores the lanes to a memory, from the word `start` on.
+    pub(super) fn store(&mut self, memory: &mut Memory, start: u32, mode: AddressMode) {
+        let start = start as usize;
+        if let Memory::Narrow(words) = memory
+            && self.narrow()
+        {
+            return scatter(self.lanes.narrow(), &mut words[start..], mode);
+        }
+        let words = &mut memory.widen()[start..];
+        match self.width {
+            Width::Narrow => scatter_narrow(self.lanes.narrow(), words, mode),
+            Width::Wide => scatter(&self.lanes, words, mode),
+        }
     }
 
     /// The lane with this index.
@@ -142,11 +145,11 @@ impl VectorRegister {
 
     /// Performs a deferred load from the VDM.
     #[inline]
-    pub(super) fn settle(&mut self, vdm: &[u128]) {
+    pub(super) fn settle(&mut self, vdm: &Memory) {
         if let Some(TableSlice { start, mode }) = self.source
             && self.pending
         {
-            self.load(&vdm[start as usize..], mode);
+            self.load(vdm, start, mode);
             self.pending = false;
         }
     }
@@ -228,7 +231,7 @@ impl Registers {
         vs: VReg,
         rm: MReg,
         q: &Modulus,
-        vdm: &[u128],
+        vdm: &Memory,
     ) -> Result<(), Fault> {
         let register = &mut self.vector[vs.index()];
         register.settle(vdm);
@@ -242,7 +245,7 @@ impl Registers {
         operands: LawOperands,
         register: VReg,
         (rm, q): (MReg, &Modulus),
-        vdm: &[u128],
+        vdm: &Memory,
     ) -> Result<(), Fault> {
         match (source, operands) {
             (SourceRule::Reduced, _) => self.require_below(register, rm, q, vdm),

@@ -2,18 +2,18 @@
 
 use super::Executor;
 use super::bounds::Bounds;
+use super::memory::Memory;
 use super::registers::VectorRegister;
 use b512_asm::reg::REGISTERS;
 use ring::Modulus;
-use std::mem::size_of_val;
 use std::ops::Range;
 
 /// The memories and registers of an [`Executor`] at one point of a program.
 #[derive(Clone, Debug)]
 pub struct State {
-    vdm: Vec<u128>,
+    vdm: Memory,
     bounds: Bounds,
-    sdm: Vec<u128>,
+    sdm: Memory,
     vector: Box<[VectorRegister; REGISTERS]>,
     scalar: [u128; REGISTERS],
     address: [u32; REGISTERS],
@@ -24,8 +24,7 @@ pub struct State {
 impl State {
     /// The size of its memories and registers in bytes; smaller parts do not count.
     pub fn bytes(&self) -> usize {
-        let lanes = self.vector[0].lanes.len();
-        size_of_val(&*self.vdm) + size_of_val(&*self.sdm) + REGISTERS * lanes * size_of::<u128>()
+        self.vdm.bytes() + self.sdm.bytes() + REGISTERS * size_of_val(&self.vector[0].lanes[..])
     }
 }
 

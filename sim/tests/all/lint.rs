@@ -234,7 +234,7 @@ fn output(program: &Program) -> Vec<u128> {
         .write("x", &(0..u128::from(512 * INPUT_VECTORS)).map(|word| word % 97).collect::<Vec<u128>>())
         .unwrap();
     executor.run().unwrap();
-    executor.read("y").unwrap().to_vec()
+    executor.read("y").unwrap()
 }
 
 /// The results of a program without errors do not depend on the initial content of memories and registers.

@@ -32,24 +32,24 @@ pub(super) struct Idle {
     /// The last uses of the executors of a kernel, in order.
     uses: FxHashMap<Loaded, Vec<u64>>,
     next_use: u64,
-    /// The words that they hold.
-    words: usize,
+    /// The bytes that they hold.
+    bytes: usize,
     most: usize,
-    most_words: usize,
+    most_bytes: usize,
     /// Whether one has been replaced.
     is_full: bool,
 }
 
 impl Idle {
-    fn new(most: usize, most_words: usize) -> Self {
+    fn new(most: usize, most_bytes: usize) -> Self {
         let (executors, uses) = (BTreeMap::new(), FxHashMap::default());
-        Self { executors, uses, next_use: 0, words: 0, most, most_words, is_full: false }
+        Self { executors, uses, next_use: 0, bytes: 0, most, most_bytes, is_full: false }
     }
 
     /// For executors with any kernels: 512 MiB, set by hand, and up to as much for the factors that they have
     /// prepared. Those of the transforms for 36 moduli of 2^16 points take 300 MiB.
     pub(super) fn for_kernels() -> Self {
-        Self::new(usize::MAX, 1 << 25)
+        Self::new(usize::MAX, 1 << 29)
     }
 
     /// For executors of automorphisms, set by hand: a few for each thread. There are too many automorphisms,
@@ -72,11 +72,11 @@ impl Idle {
     /// Keeps an executor. Returns those that it replaces.
     pub(super) fn give_back(&mut self, key: Loaded, executor: Box<Executor>) -> Vec<Box<Executor>> {
         self.uses.entry(key.clone()).or_default().push(self.next_use);
-        self.words += executor.words_held();
+        self.bytes += executor.bytes_held();
         self.executors.insert(self.next_use, (key, executor));
         self.next_use += 1;
         let mut replaced = Vec::new();
-        while self.executors.len() > self.most || self.words > self.most_words {
+        while self.executors.len() > self.most || self.bytes > self.most_bytes {
             self.is_full = true;
             replaced.extend(self.take_oldest());
         }
@@ -96,7 +96,7 @@ impl Idle {
 
     fn remove(&mut self, last: u64) -> (Loaded, Box<Executor>) {
         let (key, executor) = self.executors.remove(&last).expect("the executor is idle");
-        self.words -= executor.words_held();
+        self.bytes -= executor.bytes_held();
         (key, executor)
     }
 }

@@ -439,7 +439,7 @@ impl<'a> Images<'a> {
                 }
                 executor.run()?;
                 for (index, result) in results.iter().enumerate() {
-                    let words = executor.read(&Elementwise::output_name(index)).expect("a result").to_vec();
+                    let words = executor.read(&Elementwise::output_name(index)).expect("a result");
                     self.write(result, &words);
                 }
                 self.keep(key, executor);
@@ -470,12 +470,12 @@ impl<'a> Images<'a> {
                 executor.run()?;
                 if plan.kernels.operation(batch).overwrites_operand {
                     for (ring, extent) in extents.iter().enumerate() {
-                        let words = executor.read(&batch.symbol("x", ring)).expect("an operand").to_vec();
+                        let words = executor.read(&batch.symbol("x", ring)).expect("an operand");
                         extent.iter().for_each(|extent| self.write(extent, &words));
                     }
                 }
                 for (ring, result) in results.iter().enumerate() {
-                    let words = executor.read(&batch.symbol("y", ring)).expect("a result").to_vec();
+                    let words = executor.read(&batch.symbol("y", ring)).expect("a result");
                     self.write(result, &words);
                 }
                 self.keep(key, executor);

@@ -11,7 +11,7 @@ use ring::modular::Modulus;
 use ring_program::ModulusIndex;
 use ring_program::data::Words;
 use rustc_hash::FxHashMap;
-use sim::functional::Executor;
+use sim::functional::{self, Executor};
 use std::slice::SliceIndex;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -88,7 +88,7 @@ impl Worker<'_> {
                 executor.run()?;
                 let result = |ring| {
                     let mut words = self.pools.limb();
-                    words.extend_from_slice(read(&executor, &batch.symbol("y", ring)));
+                    append(&mut words, &executor, &batch.symbol("y", ring));
                     words
                 };
                 let results = (0..rings.len()).map(result).collect();
@@ -143,7 +143,7 @@ impl Worker<'_> {
             }
             executor.run()?;
             for (index, words) in words.iter_mut().enumerate() {
-                words.extend_from_slice(read(executor, &Elementwise::output_name(index)));
+                append(words, executor, &Elementwise::output_name(index));
             }
         }
         Ok(words)
@@ -163,6 +163,9 @@ fn write(
     written.expect("a kernel has its operands");
 }
 
-fn read<'e>(executor: &'e Executor, symbol: &str) -> &'e [u128] {
-    executor.read(symbol).expect("a kernel has its results")
+fn append(words: &mut Words, executor: &Executor, symbol: &str) {
+    match executor.view(symbol).expect("a kernel has its results") {
+        functional::Words::Narrow(more) => words.extend_from_narrow(more),
+        functional::Words::Wide(more) => words.extend_from_slice(more),
+    }
 }

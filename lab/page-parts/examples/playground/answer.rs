@@ -104,7 +104,7 @@ fn values(program: &Program, mut executor: Executor) -> Markup {
     let mut rows: Vec<(String, Vec<u128>)> = Vec::new();
     for output in outputs {
         let words = executor.words(output.space, output.start..output.start + output.words);
-        rows.push((output.name.clone(), words.to_vec()));
+        rows.push((output.name.clone(), words));
     }
     for index in 0..REGISTERS {
         let words = executor.vector(VReg::at(index));

@@ -102,6 +102,40 @@ fn words_at_the_ends_of_both_widths_are_kept() {
 fn states_have_the_size_of_memories_and_registers() {
     let mut executor = executor(&program(vec![], 97, vec![]));
     executor.start();
-    assert_eq!(executor.state().bytes(), (VDM_WORDS + SDM_WORDS + 64 * 512) as usize * 16);
+    assert_eq!(executor.state().bytes(), (VDM_WORDS + SDM_WORDS) as usize * 8 + 64 * 512 * 16);
     assert_eq!([0, 2, 3].map(|register| executor.address(AReg::at(register))), [0, 100, 1024]);
+}
+
+/// A memory holds words of 8 bytes until something writes a longer one: an image, a caller, or a store.
+#[test]
+fn memories_become_wide_when_a_word_needs_it() {
+    let (narrow, wide) = (VDM_WORDS as usize * 8, VDM_WORDS as usize * 16);
+    let bytes = |executor: &Executor| executor.state().bytes() - SDM_WORDS as usize * 8 - 64 * 512 * 16;
+    let words = |top: u128| -> Vec<u128> { (0..512).map(|word| word | top << 64).collect() };
+    let code = vec![load(0, 0), store(0, 512)];
+
+    let mut executor = executor(&program(code.clone(), 97, words(0)));
+    executor.run().unwrap();
+    assert_eq!((bytes(&executor), executor.words(Space::Vdm, 512..1024)), (narrow, words(0)));
+    executor.start();
+    let state = executor.state();
+    executor.write("all", &[words(1), vec![3; VDM_WORDS as usize - 512]].concat()).unwrap();
+    executor.run().unwrap();
+    assert_eq!((bytes(&executor), executor.words(Space::Vdm, 512..1024)), (wide, words(1)));
+    executor.restore(&state);
+    assert_eq!((bytes(&executor), executor.words(Space::Vdm, 512..1024)), (narrow, words(0)));
+    executor.write_constants([(Space::Vdm, 0..512, 5), (Space::Vdm, 7..8, 1 << 64)]);
+    executor.run().unwrap();
+    assert_eq!(bytes(&executor), wide);
+    assert_eq!(executor.words(Space::Vdm, 518..521), [5, 1 << 64, 5]);
+
+    // A later program has words of its own.
+    executor.reload(&program(code.clone(), 97, words(0))).unwrap();
+    assert_eq!(bytes(&executor), narrow);
+    executor.reload(&program(code.clone(), 97, words(2))).unwrap();
+    executor.run().unwrap();
+    assert_eq!((bytes(&executor), executor.words(Space::Vdm, 512..1024)), (wide, words(2)));
+    // So do both memories of a program with long residues.
+    executor.reload(&program(code, (1 << 100) - 1, words(0))).unwrap();
+    assert_eq!(bytes(&executor), wide + SDM_WORDS as usize * 8);
 }

@@ -464,7 +464,7 @@ fn data_that_do_not_fit_their_symbol_are_refused() {
         "unknown symbol `x`; the program has: all, table, scalars"
     );
     executor.write("scalars", &[7; SDM_WORDS as usize]).unwrap();
-    assert_eq!(executor.read("scalars"), Ok(&[7; SDM_WORDS as usize][..]));
+    assert_eq!(executor.read("scalars"), Ok(vec![7; SDM_WORDS as usize]));
 }
 
 /// A store that is not aligned leaves words that are not reduced in two stretches of memory.

@@ -114,6 +114,9 @@ fn computes(machine: &Machine, mutant: &Program, program: &Program) -> bool {
         return false;
     }
     let inputs: Vec<&[u128]> = inputs.iter().map(Vec::as_slice).collect();
-    let outputs: Result<Vec<&[u128]>, _> = claim.outputs.iter().map(|name| executor.read(name)).collect();
-    outputs.is_ok_and(|outputs| golden::compare(claim, &inputs, &outputs).is_ok())
+    let outputs: Result<Vec<_>, _> = claim.outputs.iter().map(|name| executor.read(name)).collect();
+    outputs.is_ok_and(|outputs| {
+        let outputs: Vec<&[u128]> = outputs.iter().map(Vec::as_slice).collect();
+        golden::compare(claim, &inputs, &outputs).is_ok()
+    })
 }
