@@ -111,7 +111,7 @@ fn constants(definition: &str) -> Result<Vec<(String, String)>, Fault> {
 /// The values of the keys of the paper's machine, as the table of results has them; none of its technology,
 /// which is a file.
 fn values_of_the_paper() -> impl Fn(&str) -> Option<String> {
-    let machine = serde_json::to_value(sim::Machine::rpu_128x128()).unwrap();
+    let machine = serde_json::to_value(sim::Machine::rpu_128x128().resolved()).unwrap();
     move |key| {
         let value = key.split('.').try_fold(&machine, |value, part| value.get(part))?;
         let is_key = !value.is_object();

@@ -17,15 +17,8 @@ fn program(lines: &str, output: u32) -> RingProgram {
 
 /// Launches of at most so many inputs and outputs.
 fn launches(program: &RingProgram, operands: usize) -> Launches {
-    let limits = Limits {
-        operands,
-        steps: 16,
-        rings: 1,
-        window: 16,
-        reach: 16,
-        unrelated: true,
-        constants: false,
-    };
+    let limits =
+        Limits { operands, steps: 16, rings: 1, window: 16, reach: 16, unrelated: true, constants: false };
     lift(&Flow::of(program, Order::Program), limits)
 }
 

@@ -40,6 +40,7 @@ use super::points::Points;
 use super::resolver::Resolver;
 use super::task::Task;
 use diagnostic::{Diagnostic, Diagnostics};
+use serde_json::Value;
 use sim::Area;
 use sim::area::Usage;
 
@@ -135,18 +136,22 @@ impl Space {
         Some(costs)
     }
 
-    /// The design of the base machine, or one like it: on each axis, the alternative with its values, or else
-    /// the first.
+    /// The design of the base machine, or one like it: on each axis, the alternative with its values, or that
+    /// with the values that follow where it leaves them open, or else the first.
     pub(super) fn base(&self) -> Design {
-        let machine = serde_json::to_value(self.resolver.base()).unwrap_or_default();
-        let value = |key: &str| key.split('.').try_fold(&machine, |value, key| value.get(key));
-        let same = |setting: &Setting| {
-            value(&setting.key)
-                .is_some_and(|value| serde_json::to_value(&setting.value).ok().as_ref() == Some(value))
+        let base = self.resolver.base();
+        let machines = [base.clone(), base.resolved()].map(|machine| serde_json::to_value(machine).ok());
+        let has = |machine: &Value, Setting { key, value, .. }: &Setting| {
+            let of_machine = key.split('.').try_fold(machine, |value, key| value.get(key));
+            of_machine.is_some() && of_machine == serde_json::to_value(value).ok().as_ref()
         };
         let alternative = |(axis, count): (usize, usize)| {
-            let of_base = |&number: &usize| self.definition().alternative(axis, number).iter().all(same);
-            (0..count).find(of_base).unwrap_or(0)
+            let of = |machine: &Value| {
+                (0..count).find(|&number| {
+                    self.definition().alternative(axis, number).iter().all(|setting| has(machine, setting))
+                })
+            };
+            machines.iter().flatten().find_map(of).unwrap_or(0)
         };
         self.axes().into_iter().enumerate().map(alternative).collect()
     }
@@ -300,6 +305,17 @@ mod tests {
     fn designs_come_in_the_order_of_a_sweep() {
         let space = space("n = 1024\n[grid]\nhple.count = [4, 8]\nvdm.banks = [32, 64, 128]");
         assert!(space.all().eq([[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]));
+    }
+
+    /// Stages that the base machine leaves open are those that it has.
+    #[test]
+    fn the_first_design_is_that_of_the_base_machine() {
+        let axes =
+            "[grid]\nhple.count = [64, 128]\nvbar.latency_cycles = [2, 4, 6]\nsbar.latency_cycles = [9, 8]";
+        let design = space(&format!("n = 1024\nmachine = 'rpu-128x128'\n{axes}")).base();
+        assert_eq!(design, [1, 1, 0], "128 HPLEs, 4 stages, and the first");
+        let zero = space("n = 1024\nmachine = 'rpu-128x128'\n[grid]\nvbar.latency_cycles = [4, 0]").base();
+        assert_eq!(zero, [1], "open stages");
     }
 
     /// A technology is a file, and not the value of a key.
