@@ -1,6 +1,6 @@
 //! Kernels of elementwise steps.
 
-use codegen::elementwise::{Elementwise, LONGEST_BLOCK, Operand, Step, StepOp, StepOrder};
+use codegen::elementwise::{Elementwise, LONGEST_BLOCK, Operand, Settings, Step, StepOp, StepOrder, Way};
 use codegen::testing::conversion;
 use codegen::{NumberWords, check};
 use ring::modular::Modulus;
@@ -20,8 +20,8 @@ fn is_bound_by_its_multiplications(inputs: u16, outputs: u16) {
     let mut machine = Machine::rpu_128x128();
     machine.edit(|values| values.vdm.size_mib = 32).unwrap();
     let n = LONGEST_BLOCK * machine.vector_length();
-    let order = StepOrder::Tiles { equal: true };
-    let kernel = shape.compile("conversion".into(), n, 97, order, &machine).unwrap();
+    let way = Way { order: StepOrder::Tiles { equal: true }, settings: Settings::InStep };
+    let kernel = shape.compile("conversion".into(), n, 97, way, &machine).unwrap();
     check::schedule(&kernel.code, &kernel.program).unwrap();
     let vectors = LONGEST_BLOCK as usize * shape.steps.len();
     let bound = (vectors as u32 * machine.vector_length() / machine.hple.count) as f64;
@@ -52,6 +52,30 @@ fn is_bound_by_its_multiplications(inputs: u16, outputs: u16) {
     }
 }
 
+/// The vectors of a long slice do not crowd each other out of the registers.
+#[test]
+fn long_slices_are_bound_by_their_multiplications() {
+    for (inputs, outputs, hples) in [(5, 10, 128), (8, 8, 256), (5, 10, 512)] {
+        let shape = conversion(inputs, outputs);
+        let mut machine = Machine::rpu_128x128();
+        machine
+            .edit(|values| {
+                (values.vdm.size_mib, values.frontend.width) = (32, 2);
+                (values.hple.count, values.vdm.banks) = (hples, hples);
+            })
+            .unwrap();
+        let cycles = |way| {
+            let kernel = shape.compile("conversion".into(), 32 * 512, 97, way, &machine).unwrap();
+            check::schedule(&kernel.code, &kernel.program).unwrap();
+            sim::timing::simulate(&machine, &kernel.program).cycles.0 as f64
+        };
+        let fastest = shape.ways().map(cycles).fold(f64::INFINITY, f64::min);
+        let bound = (32 * shape.steps.len() as u32 * 512 / hples) as f64;
+        let range = 1.0..1.35;
+        assert!(range.contains(&(fastest / bound)), "{inputs}, {outputs}, {hples}: {fastest} of {bound}");
+    }
+}
+
 #[test]
 fn a_kernel_computes_its_steps_with_the_moduli_and_scalars_of_the_launch() {
     let (x, y) = (Operand::Input(0), Operand::Input(1));
@@ -71,7 +95,8 @@ fn a_kernel_computes_its_steps_with_the_moduli_and_scalars_of_the_launch() {
         outputs: vec![1, 4, 6],
     };
     let machine = Machine::rpu_128x128();
-    let kernel = shape.compile("example".into(), 1024, 97, StepOrder::Program, &machine).unwrap();
+    let way = Way { order: StepOrder::Program, settings: Settings::InStep };
+    let kernel = shape.compile("example".into(), 1024, 97, way, &machine).unwrap();
     check::schedule(&kernel.code, &kernel.program).unwrap();
 
     let (q, p) = (u128::MAX - 158, 12289);

@@ -13,7 +13,7 @@ use crate::launches::facts::{Facts, Resource, bank_cycles};
 use crate::launches::{Launches, ShapeId, is_short};
 use crate::mapping::Form;
 use b512_asm::{MReg, Program, Role, Setting, Space};
-use codegen::elementwise::{Elementwise, LONGEST_BLOCK, StepOp, StepOrder};
+use codegen::elementwise::{Elementwise, LONGEST_BLOCK, StepOp, StepOrder, Way};
 use codegen::{
     Error, Kernel, NumberWords, Origin, Parameters, Recipe, Request, compile, compile_within, instantiate,
 };
@@ -234,14 +234,9 @@ struct ElementwiseKernel {
 }
 
 impl ElementwiseKernel {
-    fn new(
-        shape: &Elementwise,
-        order: StepOrder,
-        [slice, n]: [u32; 2],
-        machine: &Machine,
-    ) -> Result<Self, Error> {
+    fn new(shape: &Elementwise, way: Way, [slice, n]: [u32; 2], machine: &Machine) -> Result<Self, Error> {
         let name = name_of(shape);
-        let kernel = shape.compile(format!("{name}{slice}"), slice, PLACEHOLDER, order, machine)?;
+        let kernel = shape.compile(format!("{name}{slice}"), slice, PLACEHOLDER, way, machine)?;
         let timed = Timed::new(name, &kernel, [slice, n / slice], shape.scalars(), machine);
         // No other launch has its constants.
         let scratch_words = timed.scratch_words + u64::from(timed.table_words);
@@ -252,19 +247,19 @@ impl ElementwiseKernel {
     /// slices.
     fn all(shape: &Elementwise, n: u32, machine: &Machine) -> Result<[Arc<Self>; 3], Error> {
         let [long, short] = slices(shape, n, machine);
-        let in_order = Arc::new(Self::new(shape, StepOrder::Program, [long, n], machine)?);
-        let (mut fastest, mut order) = (Arc::clone(&in_order), StepOrder::Program);
-        for other in shape.orders().into_iter().filter(|&order| order != StepOrder::Program) {
-            let kernel = Self::new(shape, other, [long, n], machine)?;
-            if kernel.timed.timing.cycles < fastest.timed.timing.cycles {
-                (fastest, order) = (Arc::new(kernel), other);
-            }
-        }
-        let with_short_slices = match short == long {
-            true => Arc::clone(&fastest),
-            false => Arc::new(Self::new(shape, order, [short, n], machine)?),
+        let kernel = |way| Ok((way, Arc::new(Self::new(shape, way, [long, n], machine)?)));
+        let kernels = shape.ways().map(kernel).collect::<Result<Vec<_>, Error>>()?;
+        let fastest = |is_candidate: fn(&Way) -> bool| {
+            let candidates = kernels.iter().filter(|(way, _)| is_candidate(way));
+            candidates.min_by_key(|(_, kernel)| kernel.timed.timing.cycles).expect("a way in each order")
         };
-        Ok([fastest, in_order, with_short_slices])
+        let (way, in_any_order) = fastest(|_| true);
+        let (_, in_order) = fastest(|way| way.order == StepOrder::Program);
+        let with_short_slices = match short == long {
+            true => Arc::clone(in_any_order),
+            false => Arc::new(Self::new(shape, *way, [short, n], machine)?),
+        };
+        Ok([Arc::clone(in_any_order), Arc::clone(in_order), with_short_slices])
     }
 }
 
