@@ -127,11 +127,10 @@ pub enum StepOrder {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Settings {
     /// Few candidates, so that about the order of the steps is kept, in which the vectors of a block
-    /// alternate; and one copy of a constant. Long slices and many HPLEs need them: of 896 kernels of
-    /// conversions, inner products and sums, those of 32 vectors take three quarters of the other's cycles.
-    /// Fitted to these.
+    /// alternate; and one copy of a constant. Long slices need them. Fitted to conversions, inner products and
+    /// sums; the test `long_slices_need_settings_of_their_own` prints the gain.
     InStep,
-    /// Those of other code. Some conversions of few vectors are up to 13% faster with them.
+    /// Those of other code. Some conversions of few vectors are faster with them.
     Usual,
 }
 

@@ -76,6 +76,48 @@ fn long_slices_are_bound_by_their_multiplications() {
     }
 }
 
+/// The cycles with the settings for long slices, over those with the usual ones: the geometric means of
+/// conversions on several machines, and the extremes.
+#[test]
+fn long_slices_need_settings_of_their_own() {
+    let conversions = [(5, 24), (5, 10), (3, 12), (8, 8), (13, 6), (2, 20)];
+    for (vectors, range) in [(2, 0.9..1.02), (8, 0.5..0.8), (32, 0.3..0.6)] {
+        let mut ratios: Vec<f64> = Vec::new();
+        for ((inputs, outputs), hples, width) in iproduct(&conversions, &[128, 512], &[1, 2]) {
+            let shape = conversion(inputs, outputs);
+            let mut machine = Machine::rpu_128x128();
+            machine
+                .edit(|values| {
+                    (values.vdm.size_mib, values.frontend.width) = (32, width);
+                    (values.hple.count, values.vdm.banks) = (hples, hples);
+                })
+                .unwrap();
+            let cycles = |way| {
+                let kernel = shape.compile("conversion".into(), vectors * 512, 97, way, &machine).unwrap();
+                sim::timing::simulate(&machine, &kernel.program).cycles.0 as f64
+            };
+            let least = |settings| {
+                let ways = shape.ways().filter(|way| way.settings == settings);
+                ways.map(cycles).fold(f64::INFINITY, f64::min)
+            };
+            ratios.push(least(Settings::InStep) / least(Settings::Usual));
+        }
+        let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+        ratios.sort_by(f64::total_cmp);
+        println!("{vectors} vectors: {mean:.3}, from {:.3} to {:.3}", ratios[0], ratios[ratios.len() - 1]);
+        assert!(range.contains(&mean), "{vectors} vectors: {ratios:?}");
+    }
+}
+
+/// All combinations.
+fn iproduct<'a, A: Copy, B: Copy, C: Copy>(
+    a: &'a [A],
+    b: &'a [B],
+    c: &'a [C],
+) -> impl Iterator<Item = (A, B, C)> + 'a {
+    a.iter().flat_map(move |&a| b.iter().flat_map(move |&b| c.iter().map(move |&c| (a, b, c))))
+}
+
 #[test]
 fn a_kernel_computes_its_steps_with_the_moduli_and_scalars_of_the_launch() {
     let (x, y) = (Operand::Input(0), Operand::Input(1));
