@@ -5,7 +5,7 @@
 //! | `order` | `modulus`, `program` | the order of lines |
 //! | `batch` | `full`, `half`, `quarter`, `eighth` | the divisor of operands of a group on long limbs, of transforms of a launch on short ones; `eighth` has fewer operands there too |
 //! | `recipes` | `fastest`, `small-tables`, and `least-energy`, `least-energy-delay` where that is the objective | the recipes of transforms and automorphisms |
-//! | `elementwise` | `fastest`, `in-order`, `short-slices` | kernels with the fastest order of steps, with the program's order, on slices of at most 128 vectors in all |
+//! | `elementwise` | `fastest`, `in-order`, `short-slices` | kernels with the fastest order of steps, with the program's order, on slices of at most 128 vectors in all; each with the faster of two settings of the scheduler |
 //!
 //! A run states its mapping, and `rpu run --mapping` takes one in place of a search.
 //!
