@@ -127,8 +127,8 @@ pub enum StepOrder {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Settings {
     /// Few candidates, so that about the order of the steps is kept, in which the vectors of a block
-    /// alternate; and one copy of a constant. Long slices need them. Fitted to conversions, inner products and
-    /// sums; the test `long_slices_need_settings_of_their_own` prints the gain.
+    /// alternate; and one copy of a constant. Long slices need them. Fitted to conversions, inner products
+    /// and sums; the test `long_slices_need_settings_of_their_own` prints the gain.
     InStep,
     /// Those of other code. Some conversions of few vectors are faster with them.
     Usual,
