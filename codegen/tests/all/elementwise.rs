@@ -52,24 +52,33 @@ fn is_bound_by_its_multiplications(inputs: u16, outputs: u16) {
     }
 }
 
+/// A machine of so many HPLEs and banks, and instructions a cycle.
+fn machine(hples: u32, width: u32) -> Machine {
+    let mut machine = Machine::rpu_128x128();
+    machine
+        .edit(|values| {
+            (values.vdm.size_mib, values.frontend.width) = (32, width);
+            (values.hple.count, values.vdm.banks) = (hples, hples);
+        })
+        .unwrap();
+    machine
+}
+
+/// The cycles of a kernel for so many vectors, whose schedule is checked.
+fn cycles(shape: &Elementwise, vectors: u32, way: Way, machine: &Machine) -> f64 {
+    let kernel = shape.compile("conversion".into(), vectors * 512, 97, way, machine).unwrap();
+    check::schedule(&kernel.code, &kernel.program).unwrap();
+    sim::timing::simulate(machine, &kernel.program).cycles.0 as f64
+}
+
 /// The vectors of a long slice do not crowd each other out of the registers.
 #[test]
 fn long_slices_are_bound_by_their_multiplications() {
     for (inputs, outputs, hples) in [(5, 10, 128), (8, 8, 256), (5, 10, 512)] {
         let shape = conversion(inputs, outputs);
-        let mut machine = Machine::rpu_128x128();
-        machine
-            .edit(|values| {
-                (values.vdm.size_mib, values.frontend.width) = (32, 2);
-                (values.hple.count, values.vdm.banks) = (hples, hples);
-            })
-            .unwrap();
-        let cycles = |way| {
-            let kernel = shape.compile("conversion".into(), 32 * 512, 97, way, &machine).unwrap();
-            check::schedule(&kernel.code, &kernel.program).unwrap();
-            sim::timing::simulate(&machine, &kernel.program).cycles.0 as f64
-        };
-        let fastest = shape.ways().map(cycles).fold(f64::INFINITY, f64::min);
+        let machine = machine(hples, 2);
+        let cycles = shape.ways().map(|way| cycles(&shape, 32, way, &machine));
+        let fastest = cycles.fold(f64::INFINITY, f64::min);
         let bound = (32 * shape.steps.len() as u32 * 512 / hples) as f64;
         let range = 1.0..1.35;
         assert!(range.contains(&(fastest / bound)), "{inputs}, {outputs}, {hples}: {fastest} of {bound}");
@@ -83,39 +92,22 @@ fn long_slices_need_settings_of_their_own() {
     let conversions = [(5, 24), (5, 10), (3, 12), (8, 8), (13, 6), (2, 20)];
     for (vectors, range) in [(2, 0.9..1.02), (8, 0.5..0.8), (32, 0.3..0.6)] {
         let mut ratios: Vec<f64> = Vec::new();
-        for ((inputs, outputs), hples, width) in iproduct(&conversions, &[128, 512], &[1, 2]) {
-            let shape = conversion(inputs, outputs);
-            let mut machine = Machine::rpu_128x128();
-            machine
-                .edit(|values| {
-                    (values.vdm.size_mib, values.frontend.width) = (32, width);
-                    (values.hple.count, values.vdm.banks) = (hples, hples);
-                })
-                .unwrap();
-            let cycles = |way| {
-                let kernel = shape.compile("conversion".into(), vectors * 512, 97, way, &machine).unwrap();
-                sim::timing::simulate(&machine, &kernel.program).cycles.0 as f64
-            };
-            let least = |settings| {
-                let ways = shape.ways().filter(|way| way.settings == settings);
-                ways.map(cycles).fold(f64::INFINITY, f64::min)
-            };
-            ratios.push(least(Settings::InStep) / least(Settings::Usual));
+        for (hples, width) in [(128, 1), (128, 2), (512, 1), (512, 2)] {
+            let machine = machine(hples, width);
+            for (inputs, outputs) in conversions {
+                let shape = conversion(inputs, outputs);
+                let least = |settings| {
+                    let ways = shape.ways().filter(|way| way.settings == settings);
+                    ways.map(|way| cycles(&shape, vectors, way, &machine)).fold(f64::INFINITY, f64::min)
+                };
+                ratios.push(least(Settings::InStep) / least(Settings::Usual));
+            }
         }
         let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
         ratios.sort_by(f64::total_cmp);
         println!("{vectors} vectors: {mean:.3}, from {:.3} to {:.3}", ratios[0], ratios[ratios.len() - 1]);
         assert!(range.contains(&mean), "{vectors} vectors: {ratios:?}");
     }
-}
-
-/// All combinations.
-fn iproduct<'a, A: Copy, B: Copy, C: Copy>(
-    a: &'a [A],
-    b: &'a [B],
-    c: &'a [C],
-) -> impl Iterator<Item = (A, B, C)> + 'a {
-    a.iter().flat_map(move |&a| b.iter().flat_map(move |&b| c.iter().map(move |&c| (a, b, c))))
 }
 
 #[test]
