@@ -73,6 +73,7 @@ impl Prepared {
 
     /// The code with the fastest use of memory that fits in `words`, or else with the smallest.
     fn within(request: &Request, recipe: &Recipe, machine: &Machine, words: u32) -> Result<Self, Error> {
+        let page = machine.page_words(request.n().into()) as u32;
         let machine = &recipe.tuning.assumed(machine);
         let (isa, words) = (machine.instruction_set(), words.min(machine.vdm_words()));
         request.check(isa)?;
@@ -82,7 +83,7 @@ impl Prepared {
         while let Some(memory_use) = uses.next() {
             let (code, removed) = lower(isa, request, recipe, machine, memory_use)?;
             let layout =
-                Layout::new(&code, recipe.tuning.table).map_err(|error| error.for_request(request))?;
+                Layout::new(&code, recipe.tuning.table, page).map_err(|error| error.for_request(request))?;
             if layout.end <= words || uses.peek().is_none() {
                 return Ok(Self { saves_memory, ..Self::of(request.name(), code, removed, layout) });
             }
@@ -223,7 +224,8 @@ pub fn instantiate(kernel: &Kernel, request: &Request) -> Result<Program, Error>
 /// # Errors
 /// Returns an error if the code has too many operands, or no schedule.
 pub fn compile_code(name: String, code: Code, recipe: &Recipe, machine: &Machine) -> Result<Kernel, Error> {
-    let layout = Layout::new(&code, recipe.tuning.table)
+    // No launch shares its table.
+    let layout = Layout::new(&code, recipe.tuning.table, 1)
         .map_err(|TooMany(needed)| Error::TooManyOperands { needed })?;
     let prepared = Prepared::of(name, code, Removed::default(), layout);
     let scheduled = prepared.schedule(machine, &recipe.tuning)?;

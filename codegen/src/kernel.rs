@@ -57,10 +57,15 @@ impl Kernel {
         Some(NumberWords { space: Space::Vdm, words })
     }
 
-    /// The words of the table for one of the rings, by their places in it, in order. They are the whole table
-    /// of the kernel for this ring alone.
-    pub fn table_of(&self, ring: usize) -> impl Iterator<Item = u32> {
+    /// The words of the table for one of the rings. They are the whole table of the kernel for this ring
+    /// alone.
+    pub fn table_of(&self, ring: usize) -> Range<u32> {
         self.layout.table_of(&self.code, ring)
+    }
+
+    /// The words of the SDM that it reads.
+    pub fn sdm_words(&self) -> u32 {
+        self.code.scalars.len() as u32
     }
 
     /// Whether each result may lie in the memory of its operand: no access to the operand follows the first

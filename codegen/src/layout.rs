@@ -11,6 +11,7 @@ use ring::modular::Modulus;
 use ring::root::powers;
 use std::cell::OnceCell;
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// The location of everything in memory, and the modulus registers.
 #[derive(Clone, PartialEq, Debug)]
@@ -20,7 +21,7 @@ pub(crate) struct Layout {
     starts: Vec<u32>,
     /// The first words of the address registers.
     bases: Vec<u32>,
-    /// The constants in the table, in order.
+    /// The constants in the table, in order, those of each tower together.
     table: Vec<usize>,
     table_words: u32,
     pub(super) end: u32,
@@ -39,7 +40,9 @@ impl TooMany {
 }
 
 impl Layout {
-    pub(super) fn new(code: &Code, order: TableOrder) -> Result<Self, TooMany> {
+    /// The part of the table for each tower begins at a multiple of `page` words, as in the VDM of a ring
+    /// program, where launches share the tables of rings.
+    pub(super) fn new(code: &Code, order: TableOrder, page: u32) -> Result<Self, TooMany> {
         // The table and the spill memory also need a register each.
         let needed = code.buffers.iter().filter(|buffer| buffer.within.is_none()).count() + 2;
         if needed > REGISTERS {
@@ -64,11 +67,17 @@ impl Layout {
         if order == TableOrder::BySize {
             table.sort_by_key(|&constant| Reverse(code.constants[constant].numbers.len()));
         }
-        let mut table_words = 0;
+        table.sort_by_key(|&constant| code.constants[constant].tower);
+        let mut table_words: u32 = 0;
         let mut constants = vec![0; code.constants.len()];
-        for &constant in &table {
-            constants[constant] = table_words;
-            table_words += code.constants[constant].numbers.len() as u32;
+        for of_tower in
+            table.chunk_by(|&one, &other| code.constants[one].tower == code.constants[other].tower)
+        {
+            table_words = table_words.next_multiple_of(page);
+            for &constant in of_tower {
+                constants[constant] = table_words;
+                table_words += code.constants[constant].numbers.len() as u32;
+            }
         }
         let [table_start, spills_start] = [end, aligned(end + table_words)];
         end = spills_start;
@@ -85,14 +94,15 @@ impl Layout {
         Ok(Self { addresses, starts, bases, table, table_words, end })
     }
 
-    /// The words of the constants of a tower, by their places in the table.
-    pub(super) fn table_of(&self, code: &Code, tower: usize) -> impl Iterator<Item = u32> {
-        let constants = self.table.iter().map(|&constant| (&code.constants[constant], constant));
-        let of_tower = constants.filter(move |(constant, _)| constant.tower.index() == tower);
-        of_tower.flat_map(|(constant, index)| {
-            let start = self.addresses.constants[index];
-            start..start + constant.numbers.len() as u32
-        })
+    /// The part of the table for a tower.
+    pub(super) fn table_of(&self, code: &Code, tower: usize) -> Range<u32> {
+        let is_of_tower = |&&constant: &&usize| code.constants[constant].tower.index() == tower;
+        let mut of_tower = self.table.iter().filter(is_of_tower).map(|&constant| {
+            let start = self.addresses.constants[constant];
+            start..start + code.constants[constant].numbers.len() as u32
+        });
+        let first = of_tower.next().unwrap_or_default();
+        first.start..of_tower.next_back().map_or(first.end, |last| last.end)
     }
 
     /// The address registers that the controlling core sets.
@@ -158,6 +168,7 @@ impl Layout {
         let values = Values::new(code, towers);
         let mut words = Vec::with_capacity(self.table_words as usize);
         for &constant in &self.table {
+            words.resize(self.addresses.constants[constant] as usize, 0);
             let constant = &code.constants[constant];
             let tower = &values.towers[constant.tower.index()];
             for &number in &constant.numbers {

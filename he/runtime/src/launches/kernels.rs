@@ -90,7 +90,7 @@ pub struct Timed {
     /// The words of the VDM beside the operands and the table: those of spilled vectors, and an elementwise
     /// kernel's scalars.
     pub scratch_words: u64,
-    /// The words of its table of factors.
+    /// The words of its table of factors for one ring.
     pub table_words: u32,
     /// Whether it overwrites its operand to save space.
     pub overwrites_operand: bool,
@@ -98,6 +98,8 @@ pub struct Timed {
     pub may_work_in_place: bool,
     /// The registers of the moduli, in order.
     pub moduli: Vec<MReg>,
+    /// The words of the SDM that an operation's kernel reads.
+    pub sdm_words: u32,
     /// The words with the scalars, in order.
     pub scalars: Vec<NumberWords>,
 }
@@ -139,10 +141,11 @@ impl Timed {
             events,
             energy_uj: energy.total(),
             scratch_words: words(kernel, Role::Scratch),
-            table_words: words(kernel, Role::Table) as u32,
+            table_words: kernel.table_of(0).len() as u32,
             overwrites_operand: overwrites_operand(kernel),
             may_work_in_place: kernel.may_work_in_place(),
             moduli: kernel.program.moduli.iter().map(|&(register, _)| register).collect(),
+            sdm_words: kernel.sdm_words(),
             scalars: (0..scalars as u128).map(words_of).collect(),
         }
     }
@@ -239,7 +242,7 @@ impl ElementwiseKernel {
         let kernel = shape.compile(format!("{name}{slice}"), slice, PLACEHOLDER, way, machine)?;
         let timed = Timed::new(name, &kernel, [slice, n / slice], shape.scalars(), machine);
         // No other launch has its constants.
-        let scratch_words = timed.scratch_words + u64::from(timed.table_words);
+        let scratch_words = timed.scratch_words + words(&kernel, Role::Table);
         Ok(Self { timed: Timed { scratch_words, table_words: 0, ..timed }, program: kernel.program })
     }
 

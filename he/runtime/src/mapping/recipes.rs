@@ -217,7 +217,7 @@ fn small_recipes(request: &Request, fastest: &Arc<Recipe>, machine: &Machine) ->
     let small = recipes.into_par_iter().filter_map(|recipe| {
         let kernel = compile_small(request, &recipe, machine, Tables::Small).ok()?;
         let timed = Timed::of(request, &kernel, machine);
-        let words = timed.scratch_words + u64::from(timed.table_words);
+        let words = timed.scratch_words + u64::from(timed.table_words) * request.rings.len() as u64;
         let bytes = machine.instruction_set().bytes(words);
         Some(SmallRecipe { launch_ns: timed.launch_ns(), bytes, recipe })
     });

@@ -44,7 +44,7 @@ fn jobs<'r>(program: &RingProgram, runtime: &'r Runtime<'_>) -> Vec<Job<'r>> {
             launches.sources(launch).iter().map(|source| (source.index(), n)).collect();
         if let Work::Operation(operation) = launch.work {
             let rings = launches.rings(program, launch);
-            let words = u64::from(timed.table_words) / rings.len() as u64;
+            let words = u64::from(timed.table_words);
             for ring in rings {
                 let next = first_table + tables.len();
                 let table = *tables.entry((operation, ring)).or_insert(next);

@@ -53,7 +53,7 @@ fn a_stream_takes_the_time_of_a_ring_program() {
             bank_cycles: timed.bank_cycles,
             instructions: timed.instructions as u64,
             inputs: limbs.clone(),
-            tables: vec![timed.table_words.div_ceil(rings as u32); rings],
+            tables: vec![timed.table_words; rings],
             outputs: limbs,
             scratch: timed.scratch_words,
             parameter_bytes: 16 * (2 * rings + timed.address_registers) as u64,
