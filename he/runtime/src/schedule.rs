@@ -40,9 +40,9 @@
 //! # Space
 //!
 //! A page has n / `vdm.limb_pages` words, at least a vector and a row of all banks. A *space* is a list of
-//! pages, which an address register holds. Limbs, tables, scratch words, the slices of streaming operands for
-//! a run, and all slices of streaming results of a kind take whole pages each. A piece of free space has a
-//! time from which it is free. To *take* p pages:
+//! pages; an address register holds those of a limb. Limbs, tables, scratch words, the slices of streaming
+//! operands for a run, and all slices of streaming results of a kind take whole pages each. A piece of free
+//! space has a time from which it is free. To *take* p pages:
 //!
 //! 1. While fewer are free, evict the item with the farthest next use that is no operand of this launch; of
 //!    equals, one that is saved or whose save waits; of equals, the larger number. Unless it is saved, it
@@ -166,7 +166,7 @@ pub const LAUNCH_WORD_BYTES: u64 = 16;
 pub const BURST_BYTES: u64 = 96;
 
 /// The bits of a word's address in the space of an operand.
-const OFFSET_BITS: u64 = 28;
+pub(crate) const OFFSET_BITS: u64 = 28;
 
 /// The words of an address with the numbers of so many pages among `count`.
 pub(crate) fn address_words(count: u64, pages: u64) -> u64 {
@@ -288,11 +288,29 @@ impl Plan<'_> {
     fn parameters(&self, launch: &Launch, kernel: &Timed) -> Parameters {
         let (count, page) = self.pages();
         let of_limb = self.program.degree().get().div_ceil(page);
-        // A longer table takes several registers.
-        let more = u64::from(kernel.table_words).div_ceil(page).div_ceil(of_limb).saturating_sub(1);
-        let registers = kernel.address_registers as u64 + more;
-        let words = self.launches.moduli(launch).len() + self.launches.scalars(launch).len();
-        Parameters { launch: words as u64, run: registers * address_words(count, of_limb) }
+        let registers = self.address_registers(launch, kernel);
+        let launch = kernel.moduli.len() as u64 + self.scalars(launch, kernel);
+        Parameters { launch, run: registers * address_words(count, of_limb) }
+    }
+
+    /// The scalars that a launch sets.
+    pub(crate) fn scalars(&self, launch: &Launch, kernel: &Timed) -> u64 {
+        match launch.work {
+            Work::Elementwise(_) => self.launches.scalars(launch).len() as u64,
+            // A launch of an operation has roots of unity.
+            Work::Operation(_) | Work::Permute(_) => kernel.sdm_words.into(),
+        }
+    }
+
+    /// The address registers of a launch: those of its kernel, and more if its tables or its scratch words
+    /// have more pages than a limb.
+    pub(crate) fn address_registers(&self, launch: &Launch, kernel: &Timed) -> u64 {
+        let (_, page) = self.pages();
+        let of_limb = self.program.degree().get().div_ceil(page);
+        let rings = self.launches.batch(launch).map_or(0, |batch| batch.rings);
+        let of_tables = u64::from(rings) * u64::from(kernel.table_words).div_ceil(page);
+        let more = |pages: u64| pages.div_ceil(of_limb).saturating_sub(1);
+        kernel.address_registers as u64 + more(of_tables) + more(kernel.scratch_words.div_ceil(page))
     }
 
     /// The kernel of a launch; none for movements of words.
@@ -311,18 +329,18 @@ fn parameter_bytes(plan: &Plan<'_>, launch: &Launch, kernel: &Timed) -> u64 {
     LAUNCH_WORD_BYTES * (launch + run * u64::from(kernel.runs))
 }
 
-/// A program of the instruction memory.
+/// What a program of the instruction memory is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Program {
+pub(crate) enum ProgramKey {
     Elementwise(u32),
     Operation(Batch),
 }
 
-fn program_of(launches: &Launches, launch: &Launch) -> Program {
+pub(crate) fn program_of(launches: &Launches, launch: &Launch) -> ProgramKey {
     match launch.work {
-        Work::Elementwise(shape) => Program::Elementwise(shape.index() as u32),
+        Work::Elementwise(shape) => ProgramKey::Elementwise(shape.index() as u32),
         Work::Operation(operation) => {
-            Program::Operation(Batch { operation, rings: launches.moduli(launch).len() as u16 })
+            ProgramKey::Operation(Batch { operation, rings: launches.moduli(launch).len() as u16 })
         }
         Work::Permute(_) => unreachable!("a movement of words has no program"),
     }
@@ -356,7 +374,7 @@ impl Layout {
         let mut tables = FxHashMap::default();
         for launch in &plan.launches.launches {
             let Some(batch) = plan.launches.batch(launch) else { continue };
-            let words = plan.kernels.operation(batch).table_words.div_ceil(batch.rings.into());
+            let words = plan.kernels.operation(batch).table_words;
             if words == 0 {
                 continue;
             }
@@ -373,10 +391,15 @@ impl Layout {
         Self { sources, items, tables }
     }
 
+    /// Whether a memory of keys on the chip has a value.
+    pub(crate) fn is_on_chip(&self, value: ValueId) -> bool {
+        self.sources.is_on_chip(value)
+    }
+
     /// The limbs that a launch reads, each once, without those in a memory of their own.
     fn sources<'a>(&'a self, plan: &'a Plan<'_>, launch: &Launch) -> impl Iterator<Item = ItemId> + 'a {
         let sources = each_once(plan.launches.sources(launch));
-        sources.filter(|value| !self.sources.is_on_chip(*value)).map(|value| ItemId(value.0))
+        sources.filter(|value| !self.is_on_chip(*value)).map(|value| ItemId(value.0))
     }
 
     /// The tables of a launch, each once.

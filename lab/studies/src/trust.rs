@@ -55,8 +55,9 @@ const PUBLISHED: [(&str, f64, &str); 5] = [
 ];
 
 /// Assumptions to move: a name, the keys with their other value, and its origin.
-const ASSUMPTIONS: [(&str, &str, &str); 9] = [
+const ASSUMPTIONS: [(&str, &str, &str); 10] = [
     ("a launch of 100 cycles, not 16", "launch.cycles = 100", "assumed"),
+    ("a cycle more of the VDM, for the choice of a page", "vdm.access_cycles = 3", "assumed"),
     ("a latency of 400 ns, not 120", "hbm.latency_ns = 400", "Ramulator, and an assumed way"),
     ("0.8 of the bandwidth, not 0.9", "hbm.efficiency = 0.8", "printed for another device; Ramulator"),
     ("a turn of 100 ns, not 30", "hbm.turn_ns = 100", "Ramulator"),

@@ -402,7 +402,7 @@ sections! {
         /// Pages of a limb of a ring program: an address register of a launch holds as many page numbers. A
         /// page has at least one vector and one row of all banks.
         limb_pages: u32 => PowerOfTwo(1, 128), "16", Assumed "spaces in pieces of a sixteenth of a limb lose little to rounding", Fixed,
-            [Stream Area] "a second set of registers with page numbers, and the choice of a page at each bank" NotModelled "the delay of this choice: the paper runs single kernels, whose addresses are those of the memory";
+            [Stream Area] "a second set of registers with page numbers, and the choice of a page at each bank" NotModelled "the delay of this choice: the paper runs single kernels, whose addresses are those of the memory; `reports/trust.md` has a program with a cycle for it";
         /// Cycles of an access to a bank, which accepts one in each cycle: its macros lie behind a pipelined
         /// tree. Loads take as many cycles more than one. 0: one for a VDM of up to 4 MiB, whose clocks are
         /// printed; beyond, one for a bank of up to 32 KiB, two to 512 KiB, three to 2 MiB, four above.

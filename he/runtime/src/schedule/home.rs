@@ -147,7 +147,7 @@ impl Layout {
         let mut spans: Vec<Option<Span>> = vec![None; items.len()];
         let mut extend = |item: u32, span: Span| {
             // Nothing saves the keys of a memory of their own, and those of the generator.
-            let is_there = || self.items[item as usize].halves > 0 && !self.sources.is_on_chip(ValueId(item));
+            let is_there = || self.items[item as usize].halves > 0 && !self.is_on_chip(ValueId(item));
             if items[item as usize].is_none() && is_there() {
                 let known = spans[item as usize].get_or_insert(span);
                 known.begin_ns = known.begin_ns.min(span.begin_ns);
@@ -202,7 +202,7 @@ impl Limbs {
     fn add(&mut self, layout: &Layout, value: ValueId) {
         let start = &mut self.starts[value.index()];
         let halves = layout.items[value.index()].halves;
-        if *start == Self::NONE && halves > 0 && !layout.sources.is_on_chip(value) {
+        if *start == Self::NONE && halves > 0 && !layout.is_on_chip(value) {
             *start = self.halves;
             self.halves += u32::from(halves);
         }

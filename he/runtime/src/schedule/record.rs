@@ -36,10 +36,12 @@ pub enum Action {
     Load(Vec<Extent>),
     /// Words of items go to the off-chip memory.
     Store(Vec<Extent>),
-    /// The moduli and scalars of a launch come, and its program if it is not there.
+    /// The parameters of a launch's next run come.
     Fetch {
         /// The index of the launch.
         launch: u32,
+        /// Whether its program comes too, since it is not there.
+        with_program: bool,
     },
     /// A movement: words of the off-chip memory come in another order.
     Gather {

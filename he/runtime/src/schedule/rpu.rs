@@ -337,6 +337,7 @@ impl<'m> Rpu<'m> {
             self.parameters_gone = end;
         }
         let mut ready = self.parameters_gone;
+        let with_program = !self.programs.contains_key(&id);
         match self.programs.get(&id) {
             Some(program) => ready = ready.max(program.ready),
             None => {
@@ -353,7 +354,7 @@ impl<'m> Rpu<'m> {
         }
         let interval = self.transfer(Kind::Programs, bytes, ready, Direction::Read);
         let launch = self.memory.launch;
-        self.link.record(interval, || Action::Fetch { launch });
+        self.link.record(interval, || Action::Fetch { launch, with_program });
         let end = interval.end;
         let fetched = Fetched { instructions: kernel.instructions, ready: end, idle: end };
         self.programs.entry(id).or_insert(fetched);

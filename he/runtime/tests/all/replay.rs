@@ -110,6 +110,40 @@ fn a_scheduled_bootstrap_on_one_image_gives_the_results_of_launches() {
     assert!(replayed.as_ref() == Ok(&outputs), "{:?}", replayed.err());
 }
 
+/// A limb that is saved over programs and parameters changes what runs.
+#[test]
+fn a_limb_that_is_saved_over_programs_is_found() {
+    let mut rng = Random::seed_from_u64(10);
+    let mut found = 0;
+    while found < 8 {
+        let program = testing::random_program(&mut rng);
+        let machine = machine(2, 16, 128);
+        let choice = (Keys::Streamed, Choice::Given(Mapping::START));
+        let Ok(runtime) = Runtime::mapped(&program, &machine, choice) else { continue };
+        let Ok(mut timeline) = runtime.recorded() else { continue };
+        let mut inputs = Inputs::new(&program);
+        inputs.fill(5);
+        let outputs = runtime.execute(&inputs).unwrap();
+        assert!(runtime.replay(&timeline, &inputs).as_ref() == Ok(&outputs));
+        // The first limb that is saved when there are still launches to come.
+        let saved = timeline.events.iter().find_map(|event| match &event.action {
+            Action::Store(extents) => Some((extents[0].item, event.span.end_ns)),
+            _ => None,
+        });
+        let Some((item, end)) = saved else { continue };
+        let last = timeline.events.iter().rev().find_map(|event| match event.action {
+            Action::Fetch { launch, .. } if event.span.begin_ns > end => Some(launch),
+            _ => None,
+        });
+        let Some(last) = last else { continue };
+        found += 1;
+        let parameters = timeline.places.parameters[last as usize].unwrap();
+        timeline.places.items[item as usize] = Some(parameters * 8 / u64::from(machine.isa.word_bits));
+        timeline.places.words += program.degree().get();
+        assert!(runtime.replay_unchecked(&timeline, &inputs).as_ref() != Ok(&outputs));
+    }
+}
+
 /// The pages with the words of an extent.
 fn pages(extent: &Extent, page: u32) -> impl Iterator<Item = u32> + '_ {
     let range = extent.offset / page..(extent.offset + extent.words).div_ceil(page);

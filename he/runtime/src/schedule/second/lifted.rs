@@ -49,16 +49,15 @@ fn program(plan: &Plan<'_>) -> Program {
         let has_table = |timed: &&Timed| launches.batch(launch).is_some() && timed.table_words > 0;
         if let Some(timed) = timed.filter(has_table) {
             let recipe: *const _ = kernels.recipe(launches.batch(launch).unwrap());
-            let words = timed.table_words.div_ceil(rings.len() as u32);
             for ring in &rings {
                 let table = (launch.work, recipe, *ring);
                 let place = tables.iter().position(|known| *known == table).unwrap_or_else(|| {
                     tables.push(table);
-                    items.push(Item::given(words, Kind::Tables, 2));
+                    items.push(Item::given(timed.table_words, Kind::Tables, 2));
                     tables.len() - 1
                 });
                 let item = flow.values + place;
-                items[item].words = items[item].words.max(words);
+                items[item].words = items[item].words.max(timed.table_words);
                 if !operands[sources..].contains(&item) {
                     operands.push(item);
                 }
@@ -70,12 +69,18 @@ fn program(plan: &Plan<'_>) -> Program {
                 programs.push(of);
                 programs.len() - 1
             });
-            let values = launches.moduli(launch).len() + launches.scalars(launch).len();
-            // An address has 28 bits and the numbers of a limb's pages; a table of several limbs has several.
+            let is_elementwise = matches!(launch.work, Work::Elementwise(_));
+            let scalars =
+                if is_elementwise { launches.scalars(launch).len() } else { timed.sdm_words as usize };
+            let values = timed.moduli.len() + scalars;
+            // An address has 28 bits and the numbers of a limb's pages. Tables and scratch words of several
+            // limbs have several.
             let pages = machine.vdm_words() / page;
             let bits = 28 + n.div_ceil(page) * (32 - (pages - 1).leading_zeros());
-            let limbs = timed.table_words.div_ceil(page).div_ceil(n.div_ceil(page)).max(1);
-            let addresses = (timed.address_registers as u32 + limbs - 1) * bits.div_ceil(128);
+            let tables = rings.len() as u32 * timed.table_words.div_ceil(page);
+            let limbs = [tables, (timed.scratch_words as u32).div_ceil(page)]
+                .map(|pages| pages.div_ceil(n.div_ceil(page)).max(1));
+            let addresses = (timed.address_registers as u32 + limbs[0] + limbs[1] - 2) * bits.div_ceil(128);
             (timed.facts(), number as u32, [values as u64, addresses.into()])
         });
         of_launches.push(Launch { kernel, operands, sources, results: ids(launches.results(launch)) });
