@@ -192,8 +192,8 @@ impl PyRingProgram {
                 (true, true) => RingData::Check(data, seed),
             };
             let on = (&*machine, keys, merit.into());
-            let run = RingRun::new(&program, &title, on, &data, page.is_some());
-            let run = run.map_err(|error| failure(&error))?;
+            let run = RingRun::timed(&program, &title, on, page.is_some());
+            let run = run.and_then(|run| run.with_data(&program, &data)).map_err(|error| failure(&error))?;
             if let Some(path) = page {
                 let content = ring_page(&run.report, &run.runtime, &run.timeline);
                 lab_run::files::write(&path, content.as_bytes()).map_err(wrong)?;

@@ -91,12 +91,6 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
         check_checkable(&program, &idle)?;
     }
     let expected = super::expected(args)?;
-    let data = match (args.timing_only, args.check) {
-        (true, _) => RingData::None,
-        (false, false) => RingData::Execute(inputs(args, &program)?),
-        (false, true) => RingData::Check(inputs(args, &program)?, args.seed.unwrap_or(0)),
-    };
-
     let record = !args.traces.is_empty() || args.page.is_some();
     let RingArgs { keys, optimise, mapping, .. } = &args.ring;
     let choice = match mapping {
@@ -105,10 +99,14 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     };
     let on = (&machine, keys.unwrap_or_default(), choice);
     let clock = clock(title.clone());
-    let run = RingRun::new(&program, &title, on, &data, record);
+    let failed = |error: Box<RunError>| failure(*error, &args.file);
+    let run = || {
+        let run = RingRun::timed(&program, &title, on, record).map_err(failed)?;
+        run.with_data(&program, &data(args, &program)?).map_err(failed)
+    };
+    let run = run();
     clock.finish_and_clear();
-    let run = run.map_err(|error| failure(*error, &args.file))?;
-    let RingRun { runtime, timeline, mut report, outputs } = run;
+    let RingRun { runtime, timeline, mut report, outputs } = run?;
     if !args.timing_only {
         report.seed = seed(args);
         let is_expected = |group: &Group| args.expected.iter().any(|file| file.name == group.name);
@@ -205,6 +203,14 @@ fn read_program(args: &Args) -> Result<RingFile, Failure> {
         mark(&args.file, &findings)?.iter().for_each(failure::warn);
     }
     Ok(file)
+}
+
+fn data<'p>(args: &Args, program: &'p RingProgram) -> Result<RingData<'p>, Failure> {
+    Ok(match (args.timing_only, args.check) {
+        (true, _) => RingData::None,
+        (false, false) => RingData::Execute(inputs(args, program)?),
+        (false, true) => RingData::Check(inputs(args, program)?, args.seed.unwrap_or(0)),
+    })
 }
 
 fn inputs<'p>(args: &Args, program: &'p RingProgram) -> Result<Inputs<'p>, Failure> {

@@ -235,7 +235,8 @@ def witness(rpu, example, folder):
 
     outputs = [f"boot.{component}" for component in range(2)]
     arguments = [text for name in outputs for text in ("--output", f"{name}={name}.npy")]
-    run(rpu, "run", "boot.fhetch", "--inputs", "inputs", *arguments)
+    # At n = 2^16 keys do not fit two stacks.
+    run(rpu, "run", "boot.fhetch", "--inputs", "inputs", "-p", "hbm.stacks=3", *arguments)
     result = [theirs(np.load(folder / f"{name}.npy"), q) for name in outputs]
     own = run(example, str(N))
 

@@ -35,16 +35,15 @@ pub struct RingRun<'p> {
 }
 
 impl<'p> RingRun<'p> {
-    /// Runs a program on a machine, mapped by a choice. `title` is its name in the report; `record` asks for
+    /// Times a program on a machine, mapped by a choice. `title` is its name in the report; `record` asks for
     /// all launches and transfers.
     ///
     /// # Errors
-    /// Returns an error if the program does not fit the machine, an input is missing, or a comparison fails.
-    pub fn new(
+    /// Returns an error if the program does not fit the machine.
+    pub fn timed(
         program: &'p RingProgram,
         title: &str,
         (machine, keys, choice): (&'p Machine, Keys, Choice),
-        data: &RingData<'p>,
         record: bool,
     ) -> Result<Self, Box<RunError>> {
         let begin = Instant::now();
@@ -58,7 +57,18 @@ impl<'p> RingRun<'p> {
         report.stages = Some(stage_costs(&profile));
         report.profile = Some(profile);
         report.simulator.timing_wall_s = Some(timing_wall_s);
-        let mut outputs = Vec::new();
+        report.simulator.wall_s = Some(begin.elapsed().as_secs_f64());
+        Ok(Self { runtime, timeline, report, outputs: Vec::new() })
+    }
+
+    /// The run with its data. Those of a large program take far longer to read than its timing, so they can
+    /// come after it.
+    ///
+    /// # Errors
+    /// Returns an error if an input is missing, or if a comparison fails.
+    pub fn with_data(mut self, program: &RingProgram, data: &RingData<'_>) -> Result<Self, Box<RunError>> {
+        let Self { runtime, report, outputs, .. } = &mut self;
+        let begin = Instant::now();
         match data {
             RingData::None => {
                 if may_read_unreduced(program) {
@@ -68,12 +78,11 @@ impl<'p> RingRun<'p> {
                 }
             }
             RingData::Execute(inputs) | RingData::Check(inputs, _) => {
-                let begin = Instant::now();
-                outputs = runtime.execute(inputs)?;
+                *outputs = runtime.execute(inputs)?;
                 report.simulator.functional_wall_s = Some(begin.elapsed().as_secs_f64());
                 match data {
                     RingData::Check(_, seed) => {
-                        runtime.check(inputs, &outputs)?;
+                        runtime.check(inputs, outputs)?;
                         runtime.check_on_edges(*seed)?;
                         report.checked = idle_outputs(program).is_empty() && !program.outputs().is_empty();
                     }
@@ -81,8 +90,10 @@ impl<'p> RingRun<'p> {
                 }
             }
         }
-        report.simulator.wall_s = Some(begin.elapsed().as_secs_f64());
-        Ok(Self { runtime, timeline, report, outputs })
+        if let Some(wall_s) = &mut report.simulator.wall_s {
+            *wall_s += begin.elapsed().as_secs_f64();
+        }
+        Ok(self)
     }
 }
 

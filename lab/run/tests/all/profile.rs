@@ -1,6 +1,6 @@
 //! The profile of a run in its document, its table, its page, and in a file of speedscope.
 
-use lab_run::{RingData, RingRun, RunReport, ring_page, speedscope, table};
+use lab_run::{RingRun, RunReport, ring_page, speedscope, table};
 use programs::{Options, ParameterSet, find_program, generate};
 use ring_program::RingProgram;
 use runtime::{Choice, Keys, Mapping};
@@ -17,7 +17,7 @@ static MACHINE: LazyLock<Machine> = LazyLock::new(Machine::rpu_128x128);
 
 fn bootstrap() -> RingRun<'static> {
     let choice = (&*MACHINE, Keys::Streamed, Choice::Given(Mapping::START));
-    RingRun::new(&PROGRAM, "a bootstrap", choice, &RingData::None, true).unwrap()
+    RingRun::timed(&PROGRAM, "a bootstrap", choice, true).unwrap()
 }
 
 /// What speedscope's schema says of a file with sampled profiles.

@@ -172,7 +172,11 @@ pub fn judge_ring(data: &[u8]) -> Option<bool> {
     inputs.fill(0);
     let on = (&*MACHINE, Keys::default(), Merit::default().into());
     let data = RingData::Check(inputs, rng.random());
-    let Ok(run) = RingRun::new(&program, "variant", on, &data, false) else { return Some(false) };
+    let Ok(run) =
+        RingRun::timed(&program, "variant", on, false).and_then(|run| run.with_data(&program, &data))
+    else {
+        return Some(false);
+    };
     if run.report.checked {
         let patterns = [rng.random_range(..PATTERNS), 6];
         patterns.into_iter().for_each(|pattern| holds(&variant, &program, &run, pattern, &mut rng));
