@@ -161,7 +161,7 @@ def lattigo_parameters():
 
 def write_keys(folder):
     """Lattigo's keys in files. At n = 2^16 the 51 bootstrapping keys have 7.9 GB, of which the library has three copies at once: only
-    this process has them in its memory, and 24 GB are too few for it."""
+    this process has them in its memory, which takes 24 GB and some swap space."""
     parameters = lattigo_parameters()
     generator = rlwe.KeyGenerator(parameters)
     secret = generator.gen_secret_key()
