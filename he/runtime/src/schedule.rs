@@ -165,13 +165,18 @@ pub const LAUNCH_WORD_BYTES: u64 = 16;
 /// rows are opened, and the channel waits: `reports/memory.md` has the fit.
 pub const BURST_BYTES: u64 = 96;
 
-/// The bits of a word's address in the space of an operand.
+/// The bits of a word's address in the space of an operand: assumed. The 20 bits of an instruction's field are
+/// too few for slices of many limbs.
 pub(crate) const OFFSET_BITS: u64 = 28;
 
 /// The words of an address with the numbers of so many pages among `count`.
 pub(crate) fn address_words(count: u64, pages: u64) -> u64 {
-    let number_bits = u64::from(count.next_power_of_two().trailing_zeros());
-    (OFFSET_BITS + pages * number_bits).div_ceil(8 * LAUNCH_WORD_BYTES)
+    (OFFSET_BITS + pages * page_bits(count)).div_ceil(8 * LAUNCH_WORD_BYTES)
+}
+
+/// The bits of a page's number among `count`.
+pub(crate) fn page_bits(count: u64) -> u64 {
+    count.next_power_of_two().trailing_zeros().into()
 }
 
 /// The bytes of an instruction.

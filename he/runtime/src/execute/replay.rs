@@ -12,7 +12,6 @@ mod memories;
 mod parameters;
 
 use self::memories::Memories;
-
 use crate::execute::LaunchError;
 use crate::flow::ValueId;
 use crate::schedule::{Plan, Timeline};
@@ -48,13 +47,15 @@ pub enum Fault {
     /// The parameters of a run have not come.
     #[error("event {0} runs before its parameters have come")]
     NoParameters(usize),
-    /// The parameters of a run name pages that the VDM does not have, or numbers that are no moduli.
-    #[error("event {0} fetches parameters that nobody has written")]
+    /// The parameters of a run have a page or an offset beyond the VDM, or a number that is no modulus.
+    #[error(
+        "the parameters of event {0} have a page or an offset beyond the VDM, or a number that is no modulus"
+    )]
     Parameters(usize),
     /// The program of a run has not come.
     #[error("event {0} runs before its program has come")]
     NoProgram(usize),
-    /// An instruction is none.
+    /// A word of a program is no instruction.
     #[error("event {event} fetches a program: {error}")]
     Program {
         /// The event.

@@ -126,9 +126,9 @@ fn a_limb_that_is_saved_over_programs_is_found() {
         let outputs = runtime.execute(&inputs).unwrap();
         assert!(runtime.replay(&timeline, &inputs).as_ref() == Ok(&outputs));
         // The first limb that is saved when there are still launches to come.
-        let saved = timeline.events.iter().find_map(|event| match &event.action {
-            Action::Store(extents) => Some((extents[0].item, event.span.end_ns)),
-            _ => None,
+        let saved = timeline.events.iter().find_map(|event| {
+            let Action::Store(extents) = &event.action else { return None };
+            Some((extents[0].item, event.span.end_ns))
         });
         let Some((item, end)) = saved else { continue };
         let last = timeline.events.iter().rev().find_map(|event| match event.action {

@@ -4,7 +4,7 @@
 use super::image::Image;
 use crate::launches::Launch;
 use crate::schedule::record::Extent;
-use crate::schedule::{LAUNCH_WORD_BYTES, OFFSET_BITS, Plan, address_words};
+use crate::schedule::{LAUNCH_WORD_BYTES, OFFSET_BITS, Plan, address_words, page_bits};
 use b512_asm::{Program, Role};
 
 /// The bits of a word that sets a register.
@@ -51,7 +51,7 @@ impl Form {
             scalars: plan.scalars(launch, kernel),
             registers: plan.address_registers(launch, kernel),
             pages,
-            page_bits: count.next_power_of_two().trailing_zeros().into(),
+            page_bits: page_bits(count),
             register_words: address_words(count, pages),
         }
     }
@@ -125,8 +125,11 @@ impl Spaces<'_> {
             Register { offset: extent.offset % page, pages }
         };
         let parts = |offset, all: &[u32]| -> Vec<Register> {
-            let part = |pages: &[u32]| Register { offset, pages: pages.to_vec() };
-            all.chunks(pages).map(part).collect()
+            let mut parts: Vec<Register> =
+                all.chunks(pages).map(|pages| Register { offset: 0, pages: pages.to_vec() }).collect();
+            // It counts from the first page of all.
+            parts.iter_mut().take(1).for_each(|first| first.offset = offset);
+            parts
         };
         let (buffers, spills) = split(program);
         let mut registers: Vec<Register> = buffers
