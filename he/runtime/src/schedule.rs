@@ -165,8 +165,8 @@ pub const LAUNCH_WORD_BYTES: u64 = 16;
 /// rows are opened, and the channel waits: `reports/memory.md` has the fit.
 pub const BURST_BYTES: u64 = 96;
 
-/// The bits of a word's address in the space of an operand: assumed. The 20 bits of an instruction's field are
-/// too few for slices of many limbs.
+/// The bits of a word's address in the space of an operand: assumed. The 20 bits of an instruction's field
+/// are too few for slices of many limbs.
 pub(crate) const OFFSET_BITS: u64 = 28;
 
 /// The words of an address with the numbers of so many pages among `count`.
