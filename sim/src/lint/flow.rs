@@ -24,7 +24,7 @@ impl Origin {
     const INPUTS: u64 = Self::UNTOUCHED.0 - 1;
 
     fn input(number: usize) -> Self {
-        Self(Self::CONSTANT.0 | 1 << (number % 62))
+        Self::CONSTANT.and(Self(1 << (number % 62)))
     }
 
     fn is_defined(self) -> bool {

@@ -83,6 +83,29 @@ fn outputs_are_written_from_the_inputs_of_their_claims() {
     assert_eq!(codes(&errors_of(&program(constant))), [Code::Independent]);
     let right = "vload v1, a0, x\nvstore v1, a0, y";
     assert_eq!(errors_of(&program(right)), []);
+    // Inputs behind the first one are inputs as well.
+    let of_z = |body: &str| program(body).replace("f(x)", "f(z)");
+    assert_eq!(errors_of(&of_z(constant)), []);
+    assert_eq!(codes(&errors_of(&of_z(right))), [Code::Independent]);
+}
+
+/// A load that reads the last words of a strided store overtakes it.
+#[test]
+fn an_access_that_overtakes_another_is_an_error_of_split_paths() {
+    let source = |first: &str| {
+        format!(
+            ".input w, 512\n.scratch x, 1024\n.output y, 512\n{first}vload v1, a0, w\nvstore v1, a0, x\n\
+             vstore v1, a0, x+512\nvstore v1, a0, x, strided 2^1\nvload v2, a0, x+512\nvstore v2, a0, y\nhalt\n"
+        )
+    };
+    let found = |machine: &Machine, first: &str| errors(&assemble(&source(first)).unwrap(), machine);
+    let split = machine(&["vdm.ports=2", "vbar.paths=\"split\""]);
+    let defects = found(&split, "");
+    assert_eq!(codes(&defects), [Code::Overtaking]);
+    assert_eq!(defects[0].part.instruction(), Some(4));
+    assert_eq!(found(&machine(&[]), ""), []);
+    // A program with another error has no times.
+    assert_eq!(codes(&found(&split, "vadd v3, v4, v4, m1\n")), [Code::Undefined, Code::UnsetModulus]);
 }
 
 #[test]
@@ -93,6 +116,9 @@ fn outputs_overlap_inputs_only_in_place() {
     assert_eq!(errors_of(&program("0", claim)), []);
     assert_eq!(codes(&errors_of(&program("0", ""))), [Code::Overlap]);
     assert_eq!(codes(&errors_of(&program("256", claim))), [Code::Overlap]);
+    // Neighbours share no word, in both orders.
+    assert_eq!(errors_of(&program("512", "")), []);
+    assert_eq!(errors_of(&program("0", "").replace("x, 512", "x, 512, at 512")), []);
     // The words of an input are no result.
     let untouched = program("0", claim).replace("vstore v1, a0, y\n", "");
     assert_eq!(codes(&errors_of(&untouched)), [Code::Unwritten]);
@@ -135,6 +161,13 @@ fn addresses_from_the_sdm_are_followed() {
     assert_eq!(codes(&errors_of(&(wrong.to_owned() + &program("table")))), [Code::Undefined]);
     // Only the data say whether this address is right.
     assert_eq!(errors_of(&program("input")), []);
+    // Nor what a store at such an address writes: an output, or what is loaded later.
+    let store =
+        program("input").replace("vload v1, a1, 0\nvstore v1, a0, y", "vload v1, a0, x\nvstore v1, a1, 0");
+    assert_eq!(errors_of(&store), []);
+    assert_eq!(errors_of(&store.replace("halt", "vload v2, a0, 0x1400\nhalt")), []);
+    assert!(lint::constant_outputs(&assemble(&store).unwrap(), &machine(&[])).is_empty());
+    assert_eq!(warnings(&assemble(&store).unwrap(), &machine(&[])), []);
 }
 
 #[test]
@@ -153,6 +186,18 @@ halt
     assert_eq!(codes(&found), [Code::BankConflict, Code::Unused, Code::Unused], "{found:#?}");
     assert_eq!(found[0].message, "64 rounds of bank accesses instead of 4");
     assert_eq!(codes(&warnings(&program, &machine(&["vdm.mapping=xor"]))), [Code::Unused, Code::Unused]);
+    // What passes through the memory is read, up to its last word.
+    let source = ".input x, 512
+.output y, 512
+vload v1, a0, x
+vstore v1, a0, 0x3fe00
+vload v2, a0, 0x3fe00
+vstore v2, a0, y
+halt
+";
+    let program = assemble(source).unwrap();
+    assert_eq!(errors(&program, &machine(&[])), []);
+    assert_eq!(warnings(&program, &machine(&[])), []);
 }
 
 /// The words of the window that random programs use; the input is its beginning, the output its end.
