@@ -122,5 +122,6 @@ fn a_size_without_kernels_is_refused() {
     let output = crosscheck(Path::new("g++"), &["--bits", "60", "--kernels", "cheddar"]);
     assert_eq!(output.status.code(), Some(2));
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(errors.starts_with("error: no CUDA kernels for these options"), "{errors}");
+    // Behind the warning of a machine without a compiler.
+    assert!(errors.contains("error: no CUDA kernels for these options"), "{errors}");
 }

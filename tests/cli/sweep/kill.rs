@@ -5,9 +5,10 @@ use crate::common::{command, succeed};
 use lab_sweep::Results;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -152,12 +153,11 @@ fn busy(folder: &Path) -> Child {
 /// SIGTERM and SIGINT end a sweep after the points in progress, with their own statuses.
 #[test]
 fn a_signal_ends_a_sweep_and_the_same_command_continues() {
-    for (signal, name, status) in [("-INT", "SIGINT", 130), ("-TERM", "SIGTERM", 143)] {
+    for (signal, name, status) in [(Signal::INT, "SIGINT", 130), (Signal::TERM, "SIGTERM", 143)] {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let child = busy(folder);
-        let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
-        assert!(kill.success());
+        kill_process(Pid::from_child(&child), signal).unwrap();
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(status));
         let messages = String::from_utf8(output.stderr).unwrap();
@@ -175,8 +175,9 @@ fn a_signal_ends_a_sweep_and_the_same_command_continues() {
 fn a_second_signal_ends_a_sweep_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let child = busy(folder.path());
-    let both = ["-c", "kill -INT $0; kill -TERM $0", &child.id().to_string()];
-    assert!(Command::new("sh").args(both).status().unwrap().success());
+    for signal in [Signal::INT, Signal::TERM] {
+        kill_process(Pid::from_child(&child), signal).unwrap();
+    }
     let status = child.wait_with_output().unwrap().status.code();
     assert!([Some(130), Some(143)].contains(&status), "{status:?}");
 }
