@@ -72,6 +72,34 @@ halt
         Code::OutsideMemory,
     ];
     assert_eq!(codes(&defects), expected, "{defects:#?}");
+    assert_eq!(defects[3].message, "word 0x2000 of the VDM is read before it is written");
+    assert_eq!(defects[4].message, "word 0x7 of the SDM is read before it is written");
+}
+
+#[test]
+fn a_word_is_named_by_the_smallest_symbol_around_it() {
+    let source = "\
+.scratch k, 512, sdm, at 0x80
+.scratch part, 512, at 0x500
+.scratch whole, 4096, at 0x200
+.input x, 512, at 0x2000
+vload v0, a0, x
+vstore v0, a0, part
+vload v1, a0, part+1
+vload v2, a0, whole+2
+halt
+";
+    let defects = errors_of(source);
+    let messages: Vec<&str> = defects.iter().map(|defect| defect.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "word 0x700 (`whole` + 1280) is read before it is written",
+            "word 0x202 (`whole` + 2) is read before it is written"
+        ]
+    );
+    let defects = errors_of(&source.replace("vstore v0, a0, part\n", ""));
+    assert_eq!(defects[0].message, "word 0x501 (`part` + 1) is read before it is written");
 }
 
 #[test]
@@ -106,6 +134,18 @@ fn an_access_that_overtakes_another_is_an_error_of_split_paths() {
     assert_eq!(found(&machine(&[]), ""), []);
     // A program with another error has no times.
     assert_eq!(codes(&found(&split, "vadd v3, v4, v4, m1\n")), [Code::Undefined, Code::UnsetModulus]);
+}
+
+#[test]
+fn the_first_word_that_nothing_writes_is_named() {
+    let program = |at: &str| {
+        format!(".input x, 512\n.output y, 1024, at {at}\nvload v1, a0, x\nvstore v1, a0, {at}\nhalt\n")
+    };
+    let end_of_memory = errors_of(&program("0x3fc00"));
+    assert_eq!(codes(&end_of_memory), [Code::Unwritten]);
+    assert_eq!(end_of_memory[0].message, "no instruction writes word 512 of output `y`");
+    // Whoever loads the program refuses it.
+    assert_eq!(errors_of(&program("0x3fe00")), []);
 }
 
 #[test]
