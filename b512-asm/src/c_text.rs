@@ -143,5 +143,7 @@ mod tests {
         let text =
             "//.a\n  //.b\n// .c\n/*\n//.d\n*/\n/* */ //.e\nx; //.f\n// /*\n//.g\n/* */ /*\n//.h */\n//.i";
         assert_eq!(directives(text), [".a", ".b", ".g", ".i"]);
+        // The `/` of `/*/` closes nothing.
+        assert_eq!(directives("x /*/\n//.a\n*/ /**/\n//.b"), [".b"]);
     }
 }

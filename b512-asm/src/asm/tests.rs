@@ -110,6 +110,9 @@ fn long_chains_are_refused() {
             assert!(error(&sum(count, operator)).contains("more than 256 operations in one expression"));
         }
     }
+    // The expression is marked up to the operator.
+    let errors = assemble(&sum(300, "+")).unwrap_err();
+    assert_eq!(errors.iter().next().unwrap().marked(), Some(&*"1+".repeat(257)));
     assert!(error(&nested(17)).contains("more than 16 repetitions inside of each other"));
     assert!(error(&nested(20_000)).contains("more than 16 repetitions inside of each other"));
 }

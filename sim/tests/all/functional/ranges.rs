@@ -97,7 +97,7 @@ fn ranges_foresee_the_faults_of_all_runs() {
 /// The defects of lines behind two inputs of 64 words, a table of two words in the SDM, and two moduli.
 fn defects(lines: &str, largest: u128) -> Vec<Defect> {
     let head = ".isa vector_length=64\n.input x, 64\n.input u, 64\n.output y, 64\n.table t, 64\n\
-                .input p, 1, sdm\n.table k, 3, sdm\n.words k { 5, 0x3001, 0x10000000 }\n.words t { 96 97 96 }\n\
+                .input p, 1, sdm\n.table k, 4, sdm\n.words k { 5, 0x3001, 0x10000000, 1 }\n.words t { 96 97 96 }\n\
                 .modulus m0, 97\n.modulus m1, 0x3001\n";
     let program = assemble(&format!("{head}{lines}halt\n")).unwrap();
     ranges(&program, &machine(false), |symbol| if symbol.name == "x" { 96 } else { largest })
@@ -160,6 +160,12 @@ fn constants_and_small_results_have_exact_bounds() {
     {
         assert_eq!(use_of(line, "m0"), [], "{line}");
     }
+    // Any result is below its modulus: 92 + 5 and 97 * 1, which are 97, and differences.
+    for line in ["sload s0, k\nvadds v1, v0, s0, m0", "vsub v1, v2, v0, m0"] {
+        assert_eq!(places(&format!("vload v0, a0, u\n{line}\nvadd v3, v1, v1, m0\n"), 92), [], "{line}");
+    }
+    let by_one = "vload v0, a0, u\nsload s0, k+3\nvmuls v1, v0, s0, m0\nvadd v3, v1, v1, m0\n";
+    assert_eq!(places(by_one, 97), []);
     // A multiplicand is any word, a multiplier is reduced.
     assert_eq!(
         places("vload v0, a0, u\nvload v1, a0, x\nvmul v2, v0, v1, m0\nvadd v2, v2, v2, m0\n", u128::MAX),
