@@ -150,7 +150,7 @@ pub(crate) fn number_value(token: &str) -> Result<u128, Fault<'_>> {
         None => decimal_value(digits),
     };
     value.ok_or_else(|| {
-        if digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit()) {
+        if digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit()) {
             let decimal = digits.trim_start_matches('0');
             let decimal = if decimal.is_empty() { "0" } else { decimal };
             let fault = Fault::new(Code::Number, token, format!("`{token}` has leading zeros"));

@@ -136,6 +136,43 @@ fn a_lane_of_the_next_symbol_counts() {
     assert_eq!(places(&format!("{repeated}vadd v1, v1, v1, m0\n"), 0x3000), [(Code::NotReduced, 3)]);
 }
 
+/// A word that is no residue, in each lane of two registers: the pass finds it where the executor moves it.
+#[test]
+fn shuffles_move_bounds_as_words() {
+    let shuffles =
+        ["unpklo v2, v0, v1", "unpkhi v2, v0, v1", "pklo v2, v0, v1", "pkhi v2, v0, v1", "vaff v2, v1, 5h+3"];
+    for line in shuffles {
+        let mut arrived = 0;
+        for lane in 0..128 {
+            let words: Vec<&str> = (0..128).map(|word| if word == lane { "97" } else { "1" }).collect();
+            let program = |after: &str| {
+                let text = format!(
+                    ".isa vector_length=64\n.table t, 128\n.words t {{ {} }}\n.output y, 64\n.modulus m0, 97\n.modulus m1, 0x3001\n\
+                     vload v0, a0, t\nvload v1, a0, t+64\n{line}\n{after}vstore v2, a0, y\nhalt\n",
+                    words.join(" ")
+                );
+                assemble(&text).unwrap()
+            };
+            let mut executor = Executor::for_machine(&machine(false));
+            executor.load(&program("")).unwrap();
+            executor.run().unwrap();
+            let moved = executor.read("y").unwrap().iter().position(|word| *word == 97);
+            let found = ranges(&program("vadd v3, v2, v2, m0\n"), &machine(false), |_| 0);
+            match moved {
+                Some(to) => {
+                    assert!(
+                        found[0].message.starts_with(&format!("lane {to} of `v2` may be 0x61")),
+                        "{line}"
+                    );
+                    arrived += 1;
+                }
+                None => assert_eq!(found, [], "{line}, {lane}"),
+            }
+        }
+        assert_eq!(arrived, 64, "{line}");
+    }
+}
+
 #[test]
 fn constants_and_small_results_have_exact_bounds() {
     // The second word of the table is no residue.
