@@ -53,6 +53,7 @@ fn trained(set: &str, options: &Options) -> Outcome {
 }
 
 #[test]
+#[ignore = "long: `.ci/long` runs it"]
 fn two_iterations_with_a_bootstrap_train_the_weights_of_the_clear_ones() {
     let outcome = trained("lattigo-n16qp1546", &Options::of([("iterations", "2")]));
     assert!(outcome.error() < 1e-5, "{:?} {:?}", outcome.found, outcome.expected);

@@ -60,6 +60,7 @@ fn found(folder: &Path) -> Vec<Record> {
 }
 
 #[test]
+#[ignore = "long: `.ci/long` runs it"]
 fn a_twentieth_of_the_evaluations_reaches_99_percent_of_the_hypervolume() {
     let plan = Plan::new(&Definition::parse("space.toml", SPACE).unwrap()).unwrap();
     let all: Vec<Costs> = records(&plan, &generate).iter().map(costs).collect();
