@@ -99,4 +99,14 @@ mod tests {
             assert!(matches!(printable(text), Cow::Borrowed(same) if same == text));
         }
     }
+
+    #[test]
+    fn a_name_is_a_line_that_shows_something() {
+        for name in ["x", " a b", "Größe ≤ 25 mm²", "می\u{200c}خواهم"] {
+            assert!(is_line(name), "{name}");
+        }
+        for text in ["", " ", "\u{3000}", "a\nb", "a\t", "a\u{2028}b", "\u{1b}[31m", "a\u{200b}"] {
+            assert!(!is_line(text), "{text:?}");
+        }
+    }
 }

@@ -130,6 +130,8 @@ fn a_lane_of_the_next_symbol_counts() {
         places("vload v0, a0, x, strided 2^1\nvadd v1, v0, v0, m0\n", 0x3000),
         [(Code::NotReduced, 1)]
     );
+    let far = "vload v0, a0, u\nvstore v0, a0, 0x8000\nvload v1, a0, 0x8000\nvadd v2, v1, v1, m0\n";
+    assert_eq!(places(far, 0x3000), [(Code::NotReduced, 3)]);
     // The last lane of a repeated word stays: that of u.
     let repeated =
         "vload v0, a0, x+32\nvstore v0, a0, 0x400, repeated 2^5\nvload v1, a0, 0x400, repeated 2^5\n";
