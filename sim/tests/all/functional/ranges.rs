@@ -245,7 +245,10 @@ fn inputs_are_no_addresses_and_moduli_of_claims() {
         places("mload m2, p\nvload v0, a0, u\nvadd v1, v0, v0, m0\n", 0x3000),
         [(Code::NotReduced, 2)]
     );
-    assert_eq!(places("sload s0, p\nvload v0, a0, x\nvadds v1, v0, s0, m0\n", 97), [(Code::NotReduced, 2)]);
+    // One report of a scalar is enough, too.
+    let scalar = "sload s0, p\nvload v0, a0, x\nvadds v1, v0, s0, m0\n";
+    let twice = format!("{scalar}vmuls v2, v1, s0, m0\nvadd v3, v1, v2, m0\n");
+    assert_eq!(places(&twice, 97), [(Code::NotReduced, 2)]);
     assert_eq!(places("sload s0, p\nvload v0, a0, x\nvadds v1, v0, s0, m0\n", 96), []);
     assert_eq!(places("aload a1, k+2\n", 0), [(Code::Address, 0)]);
     assert_eq!(places("mload m2, k+2\n", 0), [(Code::Modulus, 0)]);
