@@ -320,7 +320,7 @@ impl<'p> Ranges<'p> {
             self.report(Code::NotReduced, index, message, None);
             self.scalar[register.index()] = q - 1;
         }
-        word.min(q - 1)
+        self.scalar[register.index()]
     }
 
     /// The largest word of the inputs of which a word of the SDM is one; `None` for others.
