@@ -227,7 +227,8 @@ halt
     assert_eq!(found[0].message, "64 rounds of bank accesses instead of 4");
     assert_eq!(codes(&warnings(&program, &machine(&["vdm.mapping=xor"]))), [Code::Unused, Code::Unused]);
     // What passes through the memory is read, up to its last word.
-    let source = ".input x, 512
+    let source = "\
+.input x, 512
 .output y, 512
 vload v1, a0, x
 vstore v1, a0, 0x3fe00
