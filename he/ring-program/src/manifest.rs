@@ -185,11 +185,8 @@ impl Manifest {
         let inputs = own.inputs.0;
         let (mut errors, mut seeded) = (Diagnostics::default(), Vec::new());
         let known = Known::of(&inputs);
-        for NamedIds { name, ids } in
-            inputs.iter().filter(|input| has_twice(&input.ids)).take(Diagnostics::LIMIT)
-        {
-            let mut seen = HashSet::new();
-            let Some(id) = ids.iter().find(|&&id| !seen.insert(id)) else { continue };
+        let twice = inputs.iter().filter_map(|input| Some((&input.name, repeated(&input.ids)?)));
+        for (name, id) in twice.take(Diagnostics::LIMIT) {
             let message = format!("the input `{name}` has the id {} twice", id.0);
             let error = Diagnostic::new(message).with_code(Code::Contradiction.name());
             let span = key_span(text, 0, "inputs");
@@ -350,9 +347,10 @@ impl<'i> Known<'i> {
     }
 }
 
-fn has_twice(ids: &[LimbId]) -> bool {
+/// The first id that occurs for the second time.
+fn repeated(ids: &[LimbId]) -> Option<LimbId> {
     let mut seen = HashSet::new();
-    !ids.iter().all(|id| seen.insert(id))
+    ids.iter().copied().find(|id| !seen.insert(*id))
 }
 
 /// A part of the list `seeded`.
