@@ -94,7 +94,7 @@ fn ranges_foresee_the_faults_of_all_runs() {
     assert!(witnessed * 20 > refused * 19, "{witnessed} of {refused}");
 }
 
-/// The defects of lines behind two inputs of 64 words, a table of two words in the SDM, and two moduli.
+/// The defects of lines behind two inputs of 64 words, a table of four words in the SDM, and two moduli.
 fn defects(lines: &str, largest: u128) -> Vec<Defect> {
     let head = ".isa vector_length=64\n.input x, 64\n.input u, 64\n.output y, 64\n.table t, 64\n\
                 .input p, 1, sdm\n.table k, 4, sdm\n.words k { 5, 0x3001, 0x10000000, 1 }\n.words t { 96 97 96 }\n\
@@ -138,11 +138,13 @@ fn a_lane_of_the_next_symbol_counts() {
     assert_eq!(places(&format!("{repeated}vadd v1, v1, v1, m0\n"), 0x3000), [(Code::NotReduced, 3)]);
 }
 
-/// A word that is no residue, in each lane of two registers: the pass finds it where the executor moves it.
+/// One word of two registers equals the modulus. The pass reports the lane to which the executor moves it.
 #[test]
 fn shuffles_move_bounds_as_words() {
     let shuffles =
         ["unpklo v2, v0, v1", "unpkhi v2, v0, v1", "pklo v2, v0, v1", "pkhi v2, v0, v1", "vaff v2, v1, 5h+3"];
+    let machine = machine(false);
+    let mut executor = Executor::for_machine(&machine);
     for line in shuffles {
         let mut arrived = 0;
         for lane in 0..128 {
@@ -155,11 +157,10 @@ fn shuffles_move_bounds_as_words() {
                 );
                 assemble(&text).unwrap()
             };
-            let mut executor = Executor::for_machine(&machine(false));
             executor.load(&program("")).unwrap();
             executor.run().unwrap();
             let moved = executor.read("y").unwrap().iter().position(|word| *word == 97);
-            let found = ranges(&program("vadd v3, v2, v2, m0\n"), &machine(false), |_| 0);
+            let found = ranges(&program("vadd v3, v2, v2, m0\n"), &machine, |_| 0);
             match moved {
                 Some(to) => {
                     assert!(
