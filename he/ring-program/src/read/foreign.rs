@@ -39,3 +39,28 @@ fn is_kernel(number: &str, rest: &str) -> bool {
     };
     is_number && name.is_some_and(is_name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_only_resembles_another_language_is_none_of_it() {
+        for line in [
+            "instruction sr_addp",
+            "dload %1",
+            "dstore",
+            "13, add",
+            "13 add, x",
+            ", add, x",
+            "x13, add, x",
+            "13, 5, x",
+            "13, Add, x",
+            "13, a-b, x",
+            "hello, world",
+        ] {
+            assert_eq!(recognise(line), None, "{line}");
+        }
+        assert!(is_kernel("13", ", add_1, x"));
+    }
+}

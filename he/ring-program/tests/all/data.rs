@@ -156,6 +156,12 @@ fn filled_words_are_those_of_a_known_generator() {
     assert_eq!(drawn(&inputs, 0, 4), [7765, 12287, 2983, 3233]);
     assert_eq!(drawn(&inputs, 1, 4), [9708, 4635, 9103, 12175]);
     assert_eq!(drawn(&inputs, 2, 4), [8403, 8803, 9108, 9370]);
+    // A short ring has the first words.
+    let short = read("p.fhetch", text.as_bytes(), Interface::Degree(8)).unwrap();
+    let mut few = Inputs::new(&short);
+    few.fill(1_234_567);
+    let words = few.words(short.limbs().find(LimbId(0)).unwrap()).unwrap();
+    assert_eq!(words.iter().collect::<Vec<_>>(), drawn(&inputs, 0, 8));
     inputs.fill_with_edges(1);
     // Operands of a sum are residues.
     assert_eq!(
@@ -169,6 +175,16 @@ fn filled_words_are_those_of_a_known_generator() {
             12290, 13918, 6145, 2627, 40960, 12290, 2932, 3534, 6144, 12290, 12289, 12288, 6144, 1754, 16366,
             12289
         ]
+    );
+    // Words of more than 64 bits: the first of two is the high half.
+    let wide = text.replace("0x3001", "0x10000000000000000000018c01");
+    let program = read("p.fhetch", wide.as_bytes(), Interface::Degree(N as u64)).unwrap();
+    let mut inputs = Inputs::new(&program);
+    inputs.fill(1_234_567);
+    let words = inputs.words(program.limbs().find(LimbId(0)).unwrap()).unwrap();
+    assert_eq!(
+        words.iter().take(3).collect::<Vec<_>>(),
+        [0x7fb08fc852c73e7da381c96a4, 0x5a3f27c773fbeea14cfd0e771, 0x708cb5ecd6c4f67b87b4d79b0]
     );
 }
 
@@ -212,13 +228,20 @@ fn words_are_made_for_the_lines_that_read_them() {
             made.lock().unwrap().push((name, index));
             Words::from(vec![10 + index as u64; N])
         };
-        inputs.make(name, limb).unwrap();
+        match name {
+            "y" => inputs.make_again(name, limb),
+            _ => inputs.make(name, limb),
+        }
+        .unwrap();
     }
     assert_eq!(inputs.missing().count(), 0);
     assert_eq!(concat(&execute(&inputs).unwrap().concat()), [[21; N], [11; N]].concat());
     // The limb `%2` is that of `x`, which names it first.
     made.lock().unwrap().sort_unstable();
     assert_eq!(*made.lock().unwrap(), [("x", 0), ("x", 1), ("y", 1)]);
+    let kept = |id| inputs.is_kept(program.limbs().find(LimbId(id)).unwrap());
+    assert_eq!([1, 2, 3].map(kept), [true, true, false]);
+    assert!(format!("{inputs:?}").contains("Made("), "{inputs:?}");
     let error = inputs.make("z", |_| Words::zeros(N)).unwrap_err();
     assert!(error.message.contains("unknown input `z`"), "{error}");
 }

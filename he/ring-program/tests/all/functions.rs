@@ -3,9 +3,13 @@
 use crate::round_trip::{Choice, program};
 use proptest::prelude::*;
 use ring_program::data::Words;
-use ring_program::{ExecuteError, Inputs, Interface, LimbId, Manifest, RingProgram, Step, execute, read};
+use ring_program::need::{Need, Needs};
+use ring_program::{
+    Call, ExecuteError, Inputs, Interface, LimbId, Manifest, RingProgram, Step, execute, read,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::path::Path;
 
 const DEGREE: u64 = 512;
 
@@ -149,6 +153,30 @@ proptest! {
         let outputs: BTreeSet<_> = program.outputs().iter().flat_map(|group| &group.limbs).collect();
         prop_assert_eq!(outputs, expected);
     }
+}
+
+/// Two sums of three parameters: a call needs the parameters of the result that something reads.
+#[test]
+fn calls_need_what_their_results_depend_on() {
+    let text = "modulus_count 2\nm[0] 0xffffffffffffffff\nm[1] 0x3001\n\
+        function sums %1, %2, %3 -> %4, %5\n\
+        sr_addp %4, %1, %2, m=1\nsr_addp %5, %2, %3, m=1\nend\n\
+        call sums %0, %1, %2 -> %10, %11\ncall sums %0, %1, %2 -> %12, %13\n\
+        call sums %0, %1, %10 -> %14, %12\nhalt\n";
+    let needs = |outputs: &str| -> Vec<Need> {
+        let manifest =
+            format!(r#"{{"ring_dimension": 512, "inputs": {{"x": [0, 1, 2]}}, "outputs": {outputs}}}"#);
+        let manifest = Manifest::parse("", &manifest, Path::new("")).unwrap();
+        let program = read("", text.as_bytes(), Interface::Manifest(&manifest)).unwrap();
+        let calls: Vec<&Call> = program.calls().collect();
+        Needs::of(&program, &calls).iter().cloned().collect()
+    };
+    let [first, second] = [([true, false], [true, true, false]), ([false, true], [false, true, true])]
+        .map(|(results, parameters)| Need { results: results.to_vec(), parameters: parameters.to_vec() });
+    // The second call's first result is written again before anything reads it.
+    assert_eq!(needs(r#"{"y": [12], "z": [13]}"#), [first, second.clone(), second]);
+    let nothing: Vec<bool> = needs(r#"{"z": [13]}"#).iter().map(Need::is_nothing).collect();
+    assert_eq!(nothing, [true, false, true]);
 }
 
 #[test]

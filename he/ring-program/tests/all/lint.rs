@@ -1,12 +1,17 @@
 //! What `rpu lint` finds in ring programs.
 
-use ring_program::{Interface, lint, read};
+use ring_program::{Interface, Manifest, lint, read};
 use std::num::NonZeroU32;
+use std::path::Path;
 
 /// The findings about a program with two moduli, as `LINE CODE: message`.
 fn findings(lines: &str) -> Vec<String> {
+    findings_of(lines, Interface::Degree(512))
+}
+
+fn findings_of(lines: &str, interface: Interface<'_>) -> Vec<String> {
     let text = format!("modulus_count 3\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\nm[2] 0x3C01\n{lines}halt\n");
-    let program = read("p.fhetch", text.as_bytes(), Interface::Degree(512)).unwrap();
+    let program = read("p.fhetch", text.as_bytes(), interface).unwrap();
     let line = |line: Option<NonZeroU32>| line.map_or_else(|| "-".into(), |line| line.to_string());
     let finding = |finding: ring_program::lint::Finding| {
         format!("{} {}: {}", line(finding.line), finding.fault.code.name(), finding.fault)
@@ -71,9 +76,34 @@ fn residues_of_another_modulus_are_found_except_where_any_word_may_stand() {
 }
 
 #[test]
+fn moduli_of_the_manifest_are_those_of_the_lines() {
+    let found = |moduli: &str| {
+        let manifest = format!(
+            r#"{{"ring_dimension": 512, "inputs": {{"x": [1, 2], "y": [3]}}, "outputs": {{"z": [4]}},
+                "moduli": {{"inputs": {moduli}}}}}"#
+        );
+        let manifest = Manifest::parse("m.json", &manifest, Path::new("")).unwrap();
+        // Any word may stand in %3.
+        let lines = "sr_addp %4, %1, %2, m=1\nsr_mulps %5, %3, 2, m=1\nsr_addp %4, %4, %5, m=1\n";
+        findings_of(lines, Interface::Manifest(&manifest))
+    };
+    assert_eq!(found(r#"{"x": [1, 1], "y": [2]}"#), [""; 0]);
+    for (moduli, id, declared) in [("[1, 2]", 2, 2), ("[0, 1]", 1, 0)] {
+        assert_eq!(
+            found(&format!(r#"{{"x": {moduli}, "y": [2]}}"#)),
+            [format!(
+                "- F014: the limb `%{id}` of the input `x` is modulo m[{declared}] by the manifest, but lines compute modulo m[1]"
+            )]
+        );
+    }
+}
+
+#[test]
 fn results_that_nothing_reads_are_found_in_functions_too() {
     let overwritten = "sr_addp %3, %1, %2, m=1\nsr_subp %3, %1, %2, m=1\n";
     assert_eq!(findings(overwritten), ["5 F015: nothing reads this result"]);
+    let used = "function f %1 -> %2\nsr_negp %2, %1, m=1\nend\ncall f %7 -> %8\n";
+    assert_eq!(findings(used), [""; 0]);
     let function = "function f %1 -> %2\n\
            sr_addp %3, %1, %1, m=1\n\
            sr_subp %3, %1, %1, m=1\n\

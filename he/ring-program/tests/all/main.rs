@@ -4,6 +4,7 @@ mod data;
 mod files;
 mod functions;
 mod lint;
+mod manifest;
 mod niobium;
 mod operations;
 mod products;

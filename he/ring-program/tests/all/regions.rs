@@ -124,6 +124,28 @@ proptest! {
 }
 
 #[test]
+fn a_writer_lists_regions_with_lines_in_the_order_of_their_begins() {
+    let mut writer = RegionWriter::default();
+    writer.begin(RegionKind::Stage, "a", 0);
+    writer.begin(RegionKind::Operation, "b", 0);
+    assert_eq!(writer.depth(), 2);
+    writer.end(2);
+    writer.begin(RegionKind::Stage, "empty", 2);
+    writer.begin(RegionKind::Stage, "empty too", 2);
+    writer.end(2);
+    writer.end(2);
+    writer.begin(RegionKind::Operation, "open", 3);
+    assert_eq!(writer.depth(), 2);
+    let expected = [
+        (RegionKind::Stage, "a", 0..5),
+        (RegionKind::Operation, "b", 0..2),
+        (RegionKind::Operation, "open", 3..5),
+    ];
+    let expected = expected.map(|(kind, name, lines)| Region { lines, kind, name: name.into() });
+    assert_eq!(writer.finish(5).into_vec(), expected);
+}
+
+#[test]
 fn lists_that_no_text_has_are_refused() {
     let stage = |lines, name: &str| Region { lines, kind: RegionKind::Stage, name: name.into() };
     for (list, index, expected) in [
