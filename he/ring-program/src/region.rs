@@ -335,15 +335,11 @@ impl RingProgram {
             }
             open = path;
             let body = self.function(call.function).body();
-            let mut inner: Vec<usize> = Vec::new();
-            for Region { lines, kind, name } in body.regions.as_slice() {
-                while inner.last().is_some_and(|&end| end <= lines.start) {
-                    writer.end(line + inner.pop().expect("it is there"));
-                }
+            let inner = body.regions.as_slice();
+            for Region { lines, kind, name } in inner {
                 writer.begin(*kind, name.clone(), line + lines.start);
-                inner.push(lines.end);
             }
-            inner.into_iter().rev().for_each(|end| writer.end(line + end));
+            inner.iter().rev().for_each(|region| writer.end(line + region.lines.end));
             line += body.operations.len();
         }
         writer.finish(line)
