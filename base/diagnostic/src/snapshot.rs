@@ -63,6 +63,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_stale_file_fails_or_is_written() {
+        let path = std::env::temp_dir().join(format!("snapshot-{}", std::process::id()));
+        std::fs::write(&path, "a\n").unwrap();
+        fresh(&path, "a\n");
+        let is_refused = std::panic::catch_unwind(|| fresh(&path, "b\n")).is_err();
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!((is_refused, text), if blessing() { (false, "b\n".into()) } else { (true, "a\n".into()) });
+    }
+
+    #[test]
     fn the_first_line_that_differs_is_shown() {
         let text = "line 2:\n  committed: b\n  now:       c";
         assert_eq!(difference(b"a\nb\n", b"a\nc\n"), text);

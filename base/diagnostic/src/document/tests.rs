@@ -219,6 +219,43 @@ fn a_key_of_its_own_shows_the_format() {
 }
 
 #[test]
+fn each_format_has_words_and_keys_of_its_own() {
+    let distinct = |word: fn(Format) -> &'static str| {
+        Format::ALL.map(word).into_iter().collect::<std::collections::BTreeSet<_>>().len()
+    };
+    assert_eq!([Format::name, Format::noun, Format::remedy].map(distinct), [Format::ALL.len(); 3]);
+    for (key, format) in [
+        ("vdm", Format::Machine),
+        ("explore", Format::Sweep),
+        ("stagger", Format::Plan),
+        ("operation", Format::Library),
+        ("p", Format::Set),
+        ("tied", Format::Claims),
+        ("training", Format::Setting),
+        ("outputs", Format::Manifest),
+        ("recipes", Format::Mapping),
+    ] {
+        let text = format!("other = 1\n{key} = 1\n");
+        let document = Document::toml("", &text).unwrap();
+        let found = Format::Technology.foreign(document.root()).map(|(_, key, format)| (key, format));
+        assert_eq!(found, Some((key.to_owned(), format)));
+        assert_eq!(format.foreign(document.root()), None, "{key}");
+    }
+}
+
+#[test]
+fn a_schema_has_the_table_with_a_key() {
+    let schema = Schema::new(
+        Format::Machine,
+        r#"{"properties": {"hple": {"properties": {"count": {}}}, "vdm": {"properties": {"banks": {}}}, "n": {}}}"#,
+    );
+    assert_eq!(
+        ["banks", "count", "vdm"].map(|key| schema.table_with(key)),
+        [Some("vdm"), Some("hple"), None]
+    );
+}
+
+#[test]
 fn errors_of_json_mark_their_part() {
     let marked = |text: &str| {
         let error = Document::json("s.json", text).unwrap_err().iter().next().unwrap().clone();
