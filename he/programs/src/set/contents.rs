@@ -25,7 +25,7 @@ pub(super) struct Contents {
 }
 
 /// One modulus, or the largest primes of a size, or the primes nearest to a power of two.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Entry {
     Modulus(String),

@@ -1,7 +1,7 @@
 //! The TOML form of a parameter set.
 
 use super::contents::{BootstrapTable, Contents, Entry, LevelEntry};
-use super::variation::{Variation, resize_special};
+use super::variation::{Variation, resized_special};
 use super::{ParameterSet, log2};
 use crate::base::{Levels, Tower};
 use crate::bootstrap::{Bootstrap, Steps};
@@ -444,15 +444,13 @@ impl SetDocument<'_> {
 
     /// Gives P the fewest moduli whose product is at least as large as every digit.
     fn fit_special(&self, contents: &mut Contents, degree: Degree) -> Result<(), Diagnostics> {
-        for count in 1.. {
-            if !resize_special(contents, count) {
-                break;
-            }
+        let own = contents.p.get_ref().clone();
+        for p in (1..).map_while(|count| resized_special(&own, count)) {
+            *contents.p.get_mut() = p;
             let Moduli { terminal, q, p } = self.moduli(contents, degree)?;
             let [q, p] = [[terminal, q].concat(), p]
                 .map(|moduli| moduli.into_iter().map(|(q, _)| q).collect::<Vec<u128>>());
-            // Digits that do not divide q are refused later.
-            if covers(&p, largest_digit(*contents.digits.get_ref(), &q)) || p.len() > q.len() {
+            if covers(&p, largest_digit(*contents.digits.get_ref(), &q)) {
                 break;
             }
         }

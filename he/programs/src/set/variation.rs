@@ -21,7 +21,7 @@ pub(super) struct Fault {
 }
 
 impl Variation {
-    /// Changes a set's contents. `true` if it changed them, so that P follows: see [`resize_special`].
+    /// Changes a set's contents. `true` if it changed them, so that P follows: see [`resized_special`].
     pub(super) fn apply(self, contents: &mut Contents) -> Result<bool, Fault> {
         let mut has_changed = false;
         if let Some(digits) = self.digits.filter(|digits| digits != contents.digits.get_ref()) {
@@ -92,8 +92,12 @@ fn resize(
     }
     let q = contents.q.get_mut();
     let moduli: usize = q.iter().map(|entry| entry.get_ref().count()).sum();
-    // A set without room for its own bootstrap is refused later, with its place.
-    let Some(end) = moduli.checked_sub(above).filter(|&end| end > own) else { return Ok(true) };
+    let Some(end) = moduli.checked_sub(above).filter(|&end| end > own) else {
+        return fault(
+            format!("{count} matrices of {stage} for a set without room for its own {own}"),
+            "give the set a modulus below those of its bootstrap",
+        );
+    };
     if count > own {
         let at = entry_of(q, end - 1);
         let Entry::Primes { count: primes, .. } = q[at].get_mut() else {
@@ -110,22 +114,21 @@ fn resize(
     Ok(true)
 }
 
-/// Gives P this number of moduli: the first ones of the set, or more of the last one's size. `false` if it
-/// cannot have them.
-pub(super) fn resize_special(contents: &mut Contents, count: usize) -> bool {
-    let p = contents.p.get_mut();
-    let own: usize = p.iter().map(|entry| entry.get_ref().count()).sum();
-    for last in (count..own).rev() {
-        remove(p, last);
+/// P with this number of moduli: the first ones of a set's own, or more of the last one's size, if it has a
+/// size.
+pub(super) fn resized_special(own: &[Spanned<Entry>], count: usize) -> Option<Vec<Spanned<Entry>>> {
+    let mut p = own.to_vec();
+    let moduli: usize = p.iter().map(|entry| entry.get_ref().count()).sum();
+    for last in (count..moduli).rev() {
+        remove(&mut p, last);
     }
-    match p.last_mut().map(Spanned::get_mut) {
-        _ if count <= own => true,
-        Some(Entry::Primes { count: primes, .. }) => {
-            *primes += count - own;
-            true
+    if count > moduli {
+        match p.last_mut()?.get_mut() {
+            Entry::Primes { count: primes, .. } => *primes += count - moduli,
+            Entry::Modulus(_) => return None,
         }
-        Some(Entry::Modulus(_)) | None => false,
     }
+    Some(p)
 }
 
 /// The entry with the modulus of this index.
@@ -143,8 +146,8 @@ fn entry_of(entries: &[Spanned<Entry>], mut index: usize) -> usize {
 fn remove(entries: &mut Vec<Spanned<Entry>>, index: usize) {
     let at = entry_of(entries, index);
     match entries[at].get_mut() {
-        Entry::Primes { count, .. } if *count > 1 => *count -= 1,
-        Entry::Primes { .. } | Entry::Modulus(_) => drop(entries.remove(at)),
+        Entry::Primes { count, .. } => *count -= 1,
+        Entry::Modulus(_) => drop(entries.remove(at)),
     }
 }
 
@@ -152,10 +155,20 @@ fn remove(entries: &mut Vec<Spanned<Entry>>, index: usize) {
 mod tests {
     use super::*;
     use crate::ParameterSet;
+    use crate::set::SETS;
 
     fn varied(name: &str, variation: Variation) -> Result<ParameterSet, String> {
         let set = ParameterSet::built_in_with(name, Some(1024), variation).expect("a built-in set");
         set.map_err(|error| error.to_string())
+    }
+
+    /// The text of a built-in set with some parts replaced.
+    fn altered(name: &str, parts: &[(&str, &str)]) -> String {
+        let text = SETS.iter().find(|(known, _)| *known == name).expect("a built-in set").1;
+        parts.iter().fold(text.to_owned(), |text, (part, other)| {
+            assert!(text.contains(part), "{part}");
+            text.replacen(part, other, 1)
+        })
     }
 
     /// Digits, matrices of CoeffToSlot, and of SlotToCoeff.
@@ -175,6 +188,18 @@ mod tests {
         let matrices = shared.bootstrap().unwrap().slot_to_coeff_matrices;
         let same = Variation { slot_to_coeff_matrices: Some(matrices), ..Variation::default() };
         assert_eq!(varied("lattigo-n15qp768", same).unwrap(), shared);
+    }
+
+    #[test]
+    fn matrices_share_moduli_as_in_the_set() {
+        let text = altered(
+            "lattigo-n16qp1546",
+            &[("slot_to_coeff = 3", "slot_to_coeff = 3\nslot_to_coeff_matrices = 6")],
+        );
+        let variation = Variation { slot_to_coeff_matrices: Some(4), ..Variation::default() };
+        let set = ParameterSet::parse_with(("s", "s.toml", &text), Some(1024), variation).unwrap();
+        let bootstrap = set.bootstrap().unwrap();
+        assert_eq!((bootstrap.slot_to_coeff, bootstrap.slot_to_coeff_matrices), (2, 4));
     }
 
     /// The levels that are left, the moduli of EvalMod and the scale stay; P is the least that exceeds each
@@ -205,12 +230,46 @@ mod tests {
     }
 
     #[test]
+    fn p_has_the_first_moduli_of_the_set_or_more_of_the_last_ones_size() {
+        let text = "n = 1024\nq = [{ bits = 50, count = 20 }]\np = [{ bits = 60, count = 1 }, { bits = 45, count = 3 }]\n\
+            digits = 4\nsecurity = \"none\"\n";
+        for (digits, expected) in [
+            (20, vec![60]),
+            (10, vec![60, 45]),
+            (7, vec![60, 45, 45]),
+            (5, vec![60, 45, 45, 45, 45]),
+            (1, [vec![60], vec![45; 21]].concat()),
+        ] {
+            let variation = Variation { digits: Some(digits), ..Variation::default() };
+            let set = ParameterSet::parse_with(("s", "s.toml", text), None, variation).unwrap();
+            let sizes: Vec<u32> = set.p().into_iter().map(|p| u128::BITS - p.leading_zeros()).collect();
+            assert_eq!(sizes, expected, "{digits} digits");
+        }
+        let named = text.replace("{ bits = 45, count = 3 }", "\"0xffffff7001\"");
+        let variation = Variation { digits: Some(5), ..Variation::default() };
+        let error = ParameterSet::parse_with(("s", "s.toml", &named), None, variation).unwrap_err();
+        assert!(error.to_string().contains("the special moduli are too small"), "{error}");
+    }
+
+    #[test]
     fn numbers_that_a_set_cannot_have_are_errors() {
         let matrices = |count| Variation { slot_to_coeff_matrices: Some(count), ..Variation::default() };
         let error = |name, variation| varied(name, variation).unwrap_err();
         assert!(error("ark", matrices(2)).contains("a set without a bootstrap"));
         assert!(error("lattigo-n15qp768", matrices(3)).contains("of which 2 share a modulus"));
         assert!(error("sharp-36", matrices(2)).contains("a set that states its levels"));
+        let small = altered(
+            "lattigo-n16qp1546",
+            &[
+                ("{ bits = 60, count = 1, around = true },", ""),
+                ("{ bits = 40, count = 9, around = true },", ""),
+            ],
+        );
+        let error_of = |text: &str, variation| {
+            ParameterSet::parse_with(("s", "s.toml", text), Some(1024), variation).unwrap_err().to_string()
+        };
+        let expected = "2 matrices of SlotToCoeff for a set without room for its own 3";
+        assert!(error_of(&small, matrices(2)).contains(expected));
         let digits = |count| Variation { digits: Some(count), ..Variation::default() };
         assert!(error("lattigo-n16qp1546", digits(11)).contains("cannot be divided into 11 digits"));
         assert!(error("lattigo-n16qp1546", digits(0)).contains("cannot be divided into 0 digits"));
