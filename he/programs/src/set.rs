@@ -2,9 +2,10 @@
 
 mod contents;
 mod document;
+mod primes;
 mod variation;
 
-pub(crate) use document::{alternating_primes, falling_primes};
+pub(crate) use primes::{alternating_primes, falling_primes};
 pub use variation::Variation;
 
 use crate::base::{Base, Levels, Tower};

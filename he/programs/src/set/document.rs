@@ -1,6 +1,7 @@
 //! The TOML form of a parameter set.
 
 use super::contents::{BootstrapTable, Contents, Entry, LevelEntry};
+use super::primes::alternating_primes;
 use super::variation::{Variation, resized_special};
 use super::{ParameterSet, log2};
 use crate::base::{Levels, Tower};
@@ -9,7 +10,7 @@ use crate::security::{self, Security};
 use diagnostic::document::{Document, Format, Schema};
 use diagnostic::{Code, Diagnostic, Diagnostics, Span, counted};
 use num_bigint::BigUint;
-use ring::prime::{is_prime, largest_primes, nearest_prime};
+use ring::prime::{largest_primes, nearest_prime};
 use ring::{Basis, Degree, Ring};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -211,13 +212,12 @@ impl SetDocument<'_> {
                 if primes.len() == count {
                     return Ok(primes);
                 }
-                let (n, order) = (degree.get(), 2 * degree.get());
+                let (n, order) = (degree.get(), degree.order());
                 let message = format!(
-                    "there are {} primes from 2^{} to 2^{} that are 1 mod {order} for n = {n}, not {count}",
-                    primes.len(),
-                    bits - 1,
-                    bits + 1
+                    "there are {} primes next to 2^{bits} that are 1 mod {order} for n = {n}, not {count}",
+                    primes.len()
                 );
+                let help = "these primes are within half a bit of the power: use fewer, or larger ones";
                 Err(self.error(Code::Value, span, message).with_help(help))
             }
         }
@@ -544,38 +544,6 @@ fn largest_digit(digits: usize, q: &[u128]) -> &[u128] {
 /// less than a bit.
 pub(super) fn covers(p: &[u128], digit: &[u128]) -> bool {
     product(p) * 2_u32 > product(digit)
-}
-
-/// The primes that are 1 mod 2n from 2^(bits - 1) to 2^(bits + 1), in the order of Lattigo's
-/// `NextAlternatingPrime`: the candidates above 2^bits and those below are tried in turn, and after each
-/// prime those above come first.
-pub(crate) fn alternating_primes(bits: u32, degree: Degree) -> impl Iterator<Item = u128> + use<> {
-    let (centre, order) = (1_u128 << bits, 2 * u128::from(degree.get()));
-    let steps = centre / 2 / order;
-    let mut above = (0..steps).map(move |step| centre + step * order + 1);
-    let mut below = (0..steps).map(move |step| (centre + 1).saturating_sub((step + 1) * order));
-    std::iter::from_fn(move || {
-        loop {
-            let next_above = above.next();
-            if let Some(prime) = next_above.filter(|&q| is_prime(q)) {
-                return Some(prime);
-            }
-            let next_below = below.next();
-            if let Some(prime) = next_below.filter(|&q| is_prime(q)) {
-                return Some(prime);
-            }
-            if next_above.is_none() && next_below.is_none() {
-                return None;
-            }
-        }
-    })
-}
-
-/// The primes that are 1 mod 2n from 2^bits down to 2^(bits - 1), in the order of Lattigo's
-/// `NextDownstreamPrime`.
-pub(crate) fn falling_primes(bits: u32, degree: Degree) -> impl Iterator<Item = u128> + use<> {
-    let (top, order) = (1_u128 << bits, 2 * u128::from(degree.get()));
-    (1..=top / 2 / order).map(move |step| top + 1 - step * order).filter(|&q| is_prime(q))
 }
 
 /// The most moduli that a set may ask for: their search and their roots take time, and no scheme has as many.

@@ -2,30 +2,6 @@
 
 use super::*;
 
-/// The order of Lattigo 6.2 at n = 65,536 and n = 1,024, from the moduli of its own parameters.
-#[test]
-fn primes_around_a_power_are_in_the_order_of_lattigo() {
-    let first = |bits, n, count| -> Vec<u128> {
-        alternating_primes(bits, Degree::new(n).unwrap()).take(count).collect()
-    };
-    let at_65536 =
-        [0x100_0014_0001, 0xff_ffe8_0001, 0xff_ffc4_0001, 0x100_003e_0001, 0x100_0050_0001, 0xff_ffb2_0001];
-    assert_eq!(first(40, 65_536, 6), at_65536);
-    let at_1024 = [
-        0xff_ffff_7801,
-        0xff_ffff_7001,
-        0x100_0000_c801,
-        0x100_0000_d801,
-        0xff_fffe_f801,
-        0xff_fffe_e801,
-        0xff_fffe_d001,
-        0xff_fffe_7001,
-        0xff_fffd_f001,
-    ];
-    assert_eq!(first(40, 1024, 9), at_1024);
-    assert_eq!(first(60, 1024, 1), [0xfff_ffff_ffff_c001]);
-}
-
 fn set(text: &str) -> Result<ParameterSet, Diagnostics> {
     parse(("s", "s.toml", text), None, Variation::default())
 }
@@ -84,4 +60,59 @@ fn sets_have_a_limit_on_moduli() {
     };
     assert_eq!(with(MOST_MODULI - 1).unwrap().levels(), MOST_MODULI - 1);
     assert!(with(MOST_MODULI).unwrap_err().to_string().contains("1025 moduli are too many"));
+}
+
+#[test]
+fn sources_are_in_the_order_of_the_keys() {
+    let text = "n = 1024\nq = [{ bits = 50, count = 1 }]\np = [{ bits = 60, count = 1 }]\ndigits = 1\n\
+        [sources]\np = \"a paper\"\nn = \"a table\"\n";
+    let text = text.replace("[sources]", "security = \"none\"\n[sources]");
+    let sources = [("n", "a table"), ("p", "a paper")];
+    assert_eq!(*set(&text).unwrap().sources(), sources.map(|(key, text)| (key.to_owned(), text.to_owned())));
+}
+
+/// Moduli of 50 bits, terminal ones of 22, of which two are less than one of the others.
+#[test]
+fn levels_have_moduli_that_the_set_has_and_more_than_the_one_below() {
+    let with = |levels: &str| {
+        set(&format!(
+            "n = 1024\nq = [{{ bits = 50, count = 3 }}]\nterminal = [{{ bits = 22, count = 2 }}]\n\
+             p = [{{ bits = 60, count = 1 }}]\ndigits = 5\nlevels = {levels}\nsecurity = \"none\"\n"
+        ))
+    };
+    let sizes = |levels: &str| -> Vec<Vec<u32>> {
+        let set = with(levels).unwrap();
+        let size = |q: u128| u128::BITS - q.leading_zeros();
+        (1..=set.levels()).map(|level| set.level_moduli(level).into_iter().map(size).collect()).collect()
+    };
+    assert_eq!(sizes("[1, [1, 2], [3, 2]]"), [vec![50], vec![22, 22, 50], vec![22, 22, 50, 50, 50]]);
+    assert_eq!(sizes("[[0, 1], [1, 1], [3, 2]]"), [vec![22], vec![22, 50], vec![22, 22, 50, 50, 50]]);
+    for (levels, expected) in [
+        ("[[4, 0], [3, 2]]", "a level of 4 moduli of q and 0 terminal ones: there are 3 and 2"),
+        ("[[0, 3], [3, 2]]", "a level of 0 moduli of q and 3 terminal ones: there are 3 and 2"),
+        ("[[1, 1], [1, 1], [3, 2]]", "level 2 has no more moduli than the one below"),
+        ("[1, [0, 2], [3, 2]]", "level 2 has no more moduli than the one below"),
+        ("[[0, 2], 1, [3, 2]]", "level 2 has no more moduli than the one below"),
+        ("[1, 3]", "the highest level lacks some of the 5 moduli"),
+        ("[[2, 2]]", "the highest level lacks some of the 5 moduli"),
+    ] {
+        let error = with(levels).unwrap_err().to_string();
+        assert!(error.contains(expected), "{levels}: {error}");
+    }
+}
+
+/// Sizes at which the primes next to a power are few: 2n is 2,048.
+#[test]
+fn primes_next_to_a_power_may_be_too_few() {
+    let with = |bits: u32, count: usize| {
+        set(&format!(
+            "n = 1024\nq = [{{ bits = {bits}, count = {count}, around = true }}]\n\
+             p = [{{ bits = 60, count = 1 }}]\ndigits = {count}\nsecurity = \"none\"\n"
+        ))
+    };
+    let count = alternating_primes(16, Degree::new(1024).unwrap()).count();
+    assert!(count > 1 && with(16, count).is_ok());
+    let error = with(16, count + 1).unwrap_err().to_string();
+    assert!(error.contains(&format!("there are {count} primes next to 2^16")), "{error}");
+    assert!(with(128, 1).unwrap_err().to_string().contains("the special moduli are too small"));
 }
