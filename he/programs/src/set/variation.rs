@@ -233,22 +233,28 @@ mod tests {
     fn p_has_the_first_moduli_of_the_set_or_more_of_the_last_ones_size() {
         let text = "n = 1024\nq = [{ bits = 50, count = 20 }]\np = [{ bits = 60, count = 1 }, { bits = 45, count = 3 }]\n\
             digits = 4\nsecurity = \"none\"\n";
-        for (digits, expected) in [
-            (20, vec![60]),
-            (10, vec![60, 45]),
-            (7, vec![60, 45, 45]),
-            (5, vec![60, 45, 45, 45, 45]),
-            (1, [vec![60], vec![45; 21]].concat()),
-        ] {
+        let with = |p: &str, digits: usize| {
+            let text = text.replace("{ bits = 60, count = 1 }, { bits = 45, count = 3 }", p);
             let variation = Variation { digits: Some(digits), ..Variation::default() };
-            let set = ParameterSet::parse_with(("s", "s.toml", text), None, variation).unwrap();
-            let sizes: Vec<u32> = set.p().into_iter().map(|p| u128::BITS - p.leading_zeros()).collect();
-            assert_eq!(sizes, expected, "{digits} digits");
+            let set = ParameterSet::parse_with(("s", "s.toml", &text), None, variation);
+            let size = |p: u128| u128::BITS - p.leading_zeros();
+            set.map(|set| set.p().into_iter().map(size).collect::<Vec<u32>>())
+                .map_err(|error| error.to_string())
+        };
+        let two_sizes = "{ bits = 60, count = 1 }, { bits = 45, count = 3 }";
+        for (p, digits, expected) in [
+            (two_sizes, 20, vec![60]),
+            (two_sizes, 10, vec![60, 45]),
+            (two_sizes, 7, vec![60, 45, 45]),
+            (two_sizes, 5, vec![60, 45, 45, 45, 45]),
+            (two_sizes, 1, [vec![60], vec![45; 21]].concat()),
+            ("{ bits = 60, count = 1 }", 10, vec![60, 60]),
+            ("{ bits = 60, count = 1 }, \"0xffffff7001\"", 10, vec![60, 40]),
+        ] {
+            assert_eq!(with(p, digits), Ok(expected), "{p}, {digits} digits");
         }
-        let named = text.replace("{ bits = 45, count = 3 }", "\"0xffffff7001\"");
-        let variation = Variation { digits: Some(5), ..Variation::default() };
-        let error = ParameterSet::parse_with(("s", "s.toml", &named), None, variation).unwrap_err();
-        assert!(error.to_string().contains("the special moduli are too small"), "{error}");
+        let error = with("{ bits = 60, count = 1 }, \"0xffffff7001\"", 5).unwrap_err();
+        assert!(error.contains("the special moduli are too small"), "{error}");
     }
 
     #[test]
