@@ -11,8 +11,8 @@ use diagnostic::counted;
 use diagnostic::input::Content;
 use lab_sweep::outputs::{OutputError, Outputs};
 use lab_sweep::{
-    Definition, FIG4, JournalError, Part, Plan, Record, Results, Shard, Status, check_presentation, is_sweep,
-    run,
+    Definition, FIG4, JournalError, Plan, Record, Results, Selection, Shard, Status, check_presentation,
+    is_sweep, run,
 };
 use progress::{Progress, ProgressKind};
 use std::path::{Path, PathBuf};
@@ -153,7 +153,7 @@ fn sweep(args: &Args) -> Result<(), Failure> {
         let settings: Vec<String> = plan.manifest.varying.iter().filter_map(setting).collect();
         note!("{points} once, for example {}", settings.join(", "));
     }
-    let part = Part { shard, retry_failed: args.retry_failed, stop: signals::watch()? };
+    let part = Selection { shard, retry_failed: args.retry_failed, stop: signals::watch()? };
     let progress = Progress::new(args.progress);
     let varying = &plan.manifest.varying;
     let done = |points: usize, record: &Record| progress.done(points, record, varying);

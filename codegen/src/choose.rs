@@ -49,12 +49,12 @@ pub struct Choice {
     /// The recipe.
     pub recipe: Recipe,
     /// Its origin.
-    pub origin: Origin,
+    pub origin: RecipeOrigin,
 }
 
 /// The origin of a recipe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Origin {
+pub enum RecipeOrigin {
     /// The built-in library, for this request and machine.
     Library,
     /// The built-in library, for a similar machine. Nothing was tried.
@@ -79,7 +79,7 @@ pub enum Origin {
     Given,
 }
 
-impl Origin {
+impl RecipeOrigin {
     /// Its name in results.
     pub const fn name(self) -> &'static str {
         match self {
@@ -100,7 +100,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for RecipeOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Library => f.write_str("from the built-in library"),
@@ -132,12 +132,12 @@ pub fn choose(request: &Request, machine: &Machine, plan: &PlanChoice) -> Result
     let machine = &under_one_placement(machine);
     let isa = machine.instruction_set();
     request.check(isa)?;
-    let named = |name, recipe| Choice { recipe, origin: Origin::Named(name) };
+    let named = |name, recipe| Choice { recipe, origin: RecipeOrigin::Named(name) };
     Ok(match plan {
         PlanChoice::Classical => named(CLASSICAL, named::constant_geometry(request, isa)),
         PlanChoice::Paper => named("the paper's program", named::paper(request, isa)),
         PlanChoice::Unoptimised => named(TEXTBOOK, named::unoptimised(request, isa)),
-        PlanChoice::Recipe(recipe) => Choice { recipe: (**recipe).clone(), origin: Origin::Given },
+        PlanChoice::Recipe(recipe) => Choice { recipe: (**recipe).clone(), origin: RecipeOrigin::Given },
         PlanChoice::Best => best(request, machine)?,
         PlanChoice::Known => known(request, machine),
         PlanChoice::Least(merit, effort) => best_by(*merit, request, machine, *effort)?,
@@ -165,7 +165,7 @@ fn best(request: &Request, machine: &Machine) -> Result<Choice, Error> {
         && has_the_memory(recipe)
         && fits(recipe)
     {
-        return Ok(Choice { recipe: recipe.clone(), origin: Origin::Library });
+        return Ok(Choice { recipe: recipe.clone(), origin: RecipeOrigin::Library });
     }
     searched(request, machine, Effort::QUICK)
 }
@@ -190,10 +190,10 @@ fn known(request: &Request, machine: &Machine) -> Choice {
     let other_towers = || BUILT_IN.nearest_of_other_towers(request, &target).find(suits);
     let choice = |recipe: &Recipe, origin| Choice { recipe: recipe.clone(), origin };
     match held {
-        Some(recipe) if is_held => choice(recipe, Origin::Library),
+        Some(recipe) if is_held => choice(recipe, RecipeOrigin::Library),
         held => match held.or_else(nearest).or_else(other_towers) {
-            Some(recipe) => choice(recipe, Origin::Similar),
-            None => choice(&named::constant_geometry(request, isa), Origin::Named(CLASSICAL)),
+            Some(recipe) => choice(recipe, RecipeOrigin::Similar),
+            None => choice(&named::constant_geometry(request, isa), RecipeOrigin::Named(CLASSICAL)),
         },
     }
 }
@@ -215,13 +215,13 @@ fn best_by(
             search::search(request, machine, effort, near, &tried, &|_, _, _| ())?;
             let recipes = tried.into_recipes();
             let tried = recipes.len();
-            let searched = |(cycles, recipe)| (recipe, Origin::Tuned { tried, cycles });
+            let searched = |(cycles, recipe)| (recipe, RecipeOrigin::Tuned { tried, cycles });
             candidates.extend(recipes.into_iter().map(searched));
         }
-        None => candidates.extend(near.into_iter().map(|recipe| (recipe, Origin::Similar))),
+        None => candidates.extend(near.into_iter().map(|recipe| (recipe, RecipeOrigin::Similar))),
     }
-    candidates.push((named::constant_geometry(request, isa), Origin::Named(CLASSICAL)));
-    candidates.push((named::unoptimised(request, isa), Origin::Named(TEXTBOOK)));
+    candidates.push((named::constant_geometry(request, isa), RecipeOrigin::Named(CLASSICAL)));
+    candidates.push((named::unoptimised(request, isa), RecipeOrigin::Named(TEXTBOOK)));
     let first = candidates[0].clone();
     let (recipe, origin) = least(candidates, |recipe| merit.of(request, recipe, machine)).unwrap_or(first);
     Ok(Choice { recipe, origin })
@@ -229,8 +229,11 @@ fn best_by(
 
 impl From<Found> for Choice {
     fn from(Found { recipe, cycles, tried, known }: Found) -> Self {
-        let origin =
-            if known { Origin::Neighbour { tried, cycles } } else { Origin::Tuned { tried, cycles } };
+        let origin = if known {
+            RecipeOrigin::Neighbour { tried, cycles }
+        } else {
+            RecipeOrigin::Tuned { tried, cycles }
+        };
         Self { recipe, origin }
     }
 }

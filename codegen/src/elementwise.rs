@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::number::{Expression, Number};
 use crate::recipe::{Order, Recipe};
-use crate::schedule::{Part, SramCare, Tuning};
+use crate::schedule::{PartSettings, SramCare, Tuning};
 use b512_asm::{AddressMode, Op, Role};
 use sim::Machine;
 
@@ -139,7 +139,7 @@ impl Settings {
         match self {
             Self::InStep => {
                 let tuning = Tuning { srams: SramCare::Queues, ..Tuning::default() };
-                Part::new([32, 12, 0, 2, 20, 1]).of(tuning)
+                PartSettings::new([32, 12, 0, 2, 20, 1]).of(tuning)
             }
             Self::Usual => Tuning::default(),
         }

@@ -66,7 +66,7 @@ pub mod search;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use choose::{Choice, Origin, PlanChoice, choose, generate};
+pub use choose::{Choice, PlanChoice, RecipeOrigin, choose, generate};
 pub use compile::{compile, compile_within, instantiate, least_words};
 pub use elementwise::Elementwise;
 pub use error::Error;

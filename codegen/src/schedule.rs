@@ -30,7 +30,7 @@ pub use self::addresses::{Addresses, ScheduleError};
 pub use self::graph::Graph;
 pub(crate) use self::partial::{Outlook, Partial};
 pub(crate) use self::tuning::under_one_placement;
-pub use self::tuning::{Margin, Part, SramCare, TableOrder, Tuning};
+pub use self::tuning::{Margin, PartSettings, SramCare, TableOrder, Tuning};
 
 use self::id_set::IdSet;
 use self::registers::{Content, RegSet, Registers};
@@ -226,7 +226,7 @@ struct Scheduler<'a> {
     machine: &'a Machine,
     tuning: &'a Tuning,
     /// The settings of the current part of the code.
-    settings: Part,
+    settings: PartSettings,
     engine: Engine,
     decoder: Decoder<'a>,
     /// The accesses to SRAMs of queued instructions, if the tuning asks for them, and on a machine with a

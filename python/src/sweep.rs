@@ -5,7 +5,9 @@ use crate::interrupt::LOOK;
 use diagnostic::Diagnostics;
 use lab_sweep::explore::{self as search_of, Explored, Space};
 use lab_sweep::outputs::Outputs;
-use lab_sweep::{Definition, FIG4, Journal, JournalError, Part, Plan, Record, Results, Shard, generate, run};
+use lab_sweep::{
+    Definition, FIG4, Journal, JournalError, Plan, Record, Results, Selection, Shard, generate, run,
+};
 use pyo3::prelude::*;
 use sim::Override;
 use std::path::{Path, PathBuf};
@@ -120,7 +122,7 @@ fn definition(text: Option<&str>, name: &str, overrides: &[String]) -> PyResult<
 /// Simulates the missing points and writes the results. Returns the number of failed points.
 fn simulate(plan: &Plan, folder: &Path, shared: &Shared) -> Result<usize, String> {
     let text = |error: JournalError| error.to_string();
-    let part = Part { shard: Shard::WHOLE, retry_failed: false, stop: Arc::clone(&shared.stop) };
+    let part = Selection { shard: Shard::WHOLE, retry_failed: false, stop: Arc::clone(&shared.stop) };
     let done = |_: usize, _: &Record| _ = shared.done.fetch_add(1, Ordering::Relaxed);
     run(plan, folder, &part, &done).map_err(text)?;
     write(folder)

@@ -15,7 +15,7 @@ const LEAST_INTERVAL: usize = 1024;
 
 /// The origin of a vector register's lanes.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Origin {
+pub(crate) struct LaneRing {
     /// The modulus below which they are, and its register, if they are known.
     pub(crate) ring: Option<(MReg, u128)>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Origin {
 #[derive(Debug)]
 pub(crate) struct Checkpoint {
     pub(crate) state: State,
-    pub(crate) origins: [Option<Origin>; REGISTERS],
+    pub(crate) origins: [Option<LaneRing>; REGISTERS],
 }
 
 /// States at positions that are multiples of an interval, each saved when it is first reached.

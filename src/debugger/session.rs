@@ -1,6 +1,6 @@
 //! Execution of a program, forwards and backwards.
 
-use crate::debugger::checkpoint::{Checkpoint, Checkpoints, Origin};
+use crate::debugger::checkpoint::{Checkpoint, Checkpoints, LaneRing};
 use crate::debugger::pipeline::Pipeline;
 use crate::debugger::source::Listing;
 use crate::debugger::target::Target;
@@ -25,7 +25,7 @@ pub struct Session {
     position: usize,
     end: usize,
     cycle: Cycle,
-    origins: [Option<Origin>; REGISTERS],
+    origins: [Option<LaneRing>; REGISTERS],
     breakpoints: BTreeSet<usize>,
     watches: Vec<Target>,
     /// The first wrong coefficient, if there is one, once outputs have been compared.
@@ -323,7 +323,7 @@ impl Session {
         let instr = self.source.program.instructions[index];
         let ring = self.ring_of_result(&instr);
         for register in instr.vector_writes().iter() {
-            self.origins[register.index()] = Some(Origin { ring });
+            self.origins[register.index()] = Some(LaneRing { ring });
         }
         if self.checkpoints.lacks(index + 1) {
             let checkpoint = Checkpoint { state: self.executor.state(), origins: self.origins };

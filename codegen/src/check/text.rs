@@ -8,7 +8,7 @@ const SHOWN: usize = 4;
 
 /// What a text says of a polynomial.
 #[derive(Clone, Copy)]
-enum Part {
+enum Atom {
     Coefficient(u32),
     /// The value at a power of psi.
     Value(u32),
@@ -72,17 +72,17 @@ impl Domain {
     fn term_text(&self, element: Element) -> String {
         let Element { polynomial, root, coefficient, twist, log_scale, log_degree } = element;
         if is_nowhere(element) {
-            return self.part_text(polynomial, Part::Coefficient(0));
+            return self.part_text(polynomial, Atom::Coefficient(0));
         }
         let n = self.tower(self.tower_of(polynomial)).n;
         let mut text = if log_degree == 0 {
-            self.part_text(polynomial, Part::Value(root))
+            self.part_text(polynomial, Atom::Value(root))
         } else if 1 << log_degree == n {
-            self.part_text(polynomial, Part::Coefficient(coefficient))
+            self.part_text(polynomial, Atom::Coefficient(coefficient))
         } else {
-            let second = self.part_text(polynomial, Part::Coefficient(coefficient + (1 << log_degree)));
+            let second = self.part_text(polynomial, Atom::Coefficient(coefficient + (1 << log_degree)));
             let more = if n >> log_degree > 2 { " + .." } else { "" };
-            let first = self.part_text(polynomial, Part::Coefficient(coefficient));
+            let first = self.part_text(polynomial, Atom::Coefficient(coefficient));
             format!("({first} + {}{more})", times(&format!("psi^{root}"), &second))
         };
         if twist != 0 {
@@ -95,26 +95,26 @@ impl Domain {
         }
     }
 
-    fn part_text(&self, id: PolynomialId, part: Part) -> String {
+    fn part_text(&self, id: PolynomialId, part: Atom) -> String {
         let all = |factors: &[PolynomialId]| {
             let texts: Vec<String> = factors.iter().map(|&factor| self.part_text(factor, part)).collect();
             texts.join(" * ")
         };
         let whole = |name: String| match part {
-            Part::Coefficient(coefficient) => format!("{name}[{coefficient}]"),
-            Part::Value(root) => format!("{name}(psi^{root})"),
+            Atom::Coefficient(coefficient) => format!("{name}[{coefficient}]"),
+            Atom::Value(root) => format!("{name}(psi^{root})"),
         };
         match (self.polynomial(id), part) {
-            (Polynomial::Ones, Part::Coefficient(_)) => "1".to_owned(),
-            (Polynomial::Product(factors), Part::Value(_))
-            | (Polynomial::Pointwise(factors), Part::Coefficient(_)) => all(factors),
-            (&Polynomial::Reduced(of), Part::Coefficient(_)) => {
+            (Polynomial::Ones, Atom::Coefficient(_)) => "1".to_owned(),
+            (Polynomial::Product(factors), Atom::Value(_))
+            | (Polynomial::Pointwise(factors), Atom::Coefficient(_)) => all(factors),
+            (&Polynomial::Reduced(of), Atom::Coefficient(_)) => {
                 let modulus = number_text(self.tower(self.tower_of(id)).modulus);
                 format!("({} mod {modulus})", self.part_text(of, part))
             }
-            (&Polynomial::Rotated(of, places), Part::Coefficient(coefficient)) => {
+            (&Polynomial::Rotated(of, places), Atom::Coefficient(coefficient)) => {
                 let n = self.tower(self.tower_of(of)).n;
-                self.part_text(of, Part::Coefficient((coefficient + places) % n))
+                self.part_text(of, Atom::Coefficient((coefficient + places) % n))
             }
             (Polynomial::Linear(terms), _) => {
                 let texts = terms.iter().take(SHOWN).map(|&(term, factor)| {
@@ -164,7 +164,7 @@ impl Domain {
                 let names: Vec<PolynomialId> = terms.iter().map(|&(term, _)| term).collect();
                 format!("({})", list(&names, " + "))
             }
-            Polynomial::Mixture(_) | Polynomial::Crossed(_) => self.part_text(id, Part::Coefficient(0)),
+            Polynomial::Mixture(_) | Polynomial::Crossed(_) => self.part_text(id, Atom::Coefficient(0)),
         }
     }
 }

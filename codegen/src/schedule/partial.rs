@@ -1,6 +1,6 @@
 //! Schedules in progress.
 
-use super::{Addresses, Graph, Part, ScheduleError, Scheduled, Scheduler, Tuning};
+use super::{Addresses, Graph, PartSettings, ScheduleError, Scheduled, Scheduler, Tuning};
 use crate::code::{Code, ConstantId};
 use b512_asm::{AReg, PerPipe, Pipe};
 use sim::Machine;
@@ -42,7 +42,7 @@ impl<'a> Partial<'a> {
     /// Continues to the end of part `number` of `parts` equal parts of the code.
     pub(crate) fn advance(
         &mut self,
-        settings: Part,
+        settings: PartSettings,
         number: usize,
         parts: usize,
     ) -> Result<(), ScheduleError> {

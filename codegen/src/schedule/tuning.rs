@@ -43,13 +43,13 @@ pub struct Tuning {
     /// Settings for parts of the code, which replace those above: each for an equal share of the
     /// instructions, in the order of their dispatch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<Part>,
+    pub parts: Vec<PartSettings>,
 }
 
 /// The settings that may change during a schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(from = "[u32; 6]", into = "[u32; 6]")]
-pub struct Part {
+pub struct PartSettings {
     /// See [`Tuning::constants_ahead`].
     pub constants_ahead: u32,
     /// See [`Tuning::candidates`].
@@ -64,7 +64,7 @@ pub struct Part {
     pub copies: u32,
 }
 
-impl Part {
+impl PartSettings {
     /// The settings, in the order of the fields.
     pub(crate) const fn new(
         [constants_ahead, candidates, patience, early, reserve, copies]: [u32; 6],
@@ -79,15 +79,15 @@ impl Part {
     }
 }
 
-impl From<[u32; 6]> for Part {
+impl From<[u32; 6]> for PartSettings {
     fn from(settings: [u32; 6]) -> Self {
         Self::new(settings)
     }
 }
 
-impl From<Part> for [u32; 6] {
-    fn from(part: Part) -> Self {
-        let Part { constants_ahead, candidates, patience, early, reserve, copies } = part;
+impl From<PartSettings> for [u32; 6] {
+    fn from(part: PartSettings) -> Self {
+        let PartSettings { constants_ahead, candidates, patience, early, reserve, copies } = part;
         [constants_ahead, candidates, patience, early, reserve, copies]
     }
 }
@@ -169,9 +169,9 @@ pub(crate) fn under_one_placement(machine: &Machine) -> Machine {
 
 impl Tuning {
     /// The settings of the whole code; parts may override them.
-    pub(crate) const fn whole(&self) -> Part {
+    pub(crate) const fn whole(&self) -> PartSettings {
         let &Self { constants_ahead, candidates, patience, early, reserve, copies, .. } = self;
-        Part { constants_ahead, candidates, patience, early, reserve, copies }
+        PartSettings { constants_ahead, candidates, patience, early, reserve, copies }
     }
 
     /// The machine with the values to [assume](Self::assume).

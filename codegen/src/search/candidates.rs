@@ -6,7 +6,7 @@ use crate::plan::derive::derive;
 use crate::plan::{Algorithm, Direction, Plan, PlanError};
 use crate::recipe::{Order, Recipe};
 use crate::request::Request;
-use crate::schedule::{Margin, Part, SramCare, TableOrder, Tuning};
+use crate::schedule::{Margin, PartSettings, SramCare, TableOrder, Tuning};
 use sim::Machine;
 
 /// `count` derived plans for each algorithm, each in two orders, and the classical pair.
@@ -59,7 +59,7 @@ pub(super) fn proven(recipe: &Recipe) -> impl Iterator<Item = Recipe> {
 
 /// A recipe with the other proven settings.
 pub(super) fn other_settings(recipe: &Recipe, _: &Machine) -> Vec<Recipe> {
-    let with = |(srams, part): (SramCare, Part)| {
+    let with = |(srams, part): (SramCare, PartSettings)| {
         let tuning = part.of(Tuning { srams, parts: Vec::new(), ..recipe.tuning.clone() });
         Recipe { tuning, ..recipe.clone() }
     };
@@ -228,12 +228,12 @@ pub(crate) fn settings(machine: &Machine, count: usize) -> Vec<Tuning> {
     tunings().into_iter().chain(others).take(count).collect()
 }
 
-const PROVEN: [(SramCare, Part); 16] = {
-    const fn queues(part: [u32; 6]) -> (SramCare, Part) {
-        (SramCare::Queues, Part::new(part))
+const PROVEN: [(SramCare, PartSettings); 16] = {
+    const fn queues(part: [u32; 6]) -> (SramCare, PartSettings) {
+        (SramCare::Queues, PartSettings::new(part))
     }
-    const fn schedule(part: [u32; 6]) -> (SramCare, Part) {
-        (SramCare::Schedule, Part::new(part))
+    const fn schedule(part: [u32; 6]) -> (SramCare, PartSettings) {
+        (SramCare::Schedule, PartSettings::new(part))
     }
     [
         queues([32, 16, 0, 2, 20, 3]),
@@ -261,11 +261,11 @@ fn beats(machine: &Machine) -> u32 {
 }
 
 /// Random settings of a part: as often as not proven ones.
-pub(super) fn random_part(random: &mut Random, machine: &Machine) -> Part {
+pub(super) fn random_part(random: &mut Random, machine: &Machine) -> PartSettings {
     if random.pick(&[true, false]) {
         return random.pick(&PROVEN).1;
     }
-    Part {
+    PartSettings {
         constants_ahead: random.pick(&[4, 6, 8, 12, 16, 24, 32, 48]),
         candidates: random.pick(&[8, 16, 32, 64, 100]),
         patience: random.pick(&[0, 0, 0, 1, 2, 3]),

@@ -7,7 +7,7 @@
 use super::candidates::{Random, random_part};
 use crate::compile::Prepared;
 use crate::recipe::Recipe;
-use crate::schedule::{Outlook, Part, Partial, Tuning};
+use crate::schedule::{Outlook, PartSettings, Partial, Tuning};
 use rayon::prelude::*;
 use sim::Machine;
 
@@ -49,7 +49,7 @@ const MOST_PARTS: usize = 24;
 #[derive(Clone)]
 struct State<'a> {
     partial: Partial<'a>,
-    parts: Vec<Part>,
+    parts: Vec<PartSettings>,
 }
 
 /// The best recipes found that differ from one in the settings of parts only, the most promising first.
@@ -86,16 +86,16 @@ pub(super) fn by_parts(
 /// before.
 fn continuations<'a>(
     states: &[State<'a>],
-    settings: &[Part],
+    settings: &[PartSettings],
     (number, parts): (usize, usize),
 ) -> Vec<(Outlook, Box<State<'a>>)> {
     let choices = |state: &'_ State<'a>| {
         let again = state.parts.last().filter(|last| !settings.contains(last));
-        settings.iter().chain(again).copied().collect::<Vec<Part>>()
+        settings.iter().chain(again).copied().collect::<Vec<PartSettings>>()
     };
-    let choices: Vec<(&State<'a>, Part)> =
+    let choices: Vec<(&State<'a>, PartSettings)> =
         states.iter().flat_map(|state| choices(state).into_iter().map(move |part| (state, part))).collect();
-    let continue_with = |&(state, part): &(&State<'a>, Part)| {
+    let continue_with = |&(state, part): &(&State<'a>, PartSettings)| {
         // Sorting moves the results: a box is small.
         let mut state = Box::new(state.clone());
         state.partial.advance(part, number, parts).ok()?;

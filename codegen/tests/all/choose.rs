@@ -1,7 +1,7 @@
 //! The choice of recipes: the library is a starting point, and never hides a search.
 
 use codegen::library::BUILT_IN;
-use codegen::{Choice, Origin, PlanChoice, Request, choose, compile};
+use codegen::{Choice, PlanChoice, RecipeOrigin, Request, choose, compile};
 use golden::Operation;
 use proptest::prelude::RngExt as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -99,12 +99,12 @@ fn a_recipe_for_another_number_of_rings_is_no_answer() {
     for towers in [3, 5, 6, 7, 12] {
         let request = request(golden::NTT, 1024, towers);
         let choice = best(&request, &machine);
-        let searched = matches!(choice.origin, Origin::Tuned { .. } | Origin::Neighbour { .. });
+        let searched = matches!(choice.origin, RecipeOrigin::Tuned { .. } | RecipeOrigin::Neighbour { .. });
         assert!(searched, "{towers} rings: {}", choice.origin);
         let own = cycles(&request, &choice, &machine);
         let nearest = BUILT_IN.nearest_of_other_towers(&request, &codegen::library::Target::of(&machine));
         for recipe in nearest.take(8) {
-            let other = Choice { recipe: recipe.clone(), origin: Origin::Given };
+            let other = Choice { recipe: recipe.clone(), origin: RecipeOrigin::Given };
             if let Ok(kernel) = compile(&request, &other.recipe, &machine) {
                 assert!(own <= simulate(&machine, &kernel.program).cycles.0, "{towers} rings");
             }

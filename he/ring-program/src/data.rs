@@ -25,7 +25,7 @@ pub struct Inputs<'p> {
     program: &'p RingProgram,
     moduli: Vec<Option<InputModulus>>,
     liveness: Liveness,
-    origins: FxHashMap<Limb, Origin<'p>>,
+    origins: FxHashMap<Limb, WordSource<'p>>,
     /// The seed of the other inputs.
     seed: Option<u64>,
     /// Whether drawn words cover the edges of their ranges.
@@ -34,7 +34,7 @@ pub struct Inputs<'p> {
 
 /// The origin of the words of a limb.
 #[derive(Clone)]
-enum Origin<'p> {
+enum WordSource<'p> {
     Given(Words),
     /// A function of the limb's index in its input, and whether a run keeps the words.
     Made(Maker<'p>, usize, bool),
@@ -42,7 +42,7 @@ enum Origin<'p> {
 
 type Maker<'p> = Arc<dyn Fn(usize) -> Words + Send + Sync + 'p>;
 
-impl fmt::Debug for Origin<'_> {
+impl fmt::Debug for WordSource<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Given(words) => f.debug_tuple("Given").field(words).finish(),
@@ -85,8 +85,8 @@ impl<'p> Inputs<'p> {
     /// Panics if a function of [`make`](Self::make) does not return n words.
     pub fn words(&self, limb: Limb) -> Option<Words> {
         match self.origins.get(&limb) {
-            Some(Origin::Given(words)) => Some(words.clone()),
-            Some(Origin::Made(make, index, _)) => {
+            Some(WordSource::Given(words)) => Some(words.clone()),
+            Some(WordSource::Made(make, index, _)) => {
                 let words = make(*index);
                 assert_eq!(words.len(), self.program.degree().len(), "words of a limb that was made");
                 Some(words)
@@ -200,7 +200,7 @@ impl<'p> Inputs<'p> {
 
     fn make_limbs(&mut self, name: &str, make: Maker<'p>, is_kept: bool) -> Result<(), Diagnostic> {
         for (index, &limb) in self.group(name, "")?.limbs.iter().enumerate() {
-            self.origins.entry(limb).or_insert_with(|| Origin::Made(Arc::clone(&make), index, is_kept));
+            self.origins.entry(limb).or_insert_with(|| WordSource::Made(Arc::clone(&make), index, is_kept));
         }
         Ok(())
     }
@@ -208,7 +208,7 @@ impl<'p> Inputs<'p> {
     /// Whether a run keeps the words of a limb until the last line that reads them; not so those of
     /// [`make_again`](Self::make_again).
     pub fn is_kept(&self, limb: Limb) -> bool {
-        !matches!(self.origins.get(&limb), Some(Origin::Made(_, _, false)))
+        !matches!(self.origins.get(&limb), Some(WordSource::Made(_, _, false)))
     }
 
     /// Gives pseudo-random words to all limbs that have none.
@@ -315,13 +315,13 @@ impl<'p> Inputs<'p> {
             }
         }
         match self.origins.get(&limb) {
-            Some(Origin::Given(known)) if *known != words => {
+            Some(WordSource::Given(known)) if *known != words => {
                 error("another input has the limb with other words".into())
             }
             _ => {
                 // Real programs leave most keys unread.
                 if self.is_needed(limb) {
-                    self.origins.insert(limb, Origin::Given(words));
+                    self.origins.insert(limb, WordSource::Given(words));
                 }
                 Ok(())
             }

@@ -41,7 +41,7 @@ pub use flow::Flow;
 pub use launches::kernels::Kernels;
 pub use launches::{Launches, Limits, bank_cycles, lift, lift_calls};
 pub use mapping::Mapping;
-pub use report::{Entry, Load, Owner, Part, Profile, Report, TRACKS, limit, resource_label};
+pub use report::{Entry, LaunchShare, Load, Owner, Profile, Report, TRACKS, limit, resource_label};
 pub use run::{Choice, Lifted, RunError, Runtime};
 pub use schedule::traffic::Keys;
 pub use schedule::{Plan, Timeline};

@@ -3,7 +3,7 @@
 mod profile;
 mod trace;
 
-pub use self::profile::{Entry, Owner, Part, Profile};
+pub use self::profile::{Entry, LaunchShare, Owner, Profile};
 pub use self::trace::{Load, TRACKS};
 use crate::launches::Launches;
 use crate::launches::facts::Resource;

@@ -66,7 +66,7 @@ pub fn amount(value: f64, unit: &str) -> String {
 const COLOURS: usize = 8;
 
 /// A part of a stack.
-pub struct Part {
+pub struct StackPart {
     /// The name.
     pub name: String,
     /// The size.
@@ -74,7 +74,7 @@ pub struct Part {
 }
 
 /// The names of the parts that any of some stacks has, the largest first.
-pub fn names<'p>(stacks: impl Iterator<Item = &'p [Part]>) -> Vec<&'p str> {
+pub fn names<'p>(stacks: impl Iterator<Item = &'p [StackPart]>) -> Vec<&'p str> {
     let mut sums: Vec<(&str, f64)> = Vec::new();
     for part in stacks.flatten().filter(|part| part.size > 0.0) {
         match sums.iter_mut().find(|(name, _)| *name == part.name) {
@@ -98,7 +98,7 @@ pub fn colour(number: usize) -> String {
 }
 
 /// A stacked bar whose full width is `whole`.
-pub fn stack(parts: &[Part], names: &[&str], whole: f64) -> Markup {
+pub fn stack(parts: &[StackPart], names: &[&str], whole: f64) -> Markup {
     html! {
         div.stack {
             @for name in names {
@@ -126,7 +126,7 @@ pub fn key(names: &[&str]) -> Markup {
 }
 
 /// The key of one stack whose full width is `whole`, with the share of each part.
-pub fn shares(parts: &[Part], names: &[&str], whole: f64) -> Markup {
+pub fn shares(parts: &[StackPart], names: &[&str], whole: f64) -> Markup {
     let share = |name: &&str| {
         let size: f64 = parts.iter().filter(|part| part.name == **name).map(|part| part.size).sum();
         format!("{name} {:.1} %", 100.0 * size / whole.max(f64::MIN_POSITIVE))
@@ -171,8 +171,8 @@ pub fn part_label(name: &str) -> String {
 
 /// The stall breakdown of a kernel, as a stack and as a table.
 pub fn causes(cycles: u64, of: impl Fn(Cause) -> u64) -> Markup {
-    let part = |cause: Cause| Part { name: cause_label(cause), size: of(cause) as f64 };
-    let parts: Vec<Part> = Cause::all().map(part).collect();
+    let part = |cause: Cause| StackPart { name: cause_label(cause), size: of(cause) as f64 };
+    let parts: Vec<StackPart> = Cause::all().map(part).collect();
     let names = names(std::iter::once(&parts[..]));
     html! {
         h2 { "Where the cycles go" }
@@ -237,8 +237,8 @@ pub fn timeline(trace: &Trace<'_>) -> Value {
 mod tests {
     use super::*;
 
-    fn parts(sizes: &[f64]) -> Vec<Part> {
-        sizes.iter().enumerate().map(|(i, &size)| Part { name: format!("n{i}"), size }).collect()
+    fn parts(sizes: &[f64]) -> Vec<StackPart> {
+        sizes.iter().enumerate().map(|(i, &size)| StackPart { name: format!("n{i}"), size }).collect()
     }
 
     #[test]

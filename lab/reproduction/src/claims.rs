@@ -19,7 +19,7 @@ pub(super) struct Claim {
     /// The section of the paper.
     pub(super) place: &'static str,
     /// The numbers of the claim; empty if nothing of ours is comparable.
-    pub(super) parts: &'static [Part],
+    pub(super) parts: &'static [Number],
     /// The reason for a miss.
     pub(super) reason: &'static str,
     /// A remark needed to read the comparison, if the evaluation has its data.
@@ -28,7 +28,7 @@ pub(super) struct Claim {
 
 /// A number of a claim.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct Number {
     /// The quantity.
     pub(super) quantity: &'static str,
     /// Its unit; empty for ratios and counts.
@@ -90,16 +90,16 @@ impl Basis {
     pub(super) const SETTING: Self = Self::Setting { shares: &[] };
 
     /// The origin of a claim's number if the claims `training` chose the setting.
-    pub(super) fn origin(self, id: &str, training: &[&str]) -> Origin {
+    pub(super) fn origin(self, id: &str, training: &[&str]) -> Provenance {
         match self {
-            Self::Fitted => Origin::Fitted,
-            Self::Derived => Origin::Derived,
-            Self::Predicted => Origin::Predicted,
+            Self::Fitted => Provenance::Fitted,
+            Self::Derived => Provenance::Derived,
+            Self::Predicted => Provenance::Predicted,
             Self::Setting { shares } => {
                 if training.iter().any(|claim| *claim == id || shares.contains(claim)) {
-                    Origin::Fitted
+                    Provenance::Fitted
                 } else {
-                    Origin::Predicted
+                    Provenance::Predicted
                 }
             }
         }
@@ -109,7 +109,7 @@ impl Basis {
 /// The origin of a number of ours.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum Provenance {
     /// Fitted: a constant or a setting of the models was chosen for this number.
     Fitted,
     /// Derived: it follows from printed values without any freedom: a count of the algorithm, or
@@ -119,7 +119,7 @@ pub enum Origin {
     Predicted,
 }
 
-impl Origin {
+impl Provenance {
     /// The word for it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -164,7 +164,7 @@ pub struct Assessment {
     pub place: &'static str,
     /// Fitted if a part is; predicted if no part is fitted and at least one is predicted; derived
     /// if all parts are.
-    pub origin: Option<Origin>,
+    pub origin: Option<Provenance>,
     /// Whether all parts agree.
     pub verdict: Verdict,
     /// The parts.
@@ -192,7 +192,7 @@ pub struct Comparison {
     /// The deviation as text: `+1.2%`, `-0.3 points`, `within`.
     pub deviation: String,
     /// The origin of ours.
-    pub origin: Origin,
+    pub origin: Provenance,
     /// Whether it is within the tolerance.
     pub verdict: Verdict,
 }
@@ -292,7 +292,7 @@ impl Expected {
 impl Claim {
     /// Compares the claim with the simulations, for a setting chosen by the claims `training`.
     pub(super) fn assess(&self, evaluation: &Evaluation, training: &[&str]) -> Assessment {
-        let compare = |part: &Part| {
+        let compare = |part: &Number| {
             let ours = (part.ours)(evaluation);
             let verdict = if part.paper.holds(ours) { Verdict::Agrees } else { Verdict::Miss };
             Comparison {
@@ -327,9 +327,9 @@ impl Claim {
 }
 
 /// The origin of a claim, from the origins of its numbers; `None` without numbers.
-fn origin(parts: impl Iterator<Item = Origin> + Clone) -> Option<Origin> {
+fn origin(parts: impl Iterator<Item = Provenance> + Clone) -> Option<Provenance> {
     let has = |origin| parts.clone().any(|part| part == origin);
-    [Origin::Fitted, Origin::Predicted, Origin::Derived].into_iter().find(|&origin| has(origin))
+    [Provenance::Fitted, Provenance::Predicted, Provenance::Derived].into_iter().find(|&origin| has(origin))
 }
 
 /// A summary of all comparisons.
@@ -363,7 +363,7 @@ impl Tally {
         let agrees = |a: &&Assessment| a.verdict == Verdict::Agrees;
         let parts = || assessments.iter().flat_map(|assessment| &assessment.parts);
         let good = |part: &&Comparison| part.verdict == Verdict::Agrees;
-        let predicted = |part: &&Comparison| part.origin == Origin::Predicted;
+        let predicted = |part: &&Comparison| part.origin == Provenance::Predicted;
         let with = |verdict| assessments.iter().filter(|a| a.verdict == verdict).count();
         Self {
             claims: assessments.len(),
@@ -371,9 +371,9 @@ impl Tally {
             agree_predicted: assessments
                 .iter()
                 .filter(agrees)
-                .filter(|a| a.origin == Some(Origin::Predicted))
+                .filter(|a| a.origin == Some(Provenance::Predicted))
                 .count(),
-            predicted: assessments.iter().filter(|a| a.origin == Some(Origin::Predicted)).count(),
+            predicted: assessments.iter().filter(|a| a.origin == Some(Provenance::Predicted)).count(),
             missed: with(Verdict::Miss),
             not_comparable: with(Verdict::NotComparable),
             numbers: parts().count(),
@@ -422,7 +422,7 @@ mod tests {
 
     #[test]
     fn a_claim_is_predicted_where_nothing_was_fitted_and_not_all_is_print() {
-        use Origin::*;
+        use Provenance::*;
         for (parts, expected) in [
             (vec![], None),
             (vec![Derived, Derived], Some(Derived)),

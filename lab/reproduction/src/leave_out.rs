@@ -1,6 +1,6 @@
 //! Predictions from other training sets: a setting chosen by some claims, evaluated on the remaining ones.
 
-use super::claims::{Expected, Origin};
+use super::claims::{Expected, Provenance};
 use super::setting::Space;
 use super::table::{Table, significant};
 use super::trials::{Trial, Trials, simulated, training_claims};
@@ -53,7 +53,7 @@ pub(super) fn meets(trial: &Trial, id: &str) -> bool {
 /// Whether the setting has been fitted to a number of the claim.
 fn is_fitted(id: &str, training: &[&str]) -> bool {
     let mut parts = simulated().filter(|(claim, _)| claim.id == id);
-    parts.any(|(_, part)| part.basis.origin(id, training) == Origin::Fitted)
+    parts.any(|(_, part)| part.basis.origin(id, training) == Provenance::Fitted)
 }
 
 /// The result of a training set; `None` without trials.

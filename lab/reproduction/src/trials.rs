@@ -17,7 +17,7 @@ mod log;
 pub use log::{Log, LogError};
 
 use crate::Error;
-use crate::claims::{Basis, CLAIMS, Claim, Part};
+use crate::claims::{Basis, CLAIMS, Claim, Number};
 use crate::evaluation::{Evaluation, Rings};
 use crate::setting::{Choice, PaperSetting, Picks, Space, plain};
 use crate::table::cell;
@@ -36,7 +36,7 @@ pub(crate) fn training_claims(space: &Space) -> Vec<&'static str> {
 }
 
 /// The numbers of claims that depend on the setting, in the order of the claims.
-pub(crate) fn simulated() -> impl Iterator<Item = (&'static Claim, &'static Part)> {
+pub(crate) fn simulated() -> impl Iterator<Item = (&'static Claim, &'static Number)> {
     let parts = CLAIMS.iter().flat_map(|claim| claim.parts.iter().map(move |part| (claim, part)));
     parts.filter(|(_, part)| matches!(part.basis, Basis::Setting { .. }))
 }

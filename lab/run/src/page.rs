@@ -4,7 +4,9 @@ use crate::RunReport;
 use crate::table::{ghz, overrides, title};
 use b512_asm::Pipe;
 use maud::{Markup, html};
-use page_parts::{Part, amount, causes, names, part_label, pipeline, row, shares, shell, stack, timeline};
+use page_parts::{
+    StackPart, amount, causes, names, part_label, pipeline, row, shares, shell, stack, timeline,
+};
 use sim::Machine;
 use sim::trace::Trace;
 
@@ -115,7 +117,7 @@ fn labelled(components: &[(&'static str, f64)]) -> Vec<(String, f64)> {
 
 /// A total and a stack of its parts.
 pub(super) fn breakdown(name: &str, unit: &str, total: f64, components: Vec<(String, f64)>) -> Markup {
-    let parts: Vec<Part> = components.into_iter().map(|(name, size)| Part { name, size }).collect();
+    let parts: Vec<StackPart> = components.into_iter().map(|(name, size)| StackPart { name, size }).collect();
     let names = names(std::iter::once(&parts[..]));
     html! {
         h3 { (name) ": " (amount(total, unit)) }

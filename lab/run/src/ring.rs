@@ -99,7 +99,7 @@ impl<'p> RingRun<'p> {
 
 /// What the words of a limb follow from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Origin {
+enum Dependence {
     /// Nothing: they are the same for all inputs.
     Constant,
     /// They are those of an input, perhaps copied.
@@ -111,14 +111,14 @@ enum Origin {
 /// The outputs of which no line computes a limb from an input: they are inputs, copies of them, or constants.
 /// To compare them shows nothing.
 pub fn idle_outputs(program: &RingProgram) -> Vec<&Group> {
-    let mut origins = vec![Origin::Constant; program.limbs().len()];
+    let mut origins = vec![Dependence::Constant; program.limbs().len()];
     for limb in program.inputs().iter().flat_map(|group| &group.limbs) {
-        origins[limb.index()] = Origin::Input;
+        origins[limb.index()] = Dependence::Input;
     }
     follow(program.operations(), &mut origins);
     for Call { function, arguments, results } in program.calls() {
         let function = program.function(*function);
-        let mut own = vec![Origin::Constant; function.body().limbs().len()];
+        let mut own = vec![Dependence::Constant; function.body().limbs().len()];
         for (parameter, argument) in function.parameters().iter().zip(arguments) {
             own[parameter.index()] = origins[argument.index()];
         }
@@ -127,16 +127,16 @@ pub fn idle_outputs(program: &RingProgram) -> Vec<&Group> {
             origins[result.index()] = own[limb.index()];
         }
     }
-    let is_idle = |group: &&Group| group.limbs.iter().all(|limb| origins[limb.index()] != Origin::Work);
+    let is_idle = |group: &&Group| group.limbs.iter().all(|limb| origins[limb.index()] != Dependence::Work);
     program.outputs().iter().filter(is_idle).collect()
 }
 
 /// Follows lines from the limbs that they read to those that they write.
-fn follow(operations: &[Operation], origins: &mut [Origin]) {
+fn follow(operations: &[Operation], origins: &mut [Dependence]) {
     for operation in operations {
         let sources = operation.sources().into_iter().flatten().map(|source| origins[source.index()]);
-        let origin = sources.max().unwrap_or(Origin::Constant);
-        let is_work = origin != Origin::Constant && !matches!(operation, Operation::Copy(_));
-        origins[operation.destination().index()] = if is_work { Origin::Work } else { origin };
+        let origin = sources.max().unwrap_or(Dependence::Constant);
+        let is_work = origin != Dependence::Constant && !matches!(operation, Operation::Copy(_));
+        origins[operation.destination().index()] = if is_work { Dependence::Work } else { origin };
     }
 }

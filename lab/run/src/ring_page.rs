@@ -12,7 +12,7 @@ use crate::stages::{Stage, stages};
 use crate::table::title;
 use crate::{OffChip, RunReport};
 use maud::{Markup, html};
-use page_parts::{Part, amount, fitting, four_digits, names, shares, shell, stack};
+use page_parts::{StackPart, amount, fitting, four_digits, names, shares, shell, stack};
 use runtime::{Runtime, Timeline, limit};
 
 /// The page of a ring program's run, as one HTML file; with a timeline of launches and transfers if they are
@@ -21,8 +21,8 @@ pub fn ring_page(report: &RunReport, runtime: &Runtime<'_>, timeline: &Timeline)
     let shown = Shown::of(runtime, timeline);
     let data = shown.as_ref().map(Shown::data);
     let binds = report.binds.iter().flatten();
-    let binds: Vec<Part> =
-        binds.map(|(name, share)| Part { name: limit(name).to_owned(), size: *share }).collect();
+    let binds: Vec<StackPart> =
+        binds.map(|(name, share)| StackPart { name: limit(name).to_owned(), size: *share }).collect();
     let binding = names(std::iter::once(&binds[..]));
     let body = html! {
         (heading(report))

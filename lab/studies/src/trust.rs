@@ -109,11 +109,11 @@ struct Tally {
 #[derive(Deserialize)]
 struct Claim {
     id: String,
-    parts: Vec<Part>,
+    parts: Vec<Number>,
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct Number {
     quantity: String,
     /// Such as `+0.7%`; other texts for numbers without a ratio.
     deviation: String,

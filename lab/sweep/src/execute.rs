@@ -9,7 +9,7 @@ use super::point::{PlannedPoint, Source};
 use super::record::{Record, Status};
 use super::task::{GivenProgram, KernelTask, RingTask, Task};
 use b512_asm::Program;
-use codegen::{Origin, PlanChoice, Request, choose, compile};
+use codegen::{PlanChoice, RecipeOrigin, Request, choose, compile};
 use lab_run::{ProgramFacts, RunReport, StreamReport, admit, check_on_random_data, random_seeds};
 use rayon::prelude::*;
 use runtime::{Lifted, Runtime};
@@ -29,7 +29,7 @@ pub struct Generated {
     /// The program.
     pub program: Program,
     /// The origin of its recipe.
-    pub origin: Origin,
+    pub origin: RecipeOrigin,
 }
 
 /// The code generator.
@@ -90,7 +90,7 @@ pub(super) fn each(
 ) -> Result<Spent, JournalError> {
     let meter = Meter::default();
     let checker = Checker::new(source.data());
-    let end = |point: PlannedPoint, origin: Option<Origin>, result: Result<RunReport, String>| {
+    let end = |point: PlannedPoint, origin: Option<RecipeOrigin>, result: Result<RunReport, String>| {
         done(record(point, origin, result))
     };
     // One program after the other, so that the threads finish at about the same time.
@@ -100,7 +100,7 @@ pub(super) fn each(
             let program = match &first.task {
                 Task::Kernel(kernel) => guarded(|| program(kernel, &first, generate, &meter)),
                 Task::Program(given) => {
-                    Ok(Generated { program: given.program.clone(), origin: Origin::Given })
+                    Ok(Generated { program: given.program.clone(), origin: RecipeOrigin::Given })
                 }
                 Task::Ring(_) => {
                     let classes = by_class(&group, |&point| source.class(point).kernels);
@@ -166,12 +166,12 @@ fn check_given(given: &GivenProgram, machine: &Machine, seed: u64) -> Result<(),
 }
 
 /// The record of a point.
-fn record(point: PlannedPoint, origin: Option<Origin>, result: Result<RunReport, String>) -> Record {
+fn record(point: PlannedPoint, origin: Option<RecipeOrigin>, result: Result<RunReport, String>) -> Record {
     let (status, error, report) = match result {
         Ok(report) => (Status::Ok, None, Some(report)),
         Err(error) => (Status::Failed, Some(error), None),
     };
-    let source = |origin: Origin| (origin.name().to_owned(), origin.tried());
+    let source = |origin: RecipeOrigin| (origin.name().to_owned(), origin.tried());
     let (program_source, recipes_tried) = origin.map(source).unzip();
     let (key, point) = (point.key, point.settings);
     Record { key, status, error, point, program_source, recipes_tried, report }
@@ -236,7 +236,7 @@ fn by_class<T: Copy, K: Hash + Eq>(values: &[T], class: impl Fn(&T) -> K) -> Vec
 fn time_each(
     points: impl Iterator<Item = PlannedPoint>,
     meter: &Meter,
-    end: &dyn Fn(PlannedPoint, Option<Origin>, Result<RunReport, String>) -> Result<(), JournalError>,
+    end: &dyn Fn(PlannedPoint, Option<RecipeOrigin>, Result<RunReport, String>) -> Result<(), JournalError>,
 ) -> Result<(), JournalError> {
     let mut points = points.peekable();
     let Some(PlannedPoint { task: Task::Ring(first), machine, .. }) = points.peek().cloned() else {
@@ -260,7 +260,7 @@ fn time(
     lifted: Arc<Lifted<'_>>,
     task: &RingTask,
     machine: &Machine,
-) -> Result<(RunReport, Option<Origin>), String> {
+) -> Result<(RunReport, Option<RecipeOrigin>), String> {
     let runtime = Runtime::of(&lifted, machine, (task.keys, task.merit.into()));
     let runtime = runtime.map_err(|error| error.to_string())?;
     let timeline = runtime.time(false).map_err(|error| error.to_string())?;

@@ -98,7 +98,7 @@ pub use progress::Counts;
 pub use record::{Record, Status};
 pub use replay::{Difference, Replay, ReplayError, Replayed, Verdict, check_presentation};
 pub use results::Results;
-pub use run::{Part, run};
+pub use run::{Selection, run};
 pub use shard::{Shard, ShardError};
 pub use task::{GivenProgram, KernelTask, RingTask, Task};
 pub use verify::{Verification, verify};

@@ -15,7 +15,7 @@ use b512_asm::Pipe;
 use diagnostic::counted;
 use lab_run::{OffChip, RunReport, ghz};
 use maud::{Markup, PreEscaped, html};
-use page_parts::{Part, cause_label, key, names as part_names, part_label, shell, stack};
+use page_parts::{StackPart, cause_label, key, names as part_names, part_label, shell, stack};
 use runtime::limit;
 use serde_json::{Value, json};
 use sim::timing::Cause;
@@ -202,18 +202,18 @@ fn front_stacks(view: &View<'_>) -> Markup {
     let mut front: Vec<&Record> = view.records.iter().filter(on_front).copied().collect();
     let first = |record: &Record| View::value(record, view.goals.axes()[0]).unwrap_or_default();
     front.sort_by(|a, b| first(a).total_cmp(&first(b)));
-    let parts = |record: &&Record| -> Vec<Part> {
+    let parts = |record: &&Record| -> Vec<StackPart> {
         let Some(stalls) = record.report.as_ref().and_then(|run| run.stalls.as_ref()) else {
             return Vec::new();
         };
-        let part = |cause: Cause| Part {
+        let part = |cause: Cause| StackPart {
             name: cause_label(cause),
             size: stalls.get(cause.name()).map_or(0.0, |&cycles| cycles as f64),
         };
         Cause::all().map(part).collect()
     };
     let named = designs(view).named_keys();
-    let stacks: Vec<Vec<Part>> = front.iter().map(parts).collect();
+    let stacks: Vec<Vec<StackPart>> = front.iter().map(parts).collect();
     let causes = part_names(stacks.iter().map(Vec::as_slice));
     html! {
         @if stacks.iter().any(|parts| !parts.is_empty()) {

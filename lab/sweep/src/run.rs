@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 /// What to run of a sweep.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct Selection {
     /// The share of this process.
     pub shard: Shard,
     /// Whether points that failed before run again.
@@ -29,7 +29,7 @@ pub struct Part {
 pub fn run(
     plan: &Plan,
     folder: &Path,
-    part: &Part,
+    part: &Selection,
     progress: &(dyn Fn(usize, &Record) + Sync),
 ) -> Result<usize, JournalError> {
     let journal = Journal::open(folder, part.shard, &plan.manifest)?;

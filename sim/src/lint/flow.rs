@@ -11,9 +11,9 @@ use std::ops::Range;
 
 /// A set of inputs, by number modulo 62.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-struct Origin(u64);
+struct InputSet(u64);
 
-impl Origin {
+impl InputSet {
     /// A value that has not been written.
     const UNDEFINED: Self = Self(0);
     /// A constant.
@@ -68,13 +68,13 @@ impl Writer {
 /// What a word or a register holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Content {
-    origin: Origin,
+    origin: InputSet,
     writer: Writer,
 }
 
 impl Content {
     /// A value from before the first instruction.
-    fn initial(origin: Origin) -> Self {
+    fn initial(origin: InputSet) -> Self {
         Self { origin, writer: Writer::NONE }
     }
 }
@@ -126,22 +126,22 @@ impl<'p> Flow<'p> {
     /// The state before the first instruction.
     pub(super) fn new(program: &'p Program, machine: &Machine, follow: Follow) -> Self {
         let resources = machine.resources();
-        let memory = |words| Memory::new(words, resources.isa, Content::initial(Origin::UNDEFINED));
+        let memory = |words| Memory::new(words, resources.isa, Content::initial(InputSet::UNDEFINED));
         let (mut vdm, mut sdm) = (memory(resources.vdm_words), memory(resources.sdm_words));
         for (space, memory) in [(Space::Vdm, &mut vdm), (Space::Sdm, &mut sdm)] {
             for segment in &program.image(space).segments {
                 let words = range(segment.start, segment.words.len());
-                memory.fill(words, Content::initial(Origin::CONSTANT));
+                memory.fill(words, Content::initial(InputSet::CONSTANT));
             }
             for (number, symbol) in inputs(program).filter(|(_, symbol)| symbol.space == space) {
                 let words = range(symbol.start, symbol.words as usize);
-                memory.fill(words, Content::initial(Origin::input(number).and(Origin::UNTOUCHED)));
+                memory.fill(words, Content::initial(InputSet::input(number).and(InputSet::UNTOUCHED)));
             }
         }
         let file = |origin| [Content::initial(origin); REGISTERS];
-        let mut modulus = file(Origin::UNDEFINED);
+        let mut modulus = file(InputSet::UNDEFINED);
         for (register, _) in &program.moduli {
-            modulus[register.index()].origin = Origin::CONSTANT;
+            modulus[register.index()].origin = InputSet::CONSTANT;
         }
         let mut addresses = [Some(0); REGISTERS];
         for &(register, address) in &program.addresses {
@@ -154,9 +154,9 @@ impl<'p> Flow<'p> {
             resources,
             vdm,
             sdm,
-            vector: file(Origin::UNDEFINED),
-            scalar: file(Origin::UNDEFINED),
-            address: file(Origin::CONSTANT),
+            vector: file(InputSet::UNDEFINED),
+            scalar: file(InputSet::UNDEFINED),
+            address: file(InputSet::CONSTANT),
             modulus,
             addresses,
             stores_anywhere: false,
@@ -188,7 +188,7 @@ impl<'p> Flow<'p> {
     }
 
     fn step(&mut self, index: usize, instr: &Instr) {
-        let mut origin = Origin::CONSTANT;
+        let mut origin = InputSet::CONSTANT;
         instr.for_each_directed_operand(|direction, operand| {
             if direction == Direction::Read {
                 origin = origin.and(self.read_register(index, operand));
@@ -230,7 +230,7 @@ impl<'p> Flow<'p> {
     }
 
     /// A value that an instruction writes.
-    fn result(&self, index: usize, origin: Origin) -> Content {
+    fn result(&self, index: usize, origin: InputSet) -> Content {
         match self.follow {
             // Without its writer: words of the same origin are one run.
             Follow::Origins => Content::initial(origin),
@@ -238,15 +238,15 @@ impl<'p> Flow<'p> {
         }
     }
 
-    fn read_register(&mut self, index: usize, operand: Operand) -> Origin {
-        let Some(held) = self.register(operand) else { return Origin::CONSTANT };
+    fn read_register(&mut self, index: usize, operand: Operand) -> InputSet {
+        let Some(held) = self.register(operand) else { return InputSet::CONSTANT };
         let Content { origin, writer } = *held;
         if origin.is_defined() {
             self.use_result(writer);
             return origin;
         }
         // One report is enough.
-        held.origin = Origin::CONSTANT;
+        held.origin = InputSet::CONSTANT;
         if let Operand::MReg(register) = operand {
             let help = format!("set it with `.modulus {register}, ..` or `mload`");
             self.report(Code::UnsetModulus, index, format!("`{register}` has no modulus"), help);
@@ -254,10 +254,10 @@ impl<'p> Flow<'p> {
             let message = format!("`{operand}` is read before it is written");
             self.report(Code::Undefined, index, message, "load it first".to_owned());
         }
-        Origin::CONSTANT
+        InputSet::CONSTANT
     }
 
-    fn write_register(&mut self, index: usize, operand: Operand, origin: Origin) {
+    fn write_register(&mut self, index: usize, operand: Operand, origin: InputSet) {
         let result = self.result(index, origin);
         if let Some(register) = self.register(operand) {
             *register = result;
@@ -269,11 +269,11 @@ impl<'p> Flow<'p> {
     }
 
     /// Follows a load or store. Returns the origin of the words that it loads.
-    fn access_vdm(&mut self, index: usize, access: VectorAccess, origin: Origin) -> Origin {
+    fn access_vdm(&mut self, index: usize, access: VectorAccess, origin: InputSet) -> InputSet {
         let VectorAccess { store, base, offset, mode } = access;
         let Some(base) = self.addresses[base.index()] else {
             self.stores_anywhere |= store;
-            return Origin::CONSTANT;
+            return InputSet::CONSTANT;
         };
         let address = u64::from(base) + u64::from(offset.words());
         let end = address + u64::from(mode.span(self.resources.isa));
@@ -281,7 +281,7 @@ impl<'p> Flow<'p> {
         if end > words as u64 {
             let message = format!("the access ends at word {end:#x}, but the VDM has {words:#x} words");
             self.report(Code::OutsideMemory, index, message, "`vdm.size_mib` sets its size".to_owned());
-            return Origin::CONSTANT;
+            return InputSet::CONSTANT;
         }
         let address = address as u32;
         if self.follow == Follow::Uses {
@@ -289,14 +289,14 @@ impl<'p> Flow<'p> {
         }
         if store {
             self.vdm.store(address, mode, self.result(index, origin));
-            Origin::CONSTANT
+            InputSet::CONSTANT
         } else {
             self.load(index, address, mode)
         }
     }
 
-    fn load(&mut self, index: usize, address: u32, mode: AddressMode) -> Origin {
-        let mut origin = Origin::CONSTANT;
+    fn load(&mut self, index: usize, address: u32, mode: AddressMode) -> InputSet {
+        let mut origin = InputSet::CONSTANT;
         let (mut undefined, mut last) = (None, Writer::NONE);
         let used = &mut self.used;
         self.vdm.load(address, mode, |word, source| {
@@ -313,7 +313,7 @@ impl<'p> Flow<'p> {
             // One report is enough.
             let define = |source: Content| match source.origin.is_defined() {
                 true => source,
-                false => Content { origin: Origin::CONSTANT, ..source },
+                false => Content { origin: InputSet::CONSTANT, ..source },
             };
             self.vdm.change(address, mode, define);
         }
@@ -326,7 +326,7 @@ impl<'p> Flow<'p> {
     }
 
     /// Follows a load from the SDM. Returns the origin of the word.
-    fn load_scalar(&mut self, index: usize, instr: &Instr) -> Origin {
+    fn load_scalar(&mut self, index: usize, instr: &Instr) -> InputSet {
         let (mut offset, mut target) = (0, None);
         instr.for_each_operand(|_, operand| match operand {
             Operand::Offset(words) => offset = words.words(),
@@ -337,7 +337,7 @@ impl<'p> Flow<'p> {
         let Some(Content { origin, .. }) = self.sdm.get(offset as usize) else {
             let message = format!("the access is to word {offset:#x}, but the SDM has {words:#x} words");
             self.report(Code::OutsideMemory, index, message, "`sdm.size_kib` sets its size".to_owned());
-            return Origin::CONSTANT;
+            return InputSet::CONSTANT;
         };
         if let Some(target) = target {
             let value = u32::try_from(self.program.sdm.word(offset)).ok();
@@ -347,7 +347,7 @@ impl<'p> Flow<'p> {
             let message =
                 format!("{} is read before it is written", word_of(self.program, Space::Sdm, offset));
             self.report(Code::Undefined, index, message, "give it a value with `.words`".to_owned());
-            return Origin::CONSTANT;
+            return InputSet::CONSTANT;
         }
         origin.loaded()
     }
@@ -376,7 +376,7 @@ impl<'p> Flow<'p> {
             } else if let Some(claim) = claim_of(program, output) {
                 let operands = || inputs(program).filter(|(_, input)| claim.inputs.contains(&input.name));
                 let claimed =
-                    operands().fold(Origin::CONSTANT, |set, (number, _)| set.and(Origin::input(number)));
+                    operands().fold(InputSet::CONSTANT, |set, (number, _)| set.and(InputSet::input(number)));
                 if !origin.meets(claimed) {
                     let names: Vec<String> =
                         operands().map(|(_, input)| format!("`{}`", input.name)).collect();
@@ -390,7 +390,7 @@ impl<'p> Flow<'p> {
 
     /// The origin of an output and the first of its words that no instruction writes, as an index; words of
     /// the image count as written. `None` for an output beyond the memory.
-    fn output(&mut self, output: &Symbol) -> Option<(Origin, Option<usize>)> {
+    fn output(&mut self, output: &Symbol) -> Option<(InputSet, Option<usize>)> {
         let words = range(output.start, output.words as usize);
         let memory = match output.space {
             Space::Vdm => &self.vdm,
@@ -399,7 +399,7 @@ impl<'p> Flow<'p> {
         if words.end > memory.len() {
             return None;
         }
-        let (mut origin, mut undefined) = (Origin::CONSTANT, None);
+        let (mut origin, mut undefined) = (InputSet::CONSTANT, None);
         for (word, source) in memory.pieces(words.clone()) {
             origin = origin.and(source.origin);
             if !source.origin.is_written() {

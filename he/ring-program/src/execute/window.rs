@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// The origin of the words that a line reads.
 #[derive(Clone, Copy)]
-enum Origin {
+enum ReadFrom {
     /// The limb has them before the window.
     Before,
     /// The result of the line with this index in the window.
@@ -22,7 +22,7 @@ pub(super) struct Window<'p> {
     /// The index of the first line.
     start: usize,
     /// The sources of each line.
-    sources: Vec<[Option<(Limb, Origin)>; 2]>,
+    sources: Vec<[Option<(Limb, ReadFrom)>; 2]>,
     /// The lines by depth: lines of one level depend on earlier levels only.
     levels: Vec<Vec<usize>>,
 }
@@ -34,11 +34,12 @@ impl<'p> Window<'p> {
         let mut levels: Vec<Vec<usize>> = Vec::new();
         let start = lines.start;
         for (offset, operation) in program.operations()[lines].iter().enumerate() {
-            let origin = |limb: Limb| (limb, writers.get(&limb).map_or(Origin::Before, |&w| Origin::Line(w)));
+            let origin =
+                |limb: Limb| (limb, writers.get(&limb).map_or(ReadFrom::Before, |&w| ReadFrom::Line(w)));
             let of = operation.sources().map(|source| source.map(origin));
-            let above = |&(_, origin): &(Limb, Origin)| match origin {
-                Origin::Before => 0,
-                Origin::Line(writer) => depths[writer] + 1,
+            let above = |&(_, origin): &(Limb, ReadFrom)| match origin {
+                ReadFrom::Before => 0,
+                ReadFrom::Line(writer) => depths[writer] + 1,
             };
             let depth: usize = of.iter().flatten().map(above).max().unwrap_or(0);
             if levels.len() <= depth {
@@ -79,10 +80,10 @@ impl<'p> Window<'p> {
             new.into_iter().for_each(|(limb, made)| words[limb.index()] = made);
             let executed: Vec<_> = lines
                 .map(|&offset| {
-                    let source = |(limb, origin): (Limb, Origin)| {
+                    let source = |(limb, origin): (Limb, ReadFrom)| {
                         let words = match origin {
-                            Origin::Before => &words[limb.index()],
-                            Origin::Line(writer) => &results[writer],
+                            ReadFrom::Before => &words[limb.index()],
+                            ReadFrom::Line(writer) => &results[writer],
                         };
                         (limb, words.as_ref().expect("a valid program writes limbs before it reads them"))
                     };
@@ -99,7 +100,7 @@ impl<'p> Window<'p> {
                     Err(_) => {}
                 }
                 for (_, origin) in self.sources[offset].iter().flatten() {
-                    if let Origin::Line(writer) = *origin {
+                    if let ReadFrom::Line(writer) = *origin {
                         readers[writer] -= 1;
                         if readers[writer] == 0 {
                             results[writer] = None;
@@ -120,9 +121,9 @@ impl<'p> Window<'p> {
     /// The inputs that no line has read before these lines.
     fn new_inputs(&self, lines: &[usize], words: &[Option<Words>]) -> Vec<Limb> {
         let sources = lines.iter().flat_map(|&offset| self.sources[offset].iter().flatten());
-        let new = |&(limb, origin): &(Limb, Origin)| match origin {
-            Origin::Before => Some(limb).filter(|limb| words[limb.index()].is_none()),
-            Origin::Line(_) => None,
+        let new = |&(limb, origin): &(Limb, ReadFrom)| match origin {
+            ReadFrom::Before => Some(limb).filter(|limb| words[limb.index()].is_none()),
+            ReadFrom::Line(_) => None,
         };
         let mut new: Vec<Limb> = sources.filter_map(new).collect();
         new.sort_unstable();
@@ -152,7 +153,7 @@ impl<'p> Window<'p> {
         let mut readers = vec![0; self.sources.len()];
         last.values().flatten().for_each(|&writer| readers[writer] += 1);
         for (_, origin) in self.sources.iter().flatten().flatten() {
-            if let Origin::Line(writer) = *origin {
+            if let ReadFrom::Line(writer) = *origin {
                 readers[writer] += 1;
             }
         }

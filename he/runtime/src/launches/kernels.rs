@@ -15,7 +15,8 @@ use crate::mapping::Form;
 use b512_asm::{MReg, Program, Role, Setting, Space};
 use codegen::elementwise::{Elementwise, LONGEST_BLOCK, StepOp, StepOrder, Way};
 use codegen::{
-    Error, Kernel, NumberWords, Origin, Parameters, Recipe, Request, compile, compile_within, instantiate,
+    Error, Kernel, NumberWords, Parameters, Recipe, RecipeOrigin, Request, compile, compile_within,
+    instantiate,
 };
 use rayon::prelude::*;
 use ring::Degree;
@@ -226,7 +227,7 @@ pub struct Kernels {
     /// Those of operations that other launches of the program need too.
     made: Arc<Made>,
     /// The origin of the recipe whose search tried the most; `None` without operations.
-    pub(crate) origin: Option<Origin>,
+    pub(crate) origin: Option<RecipeOrigin>,
 }
 
 /// An elementwise kernel, timed.
@@ -390,7 +391,7 @@ impl Kernels {
     }
 
     /// The origin of the kernels: of the operations' recipes, the one whose search tried the most.
-    pub fn origin(&self) -> Option<Origin> {
+    pub fn origin(&self) -> Option<RecipeOrigin> {
         self.origin
     }
 

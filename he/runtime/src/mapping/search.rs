@@ -16,7 +16,7 @@ pub(crate) struct Search<T> {
 
 /// The parts of a mapping.
 #[derive(Clone, Copy)]
-enum Part {
+enum MappingPart {
     Order,
     Recipes,
     Elementwise,
@@ -24,9 +24,10 @@ enum Part {
 }
 
 /// The order of the parts. That of lines comes first: dataflows of key switches need other forms in each.
-const PARTS: [Part; 4] = [Part::Order, Part::Recipes, Part::Elementwise, Part::Batch];
+const PARTS: [MappingPart; 4] =
+    [MappingPart::Order, MappingPart::Recipes, MappingPart::Elementwise, MappingPart::Batch];
 
-impl Part {
+impl MappingPart {
     /// The other mappings to try.
     fn others(self, of: Mapping, merit: Merit) -> Vec<Mapping> {
         match self {
@@ -60,7 +61,7 @@ pub(crate) fn descend<T: Send, E: Send, L: PartialEq + Send>(
             let mut others = part.others(mapping, merit);
             others.retain(|other| !known.contains(other));
             known.extend(&others);
-            if matches!(part, Part::Batch) && !others.is_empty() {
+            if matches!(part, MappingPart::Batch) && !others.is_empty() {
                 others = distinct(mapping, others, &launches);
             }
             others.truncate(effort.schedules - tried);

@@ -26,7 +26,7 @@ pub struct Profile {
     pub entries: Vec<Entry>,
     /// All launches in order, those with several entries in parts. It is in no document.
     #[serde(skip)]
-    pub parts: Vec<Part>,
+    pub parts: Vec<LaunchShare>,
 }
 
 /// What the launches of one kernel take for one owner.
@@ -70,7 +70,7 @@ pub struct Owner {
 
 /// The part of a launch that belongs to an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Part {
+pub struct LaunchShare {
     /// The index of the launch.
     pub launch: u32,
     /// The index of the entry.
@@ -151,7 +151,7 @@ impl Runtime<'_> {
                 [time_ps - busy_ps, busy_ps, multiplications].map(|whole| divide(whole, &weights));
             for (place, &(entry, weight)) in weights.iter().enumerate() {
                 let (waiting_ps, busy_ps) = (waiting[place], busy[place]);
-                profile.parts.push(Part { launch: index, entry, waiting_ps, busy_ps });
+                profile.parts.push(LaunchShare { launch: index, entry, waiting_ps, busy_ps });
                 let entry = &mut profile.entries[entry as usize];
                 entry.launches += 1;
                 entry.lines += weight;

@@ -118,13 +118,13 @@ pub(crate) fn least_in_any_order_ns(program: &RingProgram, machine: &Machine, ru
         let next = first_program + programs.len();
         let program = *programs.entry(std::ptr::from_ref(job.timed)).or_insert(next);
         let fetch = machine.hbm.occupancy_ns(INSTRUCTION_BYTES * job.timed.instructions as u64);
-        let part = |&(item, words): &(Item, u64)| Part {
+        let part = |&(item, words): &(Item, u64)| Transfer {
             item,
             ns: occupancy(words),
             run_ns: occupancy(words / job.runs()),
         };
         let given = job.operands.iter().filter(|operand| !maker.contains_key(&operand.0)).map(part);
-        let parts = given.chain([Part { item: program, ns: fetch, run_ns: fetch }]).collect();
+        let parts = given.chain([Transfer { item: program, ns: fetch, run_ns: fetch }]).collect();
         let before: HashSet<usize> =
             job.operands.iter().filter_map(|operand| maker.get(&operand.0).copied()).collect();
         let ns = job.runs() as f64 * job.run_ns(machine);
@@ -170,13 +170,13 @@ pub(crate) fn least_in_any_order_ns(program: &RingProgram, machine: &Machine, ru
 struct Side {
     /// The launches before it.
     before: HashSet<usize>,
-    parts: Vec<Part>,
+    parts: Vec<Transfer>,
     /// The time of the launch.
     ns: f64,
 }
 
 /// An item that the channel carries.
-struct Part {
+struct Transfer {
     item: Item,
     /// The time on the channel.
     ns: f64,

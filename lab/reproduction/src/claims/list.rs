@@ -1,6 +1,6 @@
 //! The claims.
 
-use super::{Basis, Basis::*, Claim, Expected::*, Part};
+use super::{Basis, Basis::*, Claim, Expected::*, Number};
 use crate::baseline;
 use crate::evaluation::{Code, Evaluation, HPLES, INTERVALS, MULTIPLIER_LATENCIES, Run, SIZES};
 use crate::scaling;
@@ -73,14 +73,14 @@ pub(crate) const CLAIMS: [Claim; 20] = [
         sentence: "A 64K, 128-bit NTT takes 6.7 µs on (128, 128) at 1.68 GHz, 1.38 times the theoretical latency.",
         place: "VI-G, Fig. 10; VIII",
         parts: &[
-            Part {
+            Number {
                 quantity: "runtime",
                 unit: "µs",
                 paper: Value(6.7),
                 basis: Basis::SETTING,
                 ours: |e| reference(e).timing.time_us,
             },
-            Part {
+            Number {
                 quantity: "runtime over n log2 n / (HPLEs * clock)",
                 unit: "",
                 paper: Value(1.38),
@@ -97,21 +97,21 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                    shuffles.",
         place: "VI-F",
         parts: &[
-            Part {
+            Number {
                 quantity: "compute instructions",
                 unit: "",
                 paper: Exactly(1024.0),
                 basis: Derived,
                 ours: |e| reference(e).timing.instructions.pipes[Pipe::Compute] as f64,
             },
-            Part {
+            Number {
                 quantity: "shuffle instructions",
                 unit: "",
                 paper: Exactly(1920.0),
                 basis: Derived,
                 ours: |e| reference(e).timing.instructions.pipes[Pipe::Shuffle] as f64,
             },
-            Part {
+            Number {
                 quantity: "loads and stores over shuffles",
                 unit: "",
                 paper: LessThan(1.0),
@@ -129,7 +129,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
         id: "C3",
         sentence: "A 1K NTT takes 3.86 times the theoretical latency.",
         place: "VI-G, Fig. 10",
-        parts: &[Part {
+        parts: &[Number {
             quantity: "runtime over n log2 n / (HPLEs * clock)",
             unit: "",
             paper: Value(3.86),
@@ -143,7 +143,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
         id: "C4",
         sentence: "A 16K NTT takes about 1.5 µs.",
         place: "VII",
-        parts: &[Part {
+        parts: &[Number {
             quantity: "runtime",
             unit: "µs",
             paper: About(1.5),
@@ -158,21 +158,21 @@ pub(crate) const CLAIMS: [Claim; 20] = [
         sentence: "The (128, 128) design takes 20.5 mm² and has the best performance per area; (64, 64) is second.",
         place: "VI-B, Fig. 5; VIII",
         parts: &[
-            Part {
+            Number {
                 quantity: "area of (128, 128)",
                 unit: "mm²",
                 paper: Value(20.5),
                 basis: Fitted,
                 ours: |e| area(e, 128, 128).total(),
             },
-            Part {
+            Number {
                 quantity: "rank of (128, 128) by performance per area",
                 unit: "",
                 paper: Exactly(1.0),
                 basis: Fitted,
                 ours: |e| rank(e, 128, 128),
             },
-            Part {
+            Number {
                 quantity: "rank of (64, 64) by performance per area",
                 unit: "",
                 paper: Exactly(2.0),
@@ -187,7 +187,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
         id: "C6",
         sentence: "HPLEs and register file take 12.61 mm² at 128 HPLEs.",
         place: "VII",
-        parts: &[Part {
+        parts: &[Number {
             quantity: "area of LAW engines and VRF",
             unit: "mm²",
             paper: Value(12.61),
@@ -202,14 +202,14 @@ pub(crate) const CLAIMS: [Claim; 20] = [
         sentence: "(4, 256) takes 2.5 times the area of (4, 32) and 0.75 times its runtime.",
         place: "VI-B",
         parts: &[
-            Part {
+            Number {
                 quantity: "area of (4, 256) over (4, 32)",
                 unit: "",
                 paper: Value(2.5),
                 basis: Predicted,
                 ours: |e| area(e, 4, 256).total() / area(e, 4, 32).total(),
             },
-            Part {
+            Number {
                 quantity: "runtime of (4, 256) over (4, 32)",
                 unit: "",
                 paper: Value(0.75),
@@ -225,14 +225,14 @@ pub(crate) const CLAIMS: [Claim; 20] = [
         sentence: "(256, 256) takes 20% more area than (256, 32) and is 3.5 times faster.",
         place: "VI-B",
         parts: &[
-            Part {
+            Number {
                 quantity: "area of (256, 256) over (256, 32), increase",
                 unit: "%",
                 paper: Percent(20.0),
                 basis: Fitted,
                 ours: |e| more(area(e, 256, 256).total(), area(e, 256, 32).total()),
             },
-            Part {
+            Number {
                 quantity: "runtime of (256, 32) over (256, 256)",
                 unit: "",
                 paper: Value(3.5),
@@ -247,7 +247,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
         id: "C9",
         sentence: "(256, 128) is only 16% faster than (128, 128).",
         place: "VI-B",
-        parts: &[Part {
+        parts: &[Number {
             quantity: "runtime of (128, 128) over (256, 128), increase",
             unit: "%",
             paper: Percent(16.0),
@@ -263,28 +263,28 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                    is minimal up to 64 banks and doubles from there.",
         place: "VI-C, Fig. 6a",
         parts: &[
-            Part {
+            Number {
                 quantity: "total area from 32 to 64 banks, increase",
                 unit: "%",
                 paper: PercentBetween(10.0, 24.0),
                 basis: Predicted,
                 ours: |e| more(area(e, 128, 64).total(), area(e, 128, 32).total()),
             },
-            Part {
+            Number {
                 quantity: "total area from 64 to 128 banks, increase",
                 unit: "%",
                 paper: PercentBetween(10.0, 24.0),
                 basis: Predicted,
                 ours: |e| more(area(e, 128, 128).total(), area(e, 128, 64).total()),
             },
-            Part {
+            Number {
                 quantity: "total area from 128 to 256 banks, increase",
                 unit: "%",
                 paper: PercentBetween(10.0, 24.0),
                 basis: Predicted,
                 ours: |e| more(area(e, 128, 256).total(), area(e, 128, 128).total()),
             },
-            Part {
+            Number {
                 quantity: "vector crossbar, 256 banks over 128",
                 unit: "",
                 paper: Value(2.0),
@@ -307,42 +307,42 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                    crossbar more than doubles, the shuffle crossbar triples, and from 128 to 256 HPLEs grows 5 times.",
         place: "VI-C, Fig. 6b",
         parts: &[
-            Part {
+            Number {
                 quantity: "LAW engines, largest growth",
                 unit: "",
                 paper: Value(2.0),
                 basis: Derived,
                 ours: |e| most(growth(e, |area| area.law)),
             },
-            Part {
+            Number {
                 quantity: "VRF, smallest growth",
                 unit: "",
                 paper: Between(1.5, 2.0),
                 basis: Predicted,
                 ours: |e| least(growth(e, |area| area.vrf)),
             },
-            Part {
+            Number {
                 quantity: "VRF, largest growth",
                 unit: "",
                 paper: Between(1.5, 2.0),
                 basis: Predicted,
                 ours: |e| most(growth(e, |area| area.vrf)),
             },
-            Part {
+            Number {
                 quantity: "vector crossbar, smallest growth",
                 unit: "",
                 paper: MoreThan(2.0),
                 basis: Derived,
                 ours: |e| least(growth(e, |area| area.vbar)),
             },
-            Part {
+            Number {
                 quantity: "shuffle crossbar, growth up to 128 HPLEs",
                 unit: "",
                 paper: Value(3.0),
                 basis: Derived,
                 ours: |e| most(growth(e, |area| area.sbar).into_iter().take(5)),
             },
-            Part {
+            Number {
                 quantity: "shuffle crossbar, 256 HPLEs over 128",
                 unit: "",
                 paper: Value(5.0),
@@ -362,49 +362,49 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                    2.3%, shuffle crossbar 1.0%; 7.44 W on average.",
         place: "VI-D, Fig. 6c",
         parts: &[
-            Part {
+            Number {
                 quantity: "energy",
                 unit: "µJ",
                 paper: Value(49.18),
                 basis: Fitted,
                 ours: |e| reference(e).report.energy_kernels_uj,
             },
-            Part {
+            Number {
                 quantity: "share of the LAW engines",
                 unit: "%",
                 paper: Percent(66.7),
                 basis: Fitted,
                 ours: |e| energy_share(e, |energy| energy.law),
             },
-            Part {
+            Number {
                 quantity: "share of the VRF",
                 unit: "%",
                 paper: Percent(19.3),
                 basis: Fitted,
                 ours: |e| energy_share(e, |energy| energy.vrf),
             },
-            Part {
+            Number {
                 quantity: "share of the VDM",
                 unit: "%",
                 paper: Percent(10.5),
                 basis: Fitted,
                 ours: |e| energy_share(e, |energy| energy.vdm),
             },
-            Part {
+            Number {
                 quantity: "share of the vector crossbar",
                 unit: "%",
                 paper: Percent(2.3),
                 basis: Fitted,
                 ours: |e| energy_share(e, |energy| energy.vbar),
             },
-            Part {
+            Number {
                 quantity: "share of the shuffle crossbar",
                 unit: "%",
                 paper: Percent(1.0),
                 basis: Fitted,
                 ours: |e| energy_share(e, |energy| energy.sbar),
             },
-            Part {
+            Number {
                 quantity: "average power",
                 unit: "W",
                 paper: Value(7.44),
@@ -420,7 +420,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
         sentence: "The optimised program is 1.8 times faster than the unoptimised one on average over HPLEs at 128 \
                    banks (at 256 HPLEs shuffles wait 3840 cycles for busy registers in the one, 128 in the other).",
         place: "VI-E, Fig. 7",
-        parts: &[Part {
+        parts: &[Number {
             quantity: "mean speed-up over 4 to 256 HPLEs",
             unit: "",
             paper: Value(1.8),
@@ -446,21 +446,21 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                    times; its latency hardly matters.",
         place: "VI-F, Fig. 8",
         parts: &[
-            Part {
+            Number {
                 quantity: "cycles with an interval of 2, increase",
                 unit: "%",
                 paper: Percent(16.0),
                 basis: Basis::SETTING,
                 ours: |e| more(with_interval(e, 2), with_interval(e, 1)),
             },
-            Part {
+            Number {
                 quantity: "cycles with an interval of 3 over 2",
                 unit: "",
                 paper: About(1.5),
                 basis: Basis::SETTING,
                 ours: |e| with_interval(e, INTERVALS[2]) / with_interval(e, INTERVALS[1]),
             },
-            Part {
+            Number {
                 quantity: "cycles over latencies of 3 to 23, largest over smallest (\"not highly sensitive\")",
                 unit: "",
                 paper: LessThan(1.1),
@@ -489,7 +489,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                    nothing.",
         place: "VI-F, Fig. 9",
         parts: &[
-            Part {
+            Number {
                 quantity: "cycles with a load/store latency of 10, increase",
                 unit: "%",
                 paper: Percent(1.7),
@@ -498,7 +498,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                     more(e.crossbars(Code::Paper, 4, 10).cycles(), e.crossbars(Code::Paper, 4, 4).cycles())
                 },
             },
-            Part {
+            Number {
                 quantity: "cycles with a shuffle latency of 5 to 7, largest increase",
                 unit: "%",
                 paper: Percent(0.0),
@@ -516,7 +516,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
         id: "C16",
         sentence: "Most points of the Pareto front have as many HPLEs as banks, or twice as many.",
         place: "VI-B, Fig. 4",
-        parts: &[Part {
+        parts: &[Number {
             quantity: "share of the front's points with HPLEs = banks or 2 banks",
             unit: "%",
             paper: MoreThan(50.0),
@@ -548,7 +548,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                    16K, and hides again below 8K.",
         place: "VI-G, Fig. 10",
         parts: &[
-            Part {
+            Number {
                 quantity: "transfer over runtime, largest of 64K, 32K, 4K, 2K and 1K",
                 unit: "",
                 paper: LessThan(1.0),
@@ -558,7 +558,7 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                     most(hidden.map(|n| scaling::transfer_over_runtime(e.size(Code::Paper, n))))
                 },
             },
-            Part {
+            Number {
                 quantity: "transfer at 16K beyond the runtime, share of it",
                 unit: "%",
                 paper: Percent(2.77),
@@ -575,42 +575,42 @@ pub(crate) const CLAIMS: [Claim; 20] = [
                    205 times at 64 bits, for 1K to 64K.",
         place: "VI-G, Fig. 11",
         parts: &[
-            Part {
+            Number {
                 quantity: "64K, 128 bits: OpenFHE on another CPU (measured) over the RPU (simulated)",
                 unit: "",
                 paper: Value(1484.0),
                 basis: Predicted,
                 ours: |e| baseline::speed_up(e, 128, 65536),
             },
-            Part {
+            Number {
                 quantity: "1K, 128 bits: the same",
                 unit: "",
                 paper: Value(545.0),
                 basis: Predicted,
                 ours: |e| baseline::speed_up(e, 128, 1024),
             },
-            Part {
+            Number {
                 quantity: "64K, 64 bits: the same",
                 unit: "",
                 paper: Value(205.0),
                 basis: Predicted,
                 ours: |e| baseline::speed_up(e, 64, 65536),
             },
-            Part {
+            Number {
                 quantity: "1K, 64 bits: the same",
                 unit: "",
                 paper: Value(77.0),
                 basis: Predicted,
                 ours: |e| baseline::speed_up(e, 64, 1024),
             },
-            Part {
+            Number {
                 quantity: "speed-up at 64K over that at 1K, 128 bits",
                 unit: "",
                 paper: Value(1484.0 / 545.0),
                 basis: Predicted,
                 ours: |e| baseline::speed_up(e, 128, 65536) / baseline::speed_up(e, 128, 1024),
             },
-            Part {
+            Number {
                 quantity: "speed-up at 64K over that at 1K, 64 bits",
                 unit: "",
                 paper: Value(205.0 / 77.0),
@@ -627,14 +627,14 @@ pub(crate) const CLAIMS: [Claim; 20] = [
         sentence: "A 16K NTT takes F1 2864 ns on 11.32 mm² and the RPU 1500 ns on 12.61 mm².",
         place: "VII",
         parts: &[
-            Part {
+            Number {
                 quantity: "runtime of the RPU",
                 unit: "ns",
                 paper: Value(1500.0),
                 basis: Setting { shares: &["C4", "C17"] },
                 ours: |e| e.size(Code::Paper, 16384).timing.time_us * 1e3,
             },
-            Part {
+            Number {
                 quantity: "area of LAW engines and VRF",
                 unit: "mm²",
                 paper: Value(12.61),

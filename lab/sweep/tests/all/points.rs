@@ -3,7 +3,7 @@
 use codegen::{choose, compile};
 use golden::{Kind, OPERATIONS, Operation};
 use lab_run::{Mode, Options};
-use lab_sweep::{Definition, KernelTask, Part, Plan, Record, Results, Shard, generate, run, verify};
+use lab_sweep::{Definition, KernelTask, Plan, Record, Results, Selection, Shard, generate, run, verify};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -107,7 +107,7 @@ fn a_point_has_the_same_cycles_by_a_run_a_sweep_and_a_replay() {
     assert_eq!(plan.len(), points.len());
 
     let folder = tempfile::tempdir().unwrap();
-    let part = Part { shard: Shard::WHOLE, retry_failed: false, stop: Default::default() };
+    let part = Selection { shard: Shard::WHOLE, retry_failed: false, stop: Default::default() };
     assert_eq!(run(&plan, folder.path(), &part, &|_, _| ()).unwrap(), points.len());
     let records = Results::merge(&[folder.path()]).unwrap().records().unwrap();
     let cycles = |record: &Record| record.report.as_ref()?.cycles;

@@ -1,7 +1,7 @@
 //! Sweeps of a small program, without the command line.
 
 use b512_asm::assemble;
-use codegen::{Origin, PlanChoice, Request};
+use codegen::{PlanChoice, RecipeOrigin, Request};
 use lab_run::{Execution, Mode, Options, draw, run};
 use lab_sweep::outputs::Outputs;
 use lab_sweep::{
@@ -45,7 +45,7 @@ fn adder(text: &str, request: &Request) -> Result<Generated, String> {
 
 fn program(text: &str) -> Result<Generated, String> {
     let program = assemble(text).map_err(|error| error.to_string())?;
-    Ok(Generated { program, origin: Origin::Given })
+    Ok(Generated { program, origin: RecipeOrigin::Given })
 }
 
 type Generator<'a> = &'a (dyn Fn(&Request, &PlanChoice, &Machine) -> Result<Generated, String> + Sync);

@@ -193,7 +193,8 @@ fn holds(variant: &Variant, program: &RingProgram, run: &RingRun<'_>, pattern: u
         for id in ids {
             let smallest = variant.moduli.iter().min().expect("three moduli");
             let mut drawn = || words(pattern, N as u32, smallest - 1, *smallest, rng);
-            let value = limbs.entry(*id).or_insert_with(|| Value { words: drawn(), origin: Origin::Input });
+            let value =
+                limbs.entry(*id).or_insert_with(|| Value { words: drawn(), origin: Dependence::Input });
             own.push(Words::from(&value.words[..]));
         }
         inputs.set(name, own).expect("words below all moduli");
@@ -208,14 +209,14 @@ fn holds(variant: &Variant, program: &RingProgram, run: &RingRun<'_>, pattern: u
         let is_same =
             values.iter().zip(&found).all(|(value, found)| found.iter().eq(value.words.iter().copied()));
         assert!(is_same, "checked, but `{}` is wrong:\n{text}{}", group.name, variant.manifest());
-        let is_computed = values.iter().any(|value| value.origin == Origin::Work);
+        let is_computed = values.iter().any(|value| value.origin == Dependence::Work);
         assert!(is_computed, "checked, but `{}` shows nothing:\n{text}{}", group.name, variant.manifest());
     }
 }
 
 /// Where words come from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Origin {
+enum Dependence {
     Constant,
     Input,
     Work,
@@ -224,7 +225,7 @@ enum Origin {
 #[derive(Clone)]
 struct Value {
     words: Vec<u128>,
-    origin: Origin,
+    origin: Dependence,
 }
 
 /// The meaning of lines, by the definitions of the book, with sums in place of transforms.
@@ -248,7 +249,7 @@ impl Meaning<'_> {
         let scalar = plain.get(2).filter(|part| !part.starts_with('%')).map(|part| number(part));
         let (opcode, d) = (&*line[0], id(plain[0]));
         if opcode == "sr_mulps" && scalar == Some(0) {
-            limbs.insert(d, Value { words: vec![0; N], origin: Origin::Constant });
+            limbs.insert(d, Value { words: vec![0; N], origin: Dependence::Constant });
             return;
         }
         let source = |at: usize| {
@@ -256,9 +257,9 @@ impl Meaning<'_> {
         };
         // A copy of nothing, on which no output depends.
         let (Some(a), b) = (source(1), source(2)) else { return };
-        let origin = a.origin.max(b.map_or(Origin::Constant, |b| b.origin));
+        let origin = a.origin.max(b.map_or(Dependence::Constant, |b| b.origin));
         let is_copy = opcode == "sr_addps" && m == 0;
-        let origin = if origin == Origin::Constant || is_copy { origin } else { Origin::Work };
+        let origin = if origin == Dependence::Constant || is_copy { origin } else { Dependence::Work };
         let each = |f: &dyn Fn(u128, u128) -> u128| -> Vec<u128> {
             let other = |at: usize| b.map_or(scalar.unwrap_or(0) % q, |b| b.words[at]);
             (0..N).map(|at| f(a.words[at], other(at))).collect()
