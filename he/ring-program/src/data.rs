@@ -341,7 +341,8 @@ fn drawn_narrow(q: Narrow, n: usize, mut half: impl FnMut() -> u64) -> Vec<u64> 
         narrow::multiply_scalar(q, &mut sum, &high, power);
         narrow::multiply_scalar(q, &mut high, &low, 1);
         narrow::add(q, &mut low, &sum, &high);
-        words.extend_from_slice(&low[..BLOCK.min(n - words.len())]);
+        // Both are powers of two: the last block is full, or the only one.
+        words.extend_from_slice(&low[..BLOCK.min(n)]);
     }
     words
 }
