@@ -402,4 +402,16 @@ mod tests {
             assert_eq!(found, *expected, "{text}");
         }
     }
+
+    #[test]
+    fn conditions_have_a_limit() {
+        let conditions = |count: usize| vec!["n > 0"; count].join(" and ");
+        let most = conditions(MAX_CONDITIONS);
+        assert_eq!(Condition::parse_all("--where", &most).unwrap().len(), MAX_CONDITIONS);
+        let text = conditions(MAX_CONDITIONS + 1);
+        let error = Condition::parse_all("--where", &text).unwrap_err();
+        assert_eq!(error.message, format!("{} conditions are too many", MAX_CONDITIONS + 1));
+        // The first one behind the limit.
+        assert_eq!(error.marked(), Some("n"));
+    }
 }

@@ -496,4 +496,13 @@ mod tests {
             assert_eq!(column(key, &value), expected, "{key} = {value}");
         }
     }
+
+    #[test]
+    fn matrices_of_a_bootstrap_belong_to_the_programs_with_linear_transforms() {
+        let of = |name: &str| &PARAMETERS.iter().find(|parameter| parameter.name == name).unwrap().of;
+        assert!(!of("hoisting").is_empty());
+        for matrices in ["coeff_to_slot_matrices", "slot_to_coeff_matrices"] {
+            assert_eq!(of(matrices), of("hoisting"), "{matrices}");
+        }
+    }
 }
