@@ -32,6 +32,12 @@ fn errors_name_the_place_and_what_would_be_right() {
         "test.toml:4:5: D006: `n` is varied twice; keep it in one of [grid], [zip] and [[list]]"
     );
     assert!(error("gird = 1").starts_with("test.toml:1:1: D002: unknown key `gird`; did you mean `grid`?"));
+    for key in ["\" \"", "\"n=1024 hple.count\""] {
+        assert!(
+            error(&format!("[grid]\n{key} = [1]")).starts_with("test.toml:2:1: D002: unknown key"),
+            "{key}"
+        );
+    }
     assert!(error("seed = 'x'").starts_with("test.toml:1:8: "));
     assert!(error("[sample]\npoint = 3").starts_with("test.toml:2:1: "));
     assert!(error("x = ").starts_with("test.toml:1:"));
