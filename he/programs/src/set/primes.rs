@@ -7,9 +7,9 @@ use std::iter::successors;
 /// The square root of 2 times 2^127, rounded down. Lattigo's lists end half a bit above and below a power.
 const ROOT_OF_TWO: u128 = 0xb504_f333_f9de_6484_597d_89b3_754a_be9f;
 
-/// The primes that are 1 mod 2n within half a bit of 2^bits, in the order of Lattigo's `NextAlternatingPrime`:
-/// the candidates above 2^bits and those below are tried in turn, and after each prime those above come
-/// first. `bits` is from 1 to 128.
+/// The primes that are 1 mod 2n within half a bit of 2^bits, in the order of Lattigo's
+/// `NextAlternatingPrime`: the candidates above 2^bits and those below are tried in turn, and after each
+/// prime those above come first. `bits` is from 1 to 128.
 pub(crate) fn alternating_primes(bits: u32, degree: Degree) -> impl Iterator<Item = u128> + use<> {
     let (mut above, mut below) = (rising(bits, degree), falling(bits, degree));
     std::iter::from_fn(move || {
