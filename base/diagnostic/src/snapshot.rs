@@ -9,11 +9,16 @@
 //!
 //! `docs/generated.md` lists these files.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 /// Whether tests write files instead of comparing them.
 pub fn blessing() -> bool {
-    std::env::var_os("BLESS").is_some_and(|value| !value.is_empty() && value != "0")
+    is_set(std::env::var_os("BLESS"))
+}
+
+fn is_set(variable: Option<OsString>) -> bool {
+    variable.is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// Compares `content` with the committed file at `path`, or writes the file if [`blessing`].
@@ -61,6 +66,14 @@ pub fn difference(committed: &[u8], found: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_empty_variable_or_0_blesses_nothing() {
+        assert_eq!(
+            [None, Some(""), Some("0"), Some("1")].map(|value| is_set(value.map(OsString::from))),
+            [false, false, false, true]
+        );
+    }
 
     #[test]
     fn a_stale_file_fails_or_is_written() {
