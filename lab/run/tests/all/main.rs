@@ -5,5 +5,6 @@ mod diff;
 mod execute;
 mod page;
 mod profile;
+mod ring_file;
 mod samples;
 mod table;
