@@ -335,6 +335,7 @@ impl RingProgram {
             }
             open = path;
             let body = self.function(call.function).body();
+            // The writer ends the last one first; each has an end of its own.
             let inner = body.regions.as_slice();
             for Region { lines, kind, name } in inner {
                 writer.begin(*kind, name.clone(), line + lines.start);

@@ -54,6 +54,7 @@ fn falling(bits: u32, degree: Degree) -> impl Iterator<Item = u128> + use<> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use num_bigint::BigUint;
     use ring::prime::largest_prime;
 
     fn degree(n: u64) -> Degree {
@@ -87,6 +88,12 @@ mod tests {
         ];
         assert_eq!(first(40, 1024, 9), at_1024);
         assert_eq!(first(60, 1024, 1), [0xfff_ffff_ffff_c001]);
+    }
+
+    #[test]
+    fn the_root_of_two_is_exact_in_all_its_bits() {
+        let root = BigUint::from(2_u32).pow(255).sqrt();
+        assert_eq!(BigUint::from(ROOT_OF_TWO), root);
     }
 
     /// Against a search by the definition, with the logarithms that Lattigo compares.
