@@ -10,7 +10,7 @@ mod worker;
 
 use self::order::{Progress, Task, Turn};
 pub use self::reduced::NotReduced;
-pub use self::replay::Fault;
+pub use self::replay::{Fault, ParametersError};
 use self::worker::{Pools, Worker};
 use crate::flow::Flow;
 use crate::launches::kernels::{Kernels, Timed};

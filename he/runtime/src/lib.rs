@@ -36,7 +36,7 @@ pub mod schedule;
 pub mod testing;
 
 pub use codegen::Merit;
-pub use execute::{Execution, Fault, NotReduced};
+pub use execute::{Execution, Fault, NotReduced, ParametersError};
 pub use flow::Flow;
 pub use launches::kernels::Kernels;
 pub use launches::{Launches, Limits, bank_cycles, lift, lift_calls};

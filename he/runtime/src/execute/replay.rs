@@ -12,6 +12,7 @@ mod memories;
 mod parameters;
 
 use self::memories::Memories;
+pub use self::parameters::ParametersError;
 use crate::execute::LaunchError;
 use crate::flow::ValueId;
 use crate::schedule::{Plan, Timeline};
@@ -47,11 +48,14 @@ pub enum Fault {
     /// The parameters of a run have not come.
     #[error("event {0} runs before its parameters have come")]
     NoParameters(usize),
-    /// The parameters of a run have a page or an offset beyond the VDM, or a number that is no modulus.
-    #[error(
-        "the parameters of event {0} have a page or an offset beyond the VDM, or a number that is no modulus"
-    )]
-    Parameters(usize),
+    /// The parameters of a run are none that it can run with.
+    #[error("the parameters of event {event} have {error}")]
+    Parameters {
+        /// The event.
+        event: usize,
+        /// The reason.
+        error: ParametersError,
+    },
     /// The program of a run has not come.
     #[error("event {0} runs before its program has come")]
     NoProgram(usize),

@@ -144,6 +144,43 @@ fn a_limb_that_is_saved_over_programs_is_found() {
     }
 }
 
+/// Each launch needs its parameters and its program, and parameters that are none name their number.
+#[test]
+fn a_launch_without_its_parameters_or_its_program_is_found() {
+    let mut rng = Random::seed_from_u64(11);
+    let (program, runtime_machine) = (testing::random_program(&mut rng), machine(1, 16, 128));
+    let choice = (Keys::Streamed, Choice::Given(Mapping::START));
+    let runtime = Runtime::mapped(&program, &runtime_machine, choice).unwrap();
+    let timeline = runtime.recorded().unwrap();
+    let mut inputs = Inputs::new(&program);
+    inputs.fill(5);
+    let fault = |change: &dyn Fn(&mut Timeline)| {
+        let mut changed = timeline.clone();
+        change(&mut changed);
+        runtime.replay_unchecked(&changed, &inputs).expect_err("a fault")
+    };
+    let fetched = |event: &Event| match event.action {
+        Action::Fetch { launch, .. } => Some(launch),
+        _ => None,
+    };
+    let (first, launch) =
+        timeline.events.iter().map(fetched).enumerate().find(|(_, launch)| launch.is_some()).unwrap();
+    let without_parameters = fault(&|timeline| timeline.events.retain(|event| fetched(event) != launch));
+    assert!(matches!(without_parameters, Fault::NoParameters(_)), "{without_parameters}");
+    let without_program = fault(&|timeline| {
+        let Action::Fetch { with_program, .. } = &mut timeline.events[first].action else { unreachable!() };
+        *with_program = false;
+    });
+    assert!(matches!(without_program, Fault::NoProgram(_)), "{without_program}");
+    // The first words of a program are no moduli.
+    let of_another = fault(&|timeline| {
+        let launch = launch.unwrap() as usize;
+        timeline.places.parameters[launch] = timeline.places.programs[launch];
+    });
+    assert!(matches!(of_another, Fault::Parameters { event, .. } if event == first), "{of_another}");
+    println!("{without_parameters}; {without_program}; {of_another}");
+}
+
 /// The pages with the words of an extent.
 fn pages(extent: &Extent, page: u32) -> impl Iterator<Item = u32> + '_ {
     let range = extent.offset / page..(extent.offset + extent.words).div_ceil(page);

@@ -1,7 +1,7 @@
 //! The memories of a replay, and what events do to them.
 
 use super::image::Image;
-use super::parameters::{Buffer, Form, Parameters, Register, Spaces, split};
+use super::parameters::{Buffer, Form, Parameters, ParametersError, Register, Spaces, split};
 use super::{Fault, in_order};
 use crate::execute::LaunchError;
 use crate::flow::ValueId;
@@ -271,14 +271,15 @@ impl<'a> Memories<'a> {
         }
         let [fetched, _] = self.runs.entry(index).or_default();
         let parameters = Form::of(plan, launch).read(&self.off_chip, first(&places.parameters), *fetched);
-        let count = plan.pages().0;
-        let has_pages = |register: &Register| register.pages.iter().all(|&page| u64::from(page) < count);
+        let fault = |error| Fault::Parameters { event: number, error };
         for &modulus in &parameters.moduli {
-            let value = Modulus::new(modulus).map_err(|_| Fault::Parameters(number))?;
+            let value = Modulus::new(modulus).map_err(|error| fault(ParametersError::Modulus(error)))?;
             self.moduli.insert(modulus, value);
         }
-        if !parameters.registers.iter().all(has_pages) {
-            return Err(Fault::Parameters(number));
+        let pages = plan.pages().0;
+        let mut named = parameters.registers.iter().flat_map(|register| &register.pages);
+        if let Some(&page) = named.find(|&&page| u64::from(page) >= pages) {
+            return Err(fault(ParametersError::Page { page, pages }));
         }
         self.sdm.insert((index, *fetched), parameters);
         *fetched += 1;
@@ -297,10 +298,13 @@ impl<'a> Memories<'a> {
         let instructions = self.instructions.get(&key).ok_or(Fault::NoProgram(number))?;
         let program = program(plan, launch);
         let operands = split(program).0.zip(&parameters.registers);
-        let mut operands = operands.filter(|(buffer, _)| !matches!(buffer, Buffer::Scratch(_)));
-        let end = |register: &Register| register.offset as usize + result.words as usize;
-        if operands.any(|(_, register)| end(register) > register.pages.len() * self.page) {
-            return Err(Fault::Parameters(number));
+        let operands = operands.filter(|(buffer, _)| !matches!(buffer, Buffer::Scratch(_)));
+        for (_, register) in operands {
+            let end = register.offset as usize + result.words as usize;
+            let words = register.pages.len() * self.page;
+            if end > words {
+                return Err(Fault::Parameters { event: number, error: ParametersError::End { end, words } });
+            }
         }
         let in_place = in_place(program, &parameters.registers);
         let executor = match self.executors.remove(&(key, in_place.clone())) {

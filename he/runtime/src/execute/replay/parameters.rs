@@ -6,6 +6,7 @@ use crate::launches::Launch;
 use crate::schedule::record::Extent;
 use crate::schedule::{LAUNCH_WORD_BYTES, OFFSET_BITS, Plan, address_words, page_bits};
 use b512_asm::{Program, Role};
+use ring::ModulusError;
 
 /// The bits of a word that sets a register.
 const WORD_BITS: u64 = 8 * LAUNCH_WORD_BYTES;
@@ -25,6 +26,30 @@ pub(super) struct Parameters {
     pub(super) moduli: Vec<u128>,
     pub(super) scalars: Vec<u128>,
     pub(super) registers: Vec<Register>,
+}
+
+/// A number in a run's parameters that it cannot run with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ParametersError {
+    /// A number in the place of a modulus.
+    #[error("a number that is no modulus: {0}")]
+    Modulus(ModulusError),
+    /// A page beyond the VDM.
+    #[error("page {page} of a VDM with {pages} pages")]
+    Page {
+        /// The number of the page.
+        page: u32,
+        /// The pages of the VDM.
+        pages: u64,
+    },
+    /// An offset behind which the words of an operand do not fit into its pages.
+    #[error("an operand that ends at word {end} of pages with {words} words")]
+    End {
+        /// The words from the beginning of the first page to the end of the operand.
+        end: usize,
+        /// The words of its pages.
+        words: usize,
+    },
 }
 
 /// The form of a launch's parameters.
