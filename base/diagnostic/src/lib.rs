@@ -23,6 +23,7 @@ mod code;
 #[cfg(feature = "document")]
 pub mod document;
 pub mod input;
+mod lines;
 mod number;
 mod printable;
 #[cfg(feature = "document")]
@@ -35,6 +36,7 @@ pub mod snapshot;
 pub use code::Code;
 #[doc(hidden)]
 pub use code::explanation;
+pub use lines::Lines;
 pub use number::{number, number_with_separators};
 pub use printable::{is_line, one_line, path, printable};
 #[cfg(feature = "document")]
@@ -117,7 +119,7 @@ impl Diagnostic {
         Self { file: file.as_ref().into(), ..self }
     }
 
-    /// The error at `span` of `text`.
+    /// The error at `span` of `text`. [`Lines::mark`] is for texts with many errors.
     pub fn at(self, file: impl AsRef<str>, text: impl Into<Arc<str>>, span: impl Into<Option<Span>>) -> Self {
         Self { file: file.as_ref().into(), text: text.into(), span: span.into(), ..self }
     }

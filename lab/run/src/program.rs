@@ -6,7 +6,7 @@ use crate::npy;
 use b512_asm::asm::Checks;
 use b512_asm::{Defect, Part, Program, SourceMap, assemble_with_checks, intrinsics, object};
 use diagnostic::input::{self, Content};
-use diagnostic::{Diagnostic, Diagnostics};
+use diagnostic::{Diagnostic, Diagnostics, Lines};
 use sim::functional::ExecuteError;
 use std::path::Path;
 
@@ -74,25 +74,21 @@ impl ProgramFile {
     pub fn lines(&self) -> Option<Vec<usize>> {
         let text = self.text.as_deref()?;
         let (program, source_map) = assemble(text).ok()?;
-        let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
-        let line_of = |index| {
-            let start = source_map.span(Part::Instruction(index)).start;
-            1 + ends.partition_point(|&end| end < start)
-        };
+        let lines = Lines::new(text);
+        let line_of = |index| lines.number(source_map.span(Part::Instruction(index)).start);
         Some((0..program.instructions.len()).map(line_of).collect())
     }
 
     /// Defects as errors in the file: at a position of its text, or at a part of the object.
     pub fn diagnostics(&self, defects: Vec<Defect>) -> Vec<Diagnostic> {
-        let assembled = self.text.as_deref().and_then(|text| assemble(text).ok());
+        let source = self.text.as_deref().and_then(|text| Some((Lines::new(text), assemble(text).ok()?.1)));
         let diagnostic = |defect: Defect| {
-            let error = match (&self.text, &assembled) {
-                (Some(text), Some((_, source_map))) => Diagnostic::new(defect.message).at(
-                    &self.name,
-                    text.as_str(),
-                    source_map.span(defect.part),
-                ),
-                _ => Diagnostic::new(self.part(defect.part) + &defect.message).in_file(&self.name),
+            let error = match &source {
+                Some((lines, source_map)) => {
+                    let error = Diagnostic::new(defect.message);
+                    lines.mark(error, &self.name, source_map.span(defect.part))
+                }
+                None => Diagnostic::new(self.part(defect.part) + &defect.message).in_file(&self.name),
             };
             let error = error.with_code(defect.code.name());
             match defect.help {
