@@ -32,7 +32,7 @@ pub(super) struct Parameters {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ParametersError {
     /// A number in the place of a modulus.
-    #[error("a number that is no modulus: {0}")]
+    #[error("an invalid modulus: {0}")]
     Modulus(ModulusError),
     /// A page beyond the VDM.
     #[error("page {page} of a VDM with {pages} pages")]
