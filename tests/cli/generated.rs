@@ -35,16 +35,16 @@ const TOO_LONG: &str = "resnet20";
 /// One for each other program. A bootstrap's matrices of few slots take few rotations, which are kernels. The
 /// library has the transforms of the others.
 const RUNS: [Run; 10] = [
-    Run { program: "keyswitch", generate: &["--set", "s.toml", "--n", "1024"], run: &[] },
-    Run { program: "hmult", generate: &["--set", "s.toml", "--n", "1024"], run: &[] },
-    Run { program: "hrot", generate: &["--set", "s.toml", "--n", "1024"], run: &[] },
-    Run { program: "rescale", generate: &["--set", "s.toml", "--n", "1024"], run: &[] },
+    Run { program: "keyswitch", generate: &["--set", "s.toml", "--n", "8192"], run: &[] },
+    Run { program: "hmult", generate: &["--set", "s.toml", "--n", "8192"], run: &[] },
+    Run { program: "hrot", generate: &["--set", "s.toml", "--n", "8192"], run: &[] },
+    Run { program: "rescale", generate: &["--set", "s.toml", "--n", "8192"], run: &[] },
     Run {
         program: "hoisted-rotations",
-        generate: &["--set", "s.toml", "--n", "1024", "--rotations=-3"],
+        generate: &["--set", "s.toml", "--n", "8192", "--rotations=-3"],
         run: &[],
     },
-    Run { program: "layers", generate: &["--set", "s.toml", "--n", "1024", "--rotations=-3"], run: &[] },
+    Run { program: "layers", generate: &["--set", "s.toml", "--n", "8192", "--rotations=-3"], run: &[] },
     Run {
         program: "bootstrap",
         generate: &["--set", "b.toml", "--n", "64"],

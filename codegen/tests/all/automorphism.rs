@@ -104,7 +104,7 @@ fn automorphisms_equal_the_golden_model() {
     for order in ["evaluation", "coefficients"] {
         for (n, bits) in [(512, 30), (1024, 128), (2048, 127), (4096, 60), (65536, 100)] {
             let exponents = exponents(n);
-            let number = if n == 65536 { 2 } else { exponents.len() };
+            let number = if n == 65536 { 1 } else { exponents.len() };
             for &g in &exponents[exponents.len() - number..] {
                 prove(&kernel(n, bits, g, order, &machine), &machine);
             }

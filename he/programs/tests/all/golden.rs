@@ -73,13 +73,14 @@ impl Golden {
     /// The fast conversion of coefficients: the integer x + u S below m S, for each of them.
     fn convert(&self, limbs: &[Vec<u128>], moduli: &[u128]) -> Vec<BigUint> {
         let all = product(moduli);
+        let cofactors = moduli.iter().map(|&q| (&all / q, inverse(&(&all / q), q)));
+        let cofactors: Vec<(BigUint, u128)> = cofactors.collect();
         let coefficient = |index: usize| {
-            let mut sum = BigUint::ZERO;
-            for (limb, &q) in limbs.iter().zip(moduli) {
-                let cofactor = &all / q;
-                sum += &cofactor * multiply(limb[index], inverse(&cofactor, q), q);
-            }
-            sum
+            let limbs = limbs.iter().zip(moduli).zip(&cofactors);
+            let terms = limbs.map(|((limb, &q), (cofactor, inverse))| {
+                cofactor * multiply(limb[index], *inverse, q)
+            });
+            terms.sum()
         };
         (0..self.degree.len()).map(coefficient).collect()
     }

@@ -39,6 +39,7 @@ fn all_stages_equal_those_of_the_executor_on_big_integers() {
 }
 
 #[test]
+#[ignore = "long: `.ci/long` runs it"]
 fn a_bootstrap_of_lattigos_chain_keeps_24_bits() {
     let engine = Engine::Rpu(&Machine::rpu_128x128());
     let outcome = bootstrapped("lattigo-n16qp1546", 8192, &Options::default(), 28.0, engine);
@@ -54,6 +55,7 @@ fn an_arcsine_keeps_more() {
 }
 
 #[test]
+#[ignore = "long: `.ci/long` runs it"]
 fn fewer_slots_with_nested_giant_steps_and_merged_rescales_run_on_the_machine() {
     let options = options(&[("slots", "256"), ("hoisting", "horner"), ("rescale", "merged")]);
     bootstrapped("lattigo-n16qp1546", 2048, &options, 28.0, Engine::Checked(&Machine::rpu_128x128()));
