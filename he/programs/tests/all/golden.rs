@@ -77,9 +77,8 @@ impl Golden {
         let cofactors: Vec<(BigUint, u128)> = cofactors.collect();
         let coefficient = |index: usize| {
             let limbs = limbs.iter().zip(moduli).zip(&cofactors);
-            let terms = limbs.map(|((limb, &q), (cofactor, inverse))| {
-                cofactor * multiply(limb[index], *inverse, q)
-            });
+            let terms =
+                limbs.map(|((limb, &q), (cofactor, inverse))| cofactor * multiply(limb[index], *inverse, q));
             terms.sum()
         };
         (0..self.degree.len()).map(coefficient).collect()
