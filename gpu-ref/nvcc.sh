@@ -2,13 +2,15 @@
 # Compiles the kernels of these crates with nvcc and checks them with NVRTC, which compiles them at run time:
 #
 # * every kernel for sm_90, with little optimisation: only errors and warnings matter, and a warning is an
-#   error;
-# * for other supported architectures a sample of them (`SAMPLE` of reference/examples/kernels.rs says what may
-#   differ between them), and the default kernels that cross memory once: chains for sm_80 and sm_100, clusters for
-#   sm_100;
-# * default kernels for sm_90, fully optimised. They must not spill more than a few registers. Without
-#   options, only those that could: see `source::tight`. With `--all`, every default kernel, which takes
-#   several times as long, and the kernels of gpu-ref/experiments.
+#   error.
+#
+# With `--all`, which takes many times as long, also
+#
+# * the kernels of gpu-ref/experiments;
+# * for other supported architectures a sample of the kernels (`SAMPLE` of reference/examples/kernels.rs says
+#   what may differ between them), and the default kernels that cross memory once: chains for sm_80 and sm_100,
+#   clusters for sm_100;
+# * every default kernel for sm_90, fully optimised. It must not spill more than a few registers.
 #
 # What was compiled before by the same compiler is in $XDG_CACHE_HOME/gpu-ref or ~/.cache/gpu-ref. If $NVCC
 # is unset and nvcc is not in the path, installs NVIDIA's wheels from PyPI under target/. If that fails,
@@ -17,8 +19,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 case ${1:-} in
-'') part=tight ;;
---all) part=default ;;
+'') all= ;;
+--all) all=yes ;;
 *) printf 'unknown option %s; expected --all\n' "$1" >&2 && exit 2 ;;
 esac
 
@@ -51,7 +53,7 @@ trap 'rm -rf "$kernels"' EXIT
 cargo build --quiet --workspace --locked --example kernels
 examples=${CARGO_TARGET_DIR:-target}/debug/examples
 "$examples/kernels" all "$kernels"
-if [ "$part" = default ]; then
+if [ "$all" ]; then
     (cd gpu-ref/experiments && cargo run --quiet --locked --example multi_kernels -- "$kernels")
 fi
 # The folder is missing if $NVCC is set.
@@ -80,10 +82,9 @@ version=$("$nvcc" --version | grep release)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/gpu-ref
 export nvcc version cache
 quick='-Xcicc -O1 -Xptxas -O1'
-# The slowest first: 128-bit words.
-{
-    find "$kernels/$part" -name '*.cu' -printf '%p sm_90\n' | sort -t- -k2,2 -r
-    find "$kernels" -maxdepth 1 -name '*.cu' -printf "%p sm_90 $quick\n"
+only_with_all() {
+    # The slowest first: 128-bit words.
+    find "$kernels/default" -name '*.cu' -printf '%p sm_90\n' | sort -t- -k2,2 -r
     for architecture in sm_80 sm_89 sm_100; do
         find "$kernels/sample" -name '*.cu' -printf "%p $architecture $quick\n"
     done
@@ -91,7 +92,17 @@ quick='-Xcicc -O1 -Xptxas -O1'
         find "$kernels/tight" -name '*-chained.cu' -printf "%p $architecture $quick\n"
     done
     find "$kernels/tight" -name '*-once.cu' -printf "%p sm_100 $quick\n"
+}
+{
+    if [ "$all" ]; then only_with_all; fi
+    find "$kernels" -maxdepth 1 -name '*.cu' -printf "%p sm_90 $quick\n"
 } | xargs -P "$(nproc)" -L 1 bash -c 'compile "$@"' compile
+
+count() { find "$@" -name '*.cu' | wc -l; }
+printf '%d files compiled for sm_90 by %s\n' "$(count "$kernels" -maxdepth 1)" "$version"
+if [ -z "$all" ]; then
+    exit
+fi
 
 # A few registers can pay for another resident block; more are a mistake in a recipe. These kernels spill more
 # and are the fastest all the same: reports/gpu/h200-tune.csv and h100-chains.csv have them beside others without spills.
@@ -122,11 +133,10 @@ spills=$(awk -v limit=$limit -v known="$known" '
         sub(/(-chained|-once)?\.cu.*/, "", size)
         allowed = (size " " kernel) in most ? most[size " " kernel] : limit
         if (substr($0, RSTART) + 0 > allowed) printf "%s: %s: %s\n", file, kernel, substr($0, RSTART, RLENGTH)
-    }' "$kernels/$part"/*.sm_90)
+    }' "$kernels/default"/*.sm_90)
 if [ -n "$spills" ]; then
     printf 'default kernels that spill more than %d bytes, or more than is known:\n%s\n' $limit "$spills"
     exit 1
 fi
-count() { find "$@" -name '*.cu' | wc -l; }
-printf '%d files compiled for sm_90, %d of them for three other architectures, and %d of default kernels (%s), which spill at most %d bytes but for the known ones, by %s\n' \
-    "$(count "$kernels" -maxdepth 1)" "$(count "$kernels/sample")" "$(count "$kernels/$part")" "$part" $limit "$version"
+printf '%d of them compiled for three other architectures, and %d files of default kernels, which spill at most %d bytes but for the known ones\n' \
+    "$(count "$kernels/sample")" "$(count "$kernels/default")" $limit

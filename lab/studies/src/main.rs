@@ -64,7 +64,7 @@ const STUDIES: &[Study] = &[
     study("front-end", Time::Long, &["reports/front-end.md", "reports/front-end.svg"], front_end::files),
     study("memory", Time::Quick, &["reports/memory.md"], memory::files),
     study("operations", Time::Long, &["reports/he/operations.md"], operations::files),
-    study("outside", Time::Quick, &["reports/outside/README.md"], outside::files),
+    study("outside", Time::Long, &["reports/outside/README.md"], outside::files),
     study("paper", Time::Quick, &["reports/paper/"], paper::evaluation),
     study("paper-setting", Time::Quick, &["reports/paper-setting.md"], paper::setting),
     study("passes", Time::Long, &["reports/passes.md"], passes::files),
