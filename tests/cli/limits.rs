@@ -285,7 +285,7 @@ fn fault(command: &str, parts: &[String; 3], size: usize) -> Option<String> {
 
 #[test]
 fn hostile_files_of_every_kind_are_answered_in_time() {
-    let size = std::env::var("RPU_HOSTILE_BYTES").map_or(1 << 15, |text| text.parse().expect("a number"));
+    let size = std::env::var("RPU_HOSTILE_BYTES").map_or(1 << 14, |text| text.parse().expect("a number"));
     let rows = rows();
     let faults: Vec<String> =
         rows.par_iter().filter_map(|(command, parts)| fault(command, parts, size)).collect();

@@ -18,7 +18,7 @@ fn event_driven_and_stepped_model_agree() {
         println!("the models agree: {timing:#?}");
         return;
     }
-    let seeds = number("SIM_PAIRS", 8_000).div_ceil(PAIRS_PER_SEED.into());
+    let seeds = number("SIM_PAIRS", 4_000).div_ceil(PAIRS_PER_SEED.into());
     let first = number("SIM_SEED", 0);
     (first..first + seeds).into_par_iter().for_each(check_seed);
 }

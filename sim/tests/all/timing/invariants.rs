@@ -41,7 +41,7 @@ fn check(program: &Program, machine: &Machine, timing: &Timing) -> Result<(), St
 
 #[test]
 fn hold_over_random_programs_and_machines() {
-    let seeds = number("SIM_INVARIANTS", 4000).div_ceil(PAIRS_PER_SEED.into());
+    let seeds = number("SIM_INVARIANTS", 2000).div_ceil(PAIRS_PER_SEED.into());
     (0..seeds).into_par_iter().for_each(|seed| {
         random::check(
             seed,
