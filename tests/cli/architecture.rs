@@ -263,6 +263,29 @@ fn comments_are_as_narrow_as_the_code() {
     assert!(wide.is_empty(), "{wide:#?}");
 }
 
+/// A package on the registry holds only what is in its folder.
+#[test]
+fn crates_include_no_file_of_another_folder() {
+    let root = repository(".");
+    let (mut included, mut outside) = (0, Vec::new());
+    for here in workspace().into_values() {
+        let folder = Path::new(&root).join(&here.folder);
+        for (path, text) in sources(&folder.join("src")) {
+            let depth = path.parent().unwrap().strip_prefix(&folder).unwrap().components().count();
+            for line in code(&text).filter(|line| line.contains("include_str!(\"") || line.contains("#[path"))
+            {
+                let (_, file) = line.split_once('"').expect("a file");
+                included += 1;
+                if file.matches("../").count() > depth {
+                    outside.push(format!("{}: {}", path.display(), line.trim()));
+                }
+            }
+        }
+    }
+    assert!(outside.is_empty(), "{outside:#?}");
+    assert!(included > 20, "{included} files");
+}
+
 /// The folders of all crates.
 fn crate_folders() -> Vec<String> {
     let folders = workspace().into_values().map(|here| here.folder);

@@ -19,7 +19,7 @@ struct Published {
 
 /// `reports/cpu/published.csv`.
 static PUBLISHED: LazyLock<Vec<Published>> = LazyLock::new(|| {
-    let text = include_str!("../../../reports/cpu/published.csv");
+    let text = include_str!("../reports/published.csv");
     let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize();
     rows.collect::<Result<_, _>>().expect("the built-in table is tested")
 });

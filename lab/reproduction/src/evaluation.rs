@@ -139,21 +139,21 @@ pub(super) struct Evaluation {
 pub(super) type Sweeps = &'static [(&'static str, &'static str)];
 
 const DESIGNS: Sweeps = &[
-    ("paper-fig4.toml", include_str!("../../../configs/sweeps/paper-fig4.toml")),
-    ("best-fig4.toml", include_str!("../../../configs/sweeps/best-fig4.toml")),
+    ("paper-fig4.toml", include_str!("../configs/sweeps/paper-fig4.toml")),
+    ("best-fig4.toml", include_str!("../configs/sweeps/best-fig4.toml")),
 ];
-const UNOPTIMISED: Sweeps = &[("paper-fig7.toml", include_str!("../../../configs/sweeps/paper-fig7.toml"))];
+const UNOPTIMISED: Sweeps = &[("paper-fig7.toml", include_str!("../configs/sweeps/paper-fig7.toml"))];
 pub(super) const MULTIPLIERS: Sweeps = &[
-    ("paper-fig8.toml", include_str!("../../../configs/sweeps/paper-fig8.toml")),
-    ("best-fig8.toml", include_str!("../../../configs/sweeps/best-fig8.toml")),
+    ("paper-fig8.toml", include_str!("../configs/sweeps/paper-fig8.toml")),
+    ("best-fig8.toml", include_str!("../configs/sweeps/best-fig8.toml")),
 ];
 pub(super) const CROSSBARS: Sweeps = &[
-    ("paper-fig9.toml", include_str!("../../../configs/sweeps/paper-fig9.toml")),
-    ("best-fig9.toml", include_str!("../../../configs/sweeps/best-fig9.toml")),
+    ("paper-fig9.toml", include_str!("../configs/sweeps/paper-fig9.toml")),
+    ("best-fig9.toml", include_str!("../configs/sweeps/best-fig9.toml")),
 ];
 const RINGS: Sweeps = &[
-    ("paper-fig10.toml", include_str!("../../../configs/sweeps/paper-fig10.toml")),
-    ("best-fig10.toml", include_str!("../../../configs/sweeps/best-fig10.toml")),
+    ("paper-fig10.toml", include_str!("../configs/sweeps/paper-fig10.toml")),
+    ("best-fig10.toml", include_str!("../configs/sweeps/best-fig10.toml")),
 ];
 
 impl Evaluation {

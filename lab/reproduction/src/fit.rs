@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The claims behind the built-in `gf12`: `configs/tech/gf12.claims.toml`.
-pub const GF12: &str = include_str!("../../../configs/tech/gf12.claims.toml");
+pub const GF12: &str = include_str!("../configs/tech/gf12.claims.toml");
 
 /// The largest number of printed areas: other fits are made to every choice of some.
 const MAX_PRINTED: usize = 12;

@@ -138,7 +138,7 @@ pub(super) fn rows(evaluation: &Evaluation) -> Result<Vec<Row>, Error> {
 
 /// The measured GPU times.
 static GPU: std::sync::LazyLock<Vec<GpuTiming>> = std::sync::LazyLock::new(|| {
-    let text = include_str!("../../../reports/gpu/h200-bench.csv");
+    let text = include_str!("../reports/h200-bench.csv");
     let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize();
     rows.collect::<Result<_, _>>().expect("the built-in table is tested")
 });

@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 const FILE: &str = "configs/paper-setting.toml";
 
 /// The choices: the content of `configs/paper-setting.toml`.
-pub const SPACE: &str = include_str!("../../../configs/paper-setting.toml");
+pub const SPACE: &str = include_str!("../configs/paper-setting.toml");
 
 /// The prefix of scheduler keys. All other keys are the machine's.
 const SCHEDULER: &str = "scheduler.";

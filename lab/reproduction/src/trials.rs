@@ -27,7 +27,7 @@ use sim::Clock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The committed output of [`Trials::run`], written by `rpu fit --setting`.
-const TRIALS: &str = include_str!("../../../reports/paper-setting.csv");
+const TRIALS: &str = include_str!("../reports/paper-setting.csv");
 
 /// The training claims of a space, in the order of the claims. Unknown ids are ignored.
 pub(crate) fn training_claims(space: &Space) -> Vec<&'static str> {
