@@ -457,10 +457,10 @@ class Sweeps(unittest.TestCase):
             self.assertEqual((len(found), calls[-1]), (5, (5, 5)))
             again = rpu.explore(space, folder, evaluations=6)
             self.assertEqual(len(again), 6)
-        swept = rpu.sweep(SWEEP)
-        columns = ["hple.count", "vdm.banks", "time_us"]
-        fronts = [results.front()[columns].to_numpy().tolist() for results in (again, swept)]
-        self.assertEqual(*fronts)
+            swept = rpu.sweep(SWEEP)
+            columns = ["hple.count", "vdm.banks", "time_us"]
+            fronts = [results.front()[columns].to_numpy().tolist() for results in (again, swept)]
+            self.assertEqual(*fronts)
         with self.assertRaisesRegex(rpu.RpuError, "tme_us[^$]*did you mean `\"time_us\"`"):
             rpu.explore(SWEEP | {"explore": {"objectives": ["tme_us", "area_mm2"]}})
 
