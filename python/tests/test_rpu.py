@@ -146,7 +146,7 @@ class Circuits(unittest.TestCase):
     SET = "lattigo-n16qp1546"
 
     def test_all_operations_are_those_in_the_clear(self):
-        c = rpu.Circuit(self.SET, n=512, name="all")
+        c = rpu.Circuit(self.SET, n=8192, name="all")
         x, y, w = c.input("x"), c.input("y"), c.plaintext("w")
         half = c.plaintext("half", [0.5, -0.5])
         a = (x * w).rescale() + (half * y).rescale()
@@ -157,12 +157,12 @@ class Circuits(unittest.TestCase):
         c.output("t", a.linear_transform(numpy.arange(16).reshape(4, 4) / 16))
         c.output("p", (x + x.conjugate()).chebyshev([0.5, 0.25, 0, -0.125]))
         random = numpy.random.default_rng(1)
-        slots = {name: random.uniform(-0.4, 0.4, 256) + 1j * random.uniform(-0.4, 0.4, 256) for name in ("x", "y", "w")}
+        slots = {name: random.uniform(-0.4, 0.4, 4096) + 1j * random.uniform(-0.4, 0.4, 4096) for name in ("x", "y", "w")}
         program = c.program()
         result = c.test(program, **slots)
         for name in ("b", "t", "p"):
             self.assertLess(result.error_bits[name], -20, (name, result))
-            self.assertEqual(len(result.slots[name]), 256)
+            self.assertEqual(len(result.slots[name]), 4096)
         self.assertIn("not secure", repr(result))
         # By hand, for one of them.
         t = slots["x"] * 2
@@ -173,7 +173,7 @@ class Circuits(unittest.TestCase):
         self.assertTrue((on_machine.slots["b"] == result.slots["b"]).all())
 
     def test_the_program_is_one_as_any_other(self):
-        c = rpu.Circuit("ark", n=1024, name="dot")
+        c = rpu.Circuit("ark", n=8192, name="dot")
         x = c.input("x")
         c.output("y", (x * x).rescale())
         program = c.program()
