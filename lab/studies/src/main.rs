@@ -71,7 +71,7 @@ const STUDIES: &[Study] = &[
     study("readings", Time::Quick, &["docs/readings.md"], readings::files),
     study("recordings", Time::Long, &["reports/he/recordings.md"], recordings::files),
     study("synthesis", Time::Quick, &["reports/synthesis.md"], synthesis::files),
-    study("trust", Time::Quick, &["reports/trust.md"], trust::files),
+    study("trust", Time::Long, &["reports/trust.md"], trust::files),
     study("words", Time::Long, &["reports/words.md", "reports/words.svg"], words::files),
 ];
 
