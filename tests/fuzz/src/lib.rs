@@ -46,9 +46,9 @@ pub const TARGETS: [Target; 31] = [
     Target { name: "words", property: properties::words, seeds: seeds::words, cases: 5000 },
     Target { name: "object", property: properties::object, seeds: seeds::objects, cases: 5000 },
     Target { name: "machine", property: properties::machine, seeds: seeds::machines, cases: 5000 },
-    Target { name: "sweep", property: properties::sweep, seeds: seeds::sweeps, cases: 2000 },
+    Target { name: "sweep", property: properties::sweep, seeds: seeds::sweeps, cases: 1000 },
     Target { name: "recipe", property: properties::recipe, seeds: seeds::recipes, cases: 500 },
-    Target { name: "parameter_set", property: properties::parameter_set, seeds: seeds::sets, cases: 200 },
+    Target { name: "parameter_set", property: properties::parameter_set, seeds: seeds::sets, cases: 100 },
     Target { name: "document", property: properties::document, seeds: seeds::documents, cases: 2000 },
     Target {
         name: "ring_program",
@@ -66,7 +66,7 @@ pub const TARGETS: [Target; 31] = [
         cases: 1000,
     },
     Target { name: "journal", property: properties::journal, seeds: seeds::journals, cases: 500 },
-    Target { name: "record", property: properties::record, seeds: seeds::journals, cases: 100 },
+    Target { name: "record", property: properties::record, seeds: seeds::journals, cases: 50 },
     Target {
         name: "sweep_manifest",
         property: properties::sweep_manifest,
