@@ -45,7 +45,7 @@ struct Study {
 enum Time {
     /// Seconds. CI checks its pages.
     Quick,
-    /// Up to minutes, or results of the library of recipes. Its pages are refreshed at releases.
+    /// Longer, up to minutes, or results of the library of recipes. `.ci/long` checks its pages.
     Long,
 }
 
@@ -65,7 +65,7 @@ const STUDIES: &[Study] = &[
     study("memory", Time::Quick, &["reports/memory.md"], memory::files),
     study("operations", Time::Long, &["reports/he/operations.md"], operations::files),
     study("outside", Time::Long, &["reports/outside/README.md"], outside::files),
-    study("paper", Time::Quick, &["reports/paper/"], paper::evaluation),
+    study("paper", Time::Long, &["reports/paper/"], paper::evaluation),
     study("paper-setting", Time::Quick, &["reports/paper-setting.md"], paper::setting),
     study("passes", Time::Long, &["reports/passes.md"], passes::files),
     study("readings", Time::Quick, &["docs/readings.md"], readings::files),
