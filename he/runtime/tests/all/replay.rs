@@ -93,6 +93,7 @@ fn scheduled_key_switches_on_one_image_give_the_results_of_big_integers() {
 
 /// `REPLAY_BOOTSTRAP` is the binary logarithm of the degree.
 #[test]
+#[ignore = "long: `.ci/long` runs it"]
 fn a_scheduled_bootstrap_on_one_image_gives_the_results_of_launches() {
     let n = 1 << cases("REPLAY_BOOTSTRAP", 9);
     let set = ParameterSet::built_in("lattigo-n16qp1546", Some(n)).unwrap().unwrap();

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// The number of points; `RPU_POINTS` sets another.
 fn number() -> usize {
-    std::env::var("RPU_POINTS").map_or(40, |points| points.parse().expect("a number"))
+    std::env::var("RPU_POINTS").map_or(24, |points| points.parse().expect("a number"))
 }
 
 /// A random kernel on a random machine.
