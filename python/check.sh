@@ -15,7 +15,8 @@ venv=../target/python
 if ! cmp -s requirements.txt "$venv/requirements.txt"; then
     rm -rf "$venv"
     python3 -m venv "$venv" || skip "python3 has no venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check -r requirements.txt || skip "pip cannot install from PyPI"
+    # Python compiles what is imported, a small part.
+    "$venv/bin/pip" install --quiet --no-compile --disable-pip-version-check -r requirements.txt || skip "pip cannot install from PyPI"
     cp requirements.txt "$venv/requirements.txt"
 fi
 # `maturin develop` would build all dependencies again, since their features differ from those of the tests.

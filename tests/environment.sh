@@ -18,7 +18,8 @@ environment() {
     if ! cmp -s "$2" "$venv/requirements.txt"; then
         rm -rf "$venv"
         python3 -m venv "$venv" || skip "python3 has no venv"
-        "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$2" || skip "pip cannot install from PyPI"
+        # Python compiles what is imported, a small part.
+        "$venv/bin/pip" install --quiet --no-compile --disable-pip-version-check -r "$2" || skip "pip cannot install from PyPI"
         cp "$2" "$venv/requirements.txt"
     fi
 }
