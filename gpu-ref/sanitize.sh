@@ -22,7 +22,7 @@ for test in transforms variants schemes multi; do
         transforms | schemes) package=gpu-ref/reference ;;
         *) package=gpu-ref/experiments ;;
         esac
-        built=$(cd $package && cargo test --quiet --locked --test "$test" --no-run --message-format=json |
+        built=$(cd $package && cargo test --quiet --locked --test "$test" --no-run --message-format=json-render-diagnostics |
             sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
         cp "$built" "$binaries/$test"
     fi

@@ -17,7 +17,7 @@ for message in map(json.loads, sys.stdin):
         print(*(name for name in message["filenames"] if name.endswith(".so")))
 '
 library=$(cargo test --quiet --workspace --locked --features rpu-python/extension --example extension --no-run \
-    --message-format json | python3 -c "$library")
+    --message-format json-render-diagnostics | python3 -c "$library")
 install "$library" rpu/_rpu.abi3.so
 export PYTHONPATH=$PWD
 "$venv/bin/python" -W error -m unittest discover --quiet --start-directory tests

@@ -16,7 +16,7 @@ messages = [message for message in map(json.loads, sys.stdin) if message.get("ex
 paths = {message["target"]["name"]: message["executable"] for message in messages}
 print(paths["rpu"], paths["bootstrap"], sep="\n")
 '
-programs=$(cargo test --quiet --workspace --locked --test cli --example bootstrap --no-run --message-format json |
+programs=$(cargo test --quiet --workspace --locked --test cli --example bootstrap --no-run --message-format json-render-diagnostics |
     python3 -c "$programs")
 mapfile -t programs <<< "$programs"
 "$venv/bin/python" -W error witness.py "${programs[@]}" ${2:+"$2"}

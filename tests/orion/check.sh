@@ -22,7 +22,7 @@ import json, sys
 messages = [message for message in map(json.loads, sys.stdin) if message.get("executable")]
 print(*(message["executable"] for message in messages if message["target"]["name"] == "orion"))
 '
-example=$(cargo test --quiet --workspace --locked --example orion --no-run --message-format json | python3 -c "$example")
+example=$(cargo test --quiet --workspace --locked --example orion --no-run --message-format json-render-diagnostics | python3 -c "$example")
 for name in perceptron convolution; do
     ../../target/orion/bin/python -W error witness.py "$example" "$samples/$name.orion" "$digits"
 done
