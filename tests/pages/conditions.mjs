@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 
-const script = fs.readFileSync(new URL("../../lab/page-parts/src/html/condition.js", import.meta.url), "utf8");
+const script = fs.readFileSync(new URL("../../lab/run/src/page_parts/html/condition.js", import.meta.url), "utf8");
 const condition = new Function(`${script}\nreturn condition;`)();
 const { columns, rows, cases } = JSON.parse(fs.readFileSync(new URL("conditions.json", import.meta.url), "utf8"));
 const found = (text) => {

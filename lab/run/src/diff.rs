@@ -1,11 +1,11 @@
 //! Comparison of two runs: the changes of the machine and their effect on the cycles.
 
+use crate::page_parts::cause_label;
 use crate::pipes::vrf_ports_key;
 use crate::table::{bar, grouped, title};
 use crate::{RunReport, SCHEMA};
 use b512_asm::Pipe;
 use diagnostic::Diagnostic;
-use page_parts::cause_label;
 use runtime::limit;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};

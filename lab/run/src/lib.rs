@@ -20,6 +20,7 @@ mod mapping;
 pub mod model;
 mod npy;
 mod page;
+pub mod page_parts;
 mod pipes;
 pub mod program;
 mod report;

@@ -1,12 +1,12 @@
 //! The page of a run.
 
 use crate::RunReport;
+use crate::page_parts::{
+    StackPart, amount, causes, names, part_label, pipeline, row, shares, shell, stack, timeline,
+};
 use crate::table::{ghz, overrides, title};
 use b512_asm::Pipe;
 use maud::{Markup, html};
-use page_parts::{
-    StackPart, amount, causes, names, part_label, pipeline, row, shares, shell, stack, timeline,
-};
 use sim::Machine;
 use sim::trace::Trace;
 

@@ -8,11 +8,11 @@ use self::flame::flame;
 use self::roofline::roofline;
 use self::timeline::{MAX_SLICES, Shown};
 use crate::page::{breakdown, costs, footer, heading};
+use crate::page_parts::{StackPart, amount, fitting, four_digits, names, shares, shell, stack};
 use crate::stages::{Stage, stages};
 use crate::table::title;
 use crate::{OffChip, RunReport};
 use maud::{Markup, html};
-use page_parts::{StackPart, amount, fitting, four_digits, names, shares, shell, stack};
 use runtime::{Runtime, Timeline, limit};
 
 /// The page of a ring program's run, as one HTML file; with a timeline of launches and transfers if they are

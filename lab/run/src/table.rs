@@ -1,10 +1,10 @@
 //! A report as text: where the cycles go, at a glance.
 
+use crate::page_parts::{amount, cause_label, part_label};
 use crate::stages::{Stage, stages};
 use crate::{Bottleneck, Claim, OffChip, RunReport, StreamReport};
 use b512_asm::Pipe;
 use diagnostic::counted;
-use page_parts::{amount, cause_label, part_label};
 use runtime::limit;
 use runtime::report::{Cost, Hbm};
 use sim::machine::VbarArea;

@@ -3,8 +3,8 @@
 use crate::committed::Table;
 use crate::page::{Fault, Files, fill, lines, repository, text};
 use lab_run::RunReport;
+use lab_run::page_parts::part_label;
 use lab_sweep::{Definition, Plan, generate, records};
-use page_parts::part_label;
 use serde::Deserialize;
 use sim::{Area, Clock};
 

@@ -10,7 +10,7 @@
 //! exactly, also those that results hold as text since they are long, in decimal or hexadecimal. Other text
 //! has no order. A design without a value in a column meets no condition on it. Blanks are those of Unicode.
 //!
-//! Pages read the same grammar by a script, `lab/page-parts/src/html/condition.js`. The cases in
+//! Pages read the same grammar by a script, `lab/run/src/page_parts/html/condition.js`. The cases in
 //! `tests/pages/conditions.json` are for both.
 
 use crate::exact::Number;

@@ -3,7 +3,7 @@
 use crate::measure::Measure;
 use crate::names::without_units;
 use b512_asm::Pipe;
-use page_parts::{cause_label, fitting, part_label};
+use lab_run::page_parts::{cause_label, fitting, part_label};
 use sim::timing::Cause;
 use sim::{Area, Energy};
 

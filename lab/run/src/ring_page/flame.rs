@@ -1,8 +1,8 @@
 //! The flame graph of a profile: stages, operations, functions and kernels, as wide as their times.
 
+use crate::page_parts::{amount, colour};
 use crate::speedscope::WAITING;
 use maud::{Markup, html};
-use page_parts::{amount, colour};
 use runtime::Profile;
 
 /// A name within those around it.

@@ -1,8 +1,8 @@
 //! The roofline of the stages: multiplications for each byte against multiplications in a second.
 
+use crate::page_parts::four_digits;
 use crate::stages::Stage;
 use maud::{Markup, html};
-use page_parts::four_digits;
 use sim::{Clock, Machine};
 
 /// The plane, and its margins.

@@ -2,8 +2,8 @@
 //! zoom in.
 
 use crate::page::{BINS, busy_chart};
+use crate::page_parts::amount;
 use maud::Markup;
-use page_parts::amount;
 use runtime::{Load, Runtime, Timeline};
 use serde_json::{Value, json};
 use sim::trace::perfetto::Slice;

@@ -1,7 +1,7 @@
 //! The parts of the pages of runs and sweeps: one file each, without a network, readable without its
 //! script.
 //!
-//! A short script draws the charts and the timeline as SVG (`html/page.js`). A charting library
+//! A short script draws the charts and the timeline as SVG (`page_parts/html/page.js`). A charting library
 //! such as Vega-Lite would be many times as long, in every page, and brings neither the timeline nor the
 //! tables; uPlot is for series over time.
 
@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 use sim::timing::Cause;
 use sim::trace::{Interval, Trace};
 
-const STYLE: &str = include_str!("html/style.css");
-const SCRIPT: &str = concat!(include_str!("html/condition.js"), include_str!("html/page.js"));
+const STYLE: &str = include_str!("page_parts/html/style.css");
+const SCRIPT: &str =
+    concat!(include_str!("page_parts/html/condition.js"), include_str!("page_parts/html/page.js"));
 
 /// A page with its data for the script.
 pub fn shell(title: &str, body: &Markup, data: Option<&Value>) -> Markup {

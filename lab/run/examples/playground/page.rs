@@ -1,4 +1,4 @@
-//! Writes the page: `cargo run -p rpu-page-parts --example page -- playground.html`.
+//! Writes the page: `cargo run -p rpu-lab-run --example page -- playground.html`.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use maud::{PreEscaped, html};
@@ -13,7 +13,7 @@ const PROGRAM: &str = include_str!("start.b512");
 
 fn main() -> Result<(), Box<dyn Error>> {
     let [_, output] = <[String; 2]>::try_from(env::args().collect::<Vec<_>>())
-        .map_err(|_| "write `cargo run -p rpu-page-parts --example page -- FILE.html`")?;
+        .map_err(|_| "write `cargo run -p rpu-lab-run --example page -- FILE.html`")?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let build = [
         "build",
@@ -52,6 +52,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         script #start type="text/plain" { (PreEscaped(PROGRAM)) }
         script { (PreEscaped(SCRIPT)) }
     };
-    fs::write(output, page_parts::shell("B512 playground", &body, None).into_string())?;
+    fs::write(output, lab_run::page_parts::shell("B512 playground", &body, None).into_string())?;
     Ok(())
 }

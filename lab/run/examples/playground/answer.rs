@@ -51,13 +51,13 @@ fn report(text: &str, instructions: usize) -> Result<Value, String> {
             (counted(machine.vdm.banks as usize, "VDM bank", "VDM banks")) ", "
             (counted(count, "instruction", "instructions")) "."
         }
-        (page_parts::causes(cycles, |cause| timing.stalls.get(cause)))
+        (lab_run::page_parts::causes(cycles, |cause| timing.stalls.get(cause)))
         h2 { "Pipeline" }
-        (page_parts::pipeline())
+        (lab_run::page_parts::pipeline())
         h2 { "After " (counted(instructions.min(count), "instruction", "instructions")) }
         (values(&program, executor))
     };
-    let data = page_parts::timeline(&trace);
+    let data = lab_run::page_parts::timeline(&trace);
     Ok(json!({ "report": report.into_string(), "instructions": count, "timeline": data["timeline"] }))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The page gives a text and gets JSON. Both pass through one buffer, whose address WebAssembly's linear
 //! memory makes known to the script: [`text`] makes room for a text, [`run`] replaces it by the answer.
-//! `cargo run -p rpu-page-parts --example page` writes the page.
+//! `cargo run -p rpu-lab-run --example page` writes the page.
 
 mod answer;
 
