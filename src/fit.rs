@@ -18,7 +18,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
     /// Simulate the candidate settings of the paper's program instead, and write their effect on
-    /// the claims: reports/paper-setting.csv. Slow
+    /// the claims: lab/reproduction/data/paper-setting.csv. Slow
     #[arg(long, conflicts_with = "claims")]
     setting: bool,
     /// With --setting, the file in which results are collected. A run that was killed goes on with it. By
@@ -47,7 +47,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         };
     }
     let claims = match &args.claims {
-        None => Claims::parse("built-in gf12.claims", fit::GF12)?,
+        None => Claims::parse("built-in gf12.claims", fit::GF12_CLAIMS)?,
         Some(path) => {
             let (name, text) = files::read_text(path, Content::Document)?;
             Claims::parse(&name, &text)?

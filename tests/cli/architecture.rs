@@ -15,7 +15,7 @@ const MARKERS: [&str; 2] = ["<!-- workspace: begin -->\n", "<!-- workspace: end 
 /// The folders of the architecture, the lowest first: a crate imports from its own folder and from lower
 /// ones.
 const FLOORS: [&[&str]; 5] = [
-    &["base"],
+    &["base", "configs"],
     &["b512-asm", "golden", "sim", "codegen", "gpu-ref"],
     &["he"],
     &["lab"],
@@ -133,13 +133,46 @@ fn imports_run_downwards_between_folders() {
 
 #[test]
 fn the_top_level_has_few_folders() {
-    let ignored = fs::read_to_string(repository(".gitignore")).unwrap();
-    let is_ignored = |name: &str| ignored.lines().any(|line| line.trim_matches('/') == name);
-    let folders = names(Path::new(&repository(".")))
-        .into_iter()
-        .filter(|name| !name.starts_with('.') && !is_ignored(name) && Path::new(&repository(name)).is_dir());
-    let folders: Vec<String> = folders.collect();
+    let folders = top_level();
     assert!(folders.len() <= FOLDERS, "{} folders: {folders:?}", folders.len());
+}
+
+/// The folders at the top level: without hidden and ignored ones.
+fn top_level() -> Vec<String> {
+    let ignored = ignored();
+    let folders = names(Path::new(&repository("."))).into_iter();
+    folders
+        .filter(|name| {
+            let path = PathBuf::from(repository(name));
+            !name.starts_with('.') && !ignored.contains(&path) && path.is_dir()
+        })
+        .collect()
+}
+
+/// What `.gitignore` names by its place.
+fn ignored() -> Vec<PathBuf> {
+    let text = fs::read_to_string(repository(".gitignore")).unwrap();
+    let places = text.lines().filter_map(|line| line.strip_prefix('/'));
+    places.map(|place| repository(place.trim_end_matches('/')).into()).collect()
+}
+
+/// On Windows, most checkouts have a text in place of a symbolic link.
+#[test]
+fn there_are_no_symbolic_links() {
+    let ignored = ignored();
+    let mut folders: Vec<PathBuf> = top_level().iter().map(|name| repository(name).into()).collect();
+    let mut links = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for path in names(&folder).into_iter().map(|name| folder.join(name)) {
+            let kind = path.symlink_metadata().unwrap();
+            if kind.is_symlink() {
+                links.push(path);
+            } else if kind.is_dir() && !ignored.contains(&path) {
+                folders.push(path);
+            }
+        }
+    }
+    assert!(links.is_empty(), "{links:#?}");
 }
 
 /// Every `crate::..::Type` of the glossary is declared in that crate.

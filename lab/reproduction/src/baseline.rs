@@ -17,9 +17,9 @@ struct Published {
     us: f64,
 }
 
-/// `reports/cpu/published.csv`.
+/// `data/published.csv`.
 static PUBLISHED: LazyLock<Vec<Published>> = LazyLock::new(|| {
-    let text = include_str!("../reports/published.csv");
+    let text = include_str!("../data/published.csv");
     let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize();
     rows.collect::<Result<_, _>>().expect("the built-in table is tested")
 });
@@ -62,7 +62,7 @@ pub(super) fn remark(evaluation: &Evaluation) -> Option<String> {
     let fastest = measured_us("AVX-512 IFMA radix 2", 128, 65536);
     let time = evaluation.size(Code::Paper, 65536).timing.time_us;
     Some(format!(
-        "Ours holds OpenFHE as measured on one core of a 4.06 GHz Zen 5 (reports/cpu/published.csv) against the simulated \
+        "Ours holds OpenFHE as measured on one core of a 4.06 GHz Zen 5 (lab/reproduction/data/published.csv) against the simulated \
          RPU. The paper's EPYC 7502 is {} to {} times slower than that in all four figures. Against the fastest 128-bit \
          code measured on that core the simulated RPU is {} times faster at 64K, not 1484.",
         significant(least, 3),

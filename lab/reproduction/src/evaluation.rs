@@ -4,6 +4,7 @@ use super::Error;
 use super::setting::PaperSetting;
 use b512_asm::{Pipe, Program};
 use codegen::{PlanChoice, Request};
+use configs::evaluation::{CROSSBARS, DESIGNS, MULTIPLIERS, RINGS, UNOPTIMISED};
 use lab_run::{Instructions, ProgramFacts, RunReport};
 use lab_sweep::{Definition, Status};
 use rayon::prelude::*;
@@ -134,28 +135,6 @@ pub(super) struct Evaluation {
     inspections: Option<[Inspection; 2]>,
 }
 
-/// The sweeps of a figure in `configs/sweeps`: one for the paper's program on the machine that
-/// reproduces it, one for our fastest program on the machine that the paper describes.
-pub(super) type Sweeps = &'static [(&'static str, &'static str)];
-
-const DESIGNS: Sweeps = &[
-    ("paper-fig4.toml", include_str!("../configs/sweeps/paper-fig4.toml")),
-    ("best-fig4.toml", include_str!("../configs/sweeps/best-fig4.toml")),
-];
-const UNOPTIMISED: Sweeps = &[("paper-fig7.toml", include_str!("../configs/sweeps/paper-fig7.toml"))];
-pub(super) const MULTIPLIERS: Sweeps = &[
-    ("paper-fig8.toml", include_str!("../configs/sweeps/paper-fig8.toml")),
-    ("best-fig8.toml", include_str!("../configs/sweeps/best-fig8.toml")),
-];
-pub(super) const CROSSBARS: Sweeps = &[
-    ("paper-fig9.toml", include_str!("../configs/sweeps/paper-fig9.toml")),
-    ("best-fig9.toml", include_str!("../configs/sweeps/best-fig9.toml")),
-];
-const RINGS: Sweeps = &[
-    ("paper-fig10.toml", include_str!("../configs/sweeps/paper-fig10.toml")),
-    ("best-fig10.toml", include_str!("../configs/sweeps/best-fig10.toml")),
-];
-
 impl Evaluation {
     /// Simulates everything, in the current rayon pool.
     ///
@@ -166,8 +145,7 @@ impl Evaluation {
         let mut figures = all
             .par_iter()
             .map(|sweeps| {
-                let sweeps: Vec<Vec<Run>> =
-                    sweeps.par_iter().map(|(name, text)| runs(name, text)).collect::<Result<_, _>>()?;
+                let sweeps: Vec<Vec<Run>> = sweeps.par_iter().map(runs).collect::<Result<_, _>>()?;
                 Ok(sweeps.concat())
             })
             .collect::<Result<Vec<Vec<Run>>, Error>>()?
@@ -334,8 +312,8 @@ fn find(runs: &[Run], wanted: impl Fn(&Run) -> bool) -> &Run {
 }
 
 /// Runs a built-in sweep.
-fn runs(name: &str, text: &str) -> Result<Vec<Run>, Error> {
-    let definition = Definition::parse(name, text)?;
+fn runs(&(name, text): &configs::File) -> Result<Vec<Run>, Error> {
+    let definition = Definition::parse(&format!("{name}.toml"), text)?;
     let plan = lab_sweep::Plan::new(&definition)?;
     let records = lab_sweep::records(&plan, &lab_sweep::generate);
     let run = |(record, point): (lab_sweep::Record, lab_sweep::PlannedPoint)| {

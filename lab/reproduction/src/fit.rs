@@ -19,6 +19,7 @@ pub use claims::{AreaClaim, Claims, EnergyClaim, FitError, Given, Macro, Printed
 use constants::{AREA, DELAY, POWER, WIRES, components};
 
 use codegen::{PlanChoice, Request};
+pub use configs::GF12_CLAIMS;
 use diagnostic::Diagnostics;
 use diagnostic::document::{Format, Schema};
 use numeris::DynVector;
@@ -30,9 +31,6 @@ use sim::tech::{AreaConstants, ClockPoint, EnergyConstants, Technology};
 use sim::{Area, Energy, Events, Machine};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-
-/// The claims behind the built-in `gf12`: `configs/tech/gf12.claims.toml`.
-pub const GF12: &str = include_str!("../configs/tech/gf12.claims.toml");
 
 /// The largest number of printed areas: other fits are made to every choice of some.
 const MAX_PRINTED: usize = 12;

@@ -161,7 +161,7 @@ fn method(space: &Space, trials: &Trials, own: &Standing<'_>) -> [String; 2] {
         format!(
             "The paper prints neither latencies nor a scheduler. configs/paper-setting.toml has {} choices with the values that the \
              text allows: {} candidates. {} of them agree with the printed time at 64K (C1) and were simulated in \
-             full (rpu fit --setting; reports/paper-setting.csv). A fixed rule selects the one that best meets the training claims: \
+             full (rpu fit --setting; lab/reproduction/data/paper-setting.csv). A fixed rule selects the one that best meets the training claims: \
              fewest misses, then least squares of deviation over tolerance, then the simplest. The training claims are {}. The rule \
              chose {}. It meets {} of the {} training claims, and {} of the {} claims held out.",
             space.choice.len(),

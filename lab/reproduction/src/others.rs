@@ -45,7 +45,7 @@ pub(super) struct Row {
     pub reference: String,
 }
 
-/// A line of `reports/gpu/h200-bench.csv`.
+/// A line of `lab/reproduction/data/h200-bench.csv`.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 struct GpuTiming {
     #[serde(rename = "impl")]
@@ -110,7 +110,7 @@ pub(super) fn rows(evaluation: &Evaluation) -> Result<Vec<Row>, Error> {
     ];
     let gpu = |bits: u32, modulus_bits: u32, batch: u32, mode: &str, what: &str| {
         let key = format!("best,forward,16,{bits},{modulus_bits},1,{batch},{mode}");
-        let reference = format!("reports/gpu/h200-bench.csv: {key}");
+        let reference = format!("lab/reproduction/data/h200-bench.csv: {key}");
         let timing = GPU.iter().find(|timing| timing.key() == key);
         let timing = timing.ok_or_else(|| Error::Missing { what: reference.clone() })?;
         let transform = format!("64K, {modulus_bits} bits, {what}");
@@ -138,7 +138,7 @@ pub(super) fn rows(evaluation: &Evaluation) -> Result<Vec<Row>, Error> {
 
 /// The measured GPU times.
 static GPU: std::sync::LazyLock<Vec<GpuTiming>> = std::sync::LazyLock::new(|| {
-    let text = include_str!("../reports/h200-bench.csv");
+    let text = include_str!("../data/h200-bench.csv");
     let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize();
     rows.collect::<Result<_, _>>().expect("the built-in table is tested")
 });

@@ -19,7 +19,7 @@ pub fn page(space: &Space, trials: &Trials) -> Option<String> {
     let (index, detailed) = space.choice.iter().enumerate().find(|(_, choice)| choice.key == DETAILED)?;
     let mut text = format!(
         "# Readings of the paper, and its claims\n\n\
-         <!-- Generated from reports/paper-setting.csv: `cargo run -p studies -- paper-setting`. -->\n\n\
+         <!-- Generated from lab/reproduction/data/paper-setting.csv: `cargo run -p studies -- paper-setting`. -->\n\n\
          {} of the {} candidates in [`configs/paper-setting.toml`](../configs/paper-setting.toml) agree with C1, the time at 64K; \
          `rpu fit --setting` simulated them in full. The [claims](paper/claims.md) and the rule, which chooses a candidate by {}, are \
          those of `rpu reproduce`. All numbers are simulated.\n\n\

@@ -110,7 +110,7 @@ pub(super) fn crossbars(evaluation: &Evaluation) -> Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluation::{CROSSBARS, MULTIPLIERS};
+    use configs::evaluation::{CROSSBARS, MULTIPLIERS};
 
     /// A program that is scheduled for one machine says little of the others.
     #[test]

@@ -1,11 +1,12 @@
 //! The setting of the paper's program: one reading of the paper, which prints neither latencies nor a
 //! scheduler.
 //!
-//! [`SPACE`] lists the open questions. Each has the values that the text allows, the simplest
+//! [`PAPER_SETTING`] lists the open questions. Each has the values that the text allows, the simplest
 //! first. Every combination is a candidate; [`trials`](crate::trials) chooses one.
 
 use codegen::schedule::Tuning;
 use codegen::{PlanChoice, classical};
+use configs::PAPER_SETTING;
 use diagnostic::document::{Format, Schema};
 use diagnostic::{Diagnostic, Diagnostics};
 use serde::{Deserialize, Serialize};
@@ -15,9 +16,6 @@ use std::sync::LazyLock;
 
 /// The file of the choices.
 const FILE: &str = "configs/paper-setting.toml";
-
-/// The choices: the content of `configs/paper-setting.toml`.
-pub const SPACE: &str = include_str!("../configs/paper-setting.toml");
 
 /// The prefix of scheduler keys. All other keys are the machine's.
 const SCHEDULER: &str = "scheduler.";
@@ -79,7 +77,7 @@ impl Space {
     /// # Errors
     /// Returns an error if its file is invalid.
     pub fn built_in() -> Result<Self, Diagnostics> {
-        Self::schema().read_toml(FILE, SPACE)
+        Self::schema().read_toml(FILE, PAPER_SETTING)
     }
 
     /// The JSON schema of its file.

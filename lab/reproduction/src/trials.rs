@@ -27,7 +27,7 @@ use sim::Clock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The committed output of [`Trials::run`], written by `rpu fit --setting`.
-const TRIALS: &str = include_str!("../reports/paper-setting.csv");
+const TRIALS: &str = include_str!("../data/paper-setting.csv");
 
 /// The training claims of a space, in the order of the claims. Unknown ids are ignored.
 pub(crate) fn training_claims(space: &Space) -> Vec<&'static str> {
@@ -125,7 +125,8 @@ impl Trials {
     /// # Errors
     /// Returns an error if the file was written for another space.
     pub fn built_in(space: &Space) -> Result<Self, Error> {
-        let stale = || Error::Stale { file: "reports/paper-setting.csv", command: "rpu fit --setting" };
+        let stale =
+            || Error::Stale { file: "lab/reproduction/data/paper-setting.csv", command: "rpu fit --setting" };
         let mut reader = csv::Reader::from_reader(TRIALS.as_bytes());
         if reader.headers()?.iter().ne(header(space)) {
             return Err(stale());

@@ -67,9 +67,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The built-in sweep: Fig. 4 of the paper. `lab/sweep/configs` links to `configs/sweeps`.
-pub const FIG4: &str = include_str!("../configs/fig4.toml");
-
 /// The maximum number of points in a sweep.
 pub(super) const MAX_POINTS: usize = 1_000_000;
 

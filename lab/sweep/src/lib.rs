@@ -81,8 +81,9 @@ mod workload;
 
 pub use basis::basis;
 pub use condition::Condition;
+pub use configs::FIG4;
 pub use data::Data;
-pub use definition::{Definition, FIG4, ScheduleFor};
+pub use definition::{Definition, ScheduleFor};
 pub use execute::{Generate, Generated, execute, generate, records};
 pub use front::{Constraint, Exploration, Goals};
 pub use journal::{Journal, JournalError, is_sweep, line};

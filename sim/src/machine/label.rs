@@ -1,7 +1,7 @@
 //! What a machine's technology is called.
 
-use super::location::TECHNOLOGIES;
 use super::{Machine, MachineBase};
+use configs::TECHNOLOGIES;
 use std::sync::LazyLock;
 
 /// The paper's machine in each built-in technology.

@@ -4,10 +4,11 @@
 //! layer replaces values of an earlier one. Every value remembers its source text, so that an error
 //! can point at it.
 
-use super::location::{Location, MACHINES, TECHNOLOGIES, names};
+use super::location::{Location, names};
 use super::overrides::Override;
 use super::table::{Key, Kind};
 use super::{Machine, schema};
+use configs::{MACHINES, TECHNOLOGIES};
 use diagnostic::document::{Document, Field, Format, Node};
 use diagnostic::input::{self, Content};
 use diagnostic::{Code, Diagnostic, Diagnostics, nearest};

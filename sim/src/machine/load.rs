@@ -1,11 +1,12 @@
 //! Reading machine files.
 
 use super::layers::{At, Layer, Layers, Leaf};
-use super::location::{Location, MACHINES, TECHNOLOGIES, built_in, names};
+use super::location::{Location, built_in, names};
 use super::overrides::Override;
 use super::table::Key;
 use super::technology::is_technology;
 use super::{Machine, schema};
+use configs::{MACHINES, TECHNOLOGIES};
 use diagnostic::{Code, Diagnostic, Diagnostics, nearest};
 use std::path::Path;
 

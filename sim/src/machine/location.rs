@@ -1,28 +1,7 @@
 //! Where a machine file is.
 
+use configs::File;
 use std::path::{Path, PathBuf};
-
-/// The built-in machine files. `sim/configs` links to the workspace's files, so the package holds them.
-pub(super) const MACHINES: &[(&str, &str)] = &[
-    ("fast", include_str!("../../configs/machines/fast.toml")),
-    ("large", include_str!("../../configs/machines/large.toml")),
-    ("narrow", include_str!("../../configs/machines/narrow.toml")),
-    ("rpu-128x128", include_str!("../../configs/machines/rpu-128x128.toml")),
-    ("rpu-128x128-gs", include_str!("../../configs/machines/rpu-128x128-gs.toml")),
-    ("rpu-128x128-paper", include_str!("../../configs/machines/rpu-128x128-paper.toml")),
-    ("rpu-128x128-shared-reads", include_str!("../../configs/machines/rpu-128x128-shared-reads.toml")),
-    ("rpu-128x128-xor", include_str!("../../configs/machines/rpu-128x128-xor.toml")),
-];
-
-/// The technology of the paper.
-pub(super) const GF12: &str = include_str!("../../configs/tech/gf12.toml");
-
-/// The built-in technology files.
-pub(super) const TECHNOLOGIES: &[(&str, &str)] = &[
-    ("gf12", GF12),
-    ("gf12-built", include_str!("../../configs/tech/gf12-built.toml")),
-    ("scaled-7nm", include_str!("../../configs/tech/scaled-7nm.toml")),
-];
 
 /// The location of a file.
 #[derive(Clone, PartialEq, Eq)]
@@ -40,7 +19,7 @@ impl Location {
     }
 
     /// The location of the file that this one calls `name`.
-    pub(super) fn relative(&self, name: &str, built_ins: &'static [(&str, &str)]) -> Location {
+    pub(super) fn relative(&self, name: &str, built_ins: &'static [File]) -> Location {
         let bare = Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name);
         match self {
             // Built-in files refer to each other by their paths in the repository.
@@ -62,10 +41,10 @@ impl Location {
     }
 }
 
-pub(super) fn built_in(files: &'static [(&str, &str)], name: &str) -> Option<Location> {
+pub(super) fn built_in(files: &'static [File], name: &str) -> Option<Location> {
     files.iter().find(|(built_in, _)| *built_in == name).map(|(name, text)| Location::BuiltIn(name, text))
 }
 
-pub(super) fn names(files: &[(&str, &str)]) -> String {
+pub(super) fn names(files: &[File]) -> String {
     files.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

@@ -1,7 +1,6 @@
 //! The generated files: the reference page of the keys, and the paper's machine.
 
 use super::keys::SECTIONS;
-use super::location::GF12;
 use super::schema::value_at;
 use super::table::{BuiltIn, Key, Kind, Origin, Section};
 use std::fmt::{Result, Write};
@@ -64,7 +63,7 @@ pub struct BuiltInValue {
 
 /// The built-in technology file.
 static TECHNOLOGY: LazyLock<toml::Value> =
-    LazyLock::new(|| toml::from_str(GF12).expect("the built-in technology file is tested"));
+    LazyLock::new(|| toml::from_str(configs::GF12.1).expect("the built-in technology file is tested"));
 
 impl Key {
     /// The value of the key in the paper's machine, which is the default of machine files.

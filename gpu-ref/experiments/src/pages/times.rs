@@ -44,6 +44,9 @@ fn own(file: &str, copies: bool) -> Result<Vec<Time>> {
     Ok(times.filter(|time| copies || time.code[0] != "copy").collect())
 }
 
+/// Our times on an H200. `reproduction` reads them, too, so its package holds them.
+const OURS: &str = "../../lab/reproduction/data/h200-bench.csv";
+
 /// The output of the public codes' harness: `impl,direction,log_n,bits,batch,mode,us`, without a header.
 /// Marks behind a name say how its kernels were launched.
 fn public() -> Result<Vec<Time>> {
@@ -139,7 +142,7 @@ fn fastest_over<'t>(
 /// the H200.
 pub(super) fn ratios() -> Result<String> {
     let (own, public, beside) =
-        (own("h200-bench.csv", false)?, public()?, lines::<Beside>("h100-beside.csv")?);
+        (own(OURS, false)?, public()?, lines::<Beside>("h100-beside.csv")?);
     let ratio = |bits: &str, length: &str, wanted: [&str; 5]| {
         let ours = own.iter().find(|time| time.code == ["best", bits, length] && time.setting == wanted);
         let theirs = public.iter().filter(|time| time.code[1] == bits && time.setting == wanted);
@@ -180,7 +183,7 @@ pub(super) fn ratios() -> Result<String> {
 /// without times are omitted.
 fn settings(columns: &[(&str, &str, Setting)]) -> Result<String> {
     let mut rows = Vec::new();
-    for times in [own("h200-bench.csv", false)?, public()?] {
+    for times in [own(OURS, false)?, public()?] {
         for code in codes(&times) {
             let found: Vec<_> =
                 columns.iter().map(|&(_, work, setting)| find(&times, code, work, "16", setting)).collect();
@@ -232,7 +235,7 @@ pub(super) fn singles() -> Result<String> {
 
 /// Forward transforms of `best` at every size.
 pub(super) fn sizes() -> Result<String> {
-    let times = own("h200-bench.csv", false)?;
+    let times = own(OURS, false)?;
     let row = |code: &Code| {
         let cells = SIZES.map(|size| shown(find(&times, code, "forward", size, ("64", "512", "cold"))));
         [&code[..], &cells].concat()
@@ -253,7 +256,7 @@ pub(super) fn strategies() -> Result<String> {
 
 /// Transforms of 64 moduli, compared with copies of the bytes that two passes move, N = 2^16, cold.
 pub(super) fn floors() -> Result<String> {
-    let [own, public] = [own("h200-bench.csv", true)?, public()?];
+    let [own, public] = [own(OURS, true)?, public()?];
     let mut rows = Vec::new();
     for (times, fastest) in [(&own, "best"), (&public, "Cheddar"), (&public, "Phantom")] {
         for code in codes(times).into_iter().filter(|code| code[0].starts_with(fastest)) {

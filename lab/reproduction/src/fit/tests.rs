@@ -1,7 +1,7 @@
 use super::*;
 
 fn gf12() -> Claims {
-    Claims::parse("gf12.claims.toml", GF12).unwrap()
+    Claims::parse("gf12.claims.toml", GF12_CLAIMS).unwrap()
 }
 
 fn gf12_area() -> AreaConstants {
@@ -9,8 +9,8 @@ fn gf12_area() -> AreaConstants {
 }
 
 fn edited(from: &str, to: &str) -> Claims {
-    assert!(GF12.contains(from), "{from}");
-    Claims::parse("edited", &GF12.replacen(from, to, 1)).unwrap()
+    assert!(GF12_CLAIMS.contains(from), "{from}");
+    Claims::parse("edited", &GF12_CLAIMS.replacen(from, to, 1)).unwrap()
 }
 
 /// Tests of areas accept any event counts.
@@ -114,7 +114,7 @@ fn errors_say_what_would_be_right() {
 
 #[test]
 fn all_errors_of_a_file_are_found() {
-    let text = GF12.replacen("node_nm", "node", 1).replacen("times = 0.390625", "times = 0.0", 1);
+    let text = GF12_CLAIMS.replacen("node_nm", "node", 1).replacen("times = 0.390625", "times = 0.0", 1);
     let errors = Claims::parse("c.toml", &text).unwrap_err();
     let messages: Vec<&str> = errors.iter().map(|error| &*error.message).collect();
     assert_eq!(

@@ -34,7 +34,11 @@ fn the_committed_trials_come_out_again() {
         let again = Trials { all: vec![Trials::again(&space, trial).unwrap()] };
         let committed = Trials { all: vec![trial.clone()] };
         let text = |trials: &Trials| String::from_utf8(trials.csv(&space).unwrap()).unwrap();
-        assert_eq!(text(&again), text(&committed), "run `rpu fit --setting -o reports/paper-setting.csv`");
+        assert_eq!(
+            text(&again),
+            text(&committed),
+            "run `rpu fit --setting -o lab/reproduction/data/paper-setting.csv`"
+        );
     }
 }
 
