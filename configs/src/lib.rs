@@ -30,10 +30,10 @@ pub const MACHINES: &[File] = &[
 ];
 
 /// The technology of the paper.
-pub const GF12: File = file!("tech", "gf12");
+pub const GF12: &str = include_str!("../tech/gf12.toml");
 
 /// The built-in technologies.
-pub const TECHNOLOGIES: &[File] = &[GF12, file!("tech", "gf12-built"), file!("tech", "scaled-7nm")];
+pub const TECHNOLOGIES: &[File] = &[("gf12", GF12), file!("tech", "gf12-built"), file!("tech", "scaled-7nm")];
 
 /// The claims behind [`GF12`].
 pub const GF12_CLAIMS: &str = include_str!("../tech/gf12.claims.toml");

@@ -63,7 +63,7 @@ pub struct BuiltInValue {
 
 /// The built-in technology file.
 static TECHNOLOGY: LazyLock<toml::Value> =
-    LazyLock::new(|| toml::from_str(configs::GF12.1).expect("the built-in technology file is tested"));
+    LazyLock::new(|| toml::from_str(configs::GF12).expect("the built-in technology file is tested"));
 
 impl Key {
     /// The value of the key in the paper's machine, which is the default of machine files.
