@@ -28,9 +28,9 @@ static EMULATED: Shared = LazyLock::new(Device::emulated);
 static GPU: Shared = LazyLock::new(|| Device::open(0));
 
 /// The emulation, and its name in tests.
-pub const ON_EMULATED: (&str, &Shared) = ("emulated", &EMULATED);
+pub static ON_EMULATED: (&str, &Shared) = ("emulated", &EMULATED);
 /// A GPU, and its name in tests.
-pub const ON_GPU: (&str, &Shared) = ("gpu", &GPU);
+pub static ON_GPU: (&str, &Shared) = ("gpu", &GPU);
 
 /// A function that tests a device, with its name.
 pub type Test = (&'static str, fn(&'static Device));
