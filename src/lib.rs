@@ -5,7 +5,15 @@
 //! work, such as a wrong result; 2 for a wrong command, file or configuration; 130 and 143 after SIGINT
 //! and SIGTERM.
 //!
-//! It is a library, so that a crate of a user's own has all of it with its own [programs](run).
+//! It is a library, so that a crate of a user's own has all of it with its own [programs](run):
+//!
+//! ```no_run
+//! const PROGRAMS: &[programs::Generator] = &[];
+//!
+//! fn main() -> std::process::ExitCode {
+//!     rpu::run(PROGRAMS)
+//! }
+//! ```
 
 /// Writes a line to standard error, as `eprintln!` does, with control characters escaped. It may be closed:
 /// messages are no reason to fail.
@@ -245,12 +253,6 @@ fn refuse(error: &clap::Error) -> ! {
 
 /// Runs the command line of this process, with programs of a user's own beside the built-in ones: `gen
 /// program`, sweeps and explorations know them by their names.
-///
-/// ```no_run
-/// fn main() -> std::process::ExitCode {
-///     rpu::run(&[])
-/// }
-/// ```
 pub fn run(programs: &'static [programs::Generator]) -> ExitCode {
     if let Err(error) = add(programs) {
         return end(Err(error));

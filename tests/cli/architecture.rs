@@ -319,6 +319,26 @@ fn crates_include_no_file_of_another_folder() {
     assert!(included > 20, "{included} files");
 }
 
+/// The front page of each package on the registry has an example, which is compiled.
+#[test]
+fn front_pages_have_examples() {
+    let root = repository(".");
+    let mut without = Vec::new();
+    for here in workspace().into_values() {
+        let folder = Path::new(&root).join(&here.folder);
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        if !manifest.contains("publish = false") {
+            let source = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
+            let mut page = source.lines().take_while(|line| line.starts_with("//!"));
+            let has_example = page.any(|line| ["//! ```", "//! ```no_run"].contains(&line));
+            if !has_example || manifest.contains("doctest = false") {
+                without.push(here.folder);
+            }
+        }
+    }
+    assert!(without.is_empty(), "{without:?}");
+}
+
 /// The folders of all crates.
 fn crate_folders() -> Vec<String> {
     let folders = workspace().into_values().map(|here| here.folder);

@@ -19,7 +19,22 @@
 //!   scheduled program on one image of each memory.
 //! * [`report`]: the result, and its owners.
 //!
-//! A [`Runtime`] is a program on this way.
+//! A [`Runtime`] is a program on this way:
+//!
+//! ```
+//! use ring_program::{Interface, read};
+//! use runtime::{Keys, Runtime};
+//!
+//! let text = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\nsr_mulp %3, %1, %2, m=1\nhalt\n";
+//! let program = read("p.fhetch", text.as_bytes(), Interface::Degree(512))?;
+//! let machine = sim::Machine::rpu_128x128();
+//! let runtime = Runtime::new(&program, &machine, Keys::Streamed)?;
+//! let report = runtime.report(&runtime.time(false)?);
+//! assert_eq!(report.operations, 1);
+//! // Two inputs come from the off-chip memory, and the output goes there: limbs of 512 words of 16 bytes.
+//! assert_eq!(report.least_bytes, 3 * 512 * 16);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! The crate does no terminal input or output.
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]

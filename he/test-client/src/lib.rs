@@ -9,6 +9,19 @@
 //! * [`Rpu`] runs generated programs on a simulated machine.
 //! * [`scenario`] has two whole computations, [`bootstrap`] a bootstrap with the bits that each stage keeps;
 //!   [`digits`], [`logistic_regression`] and [`resnet20`] are applications; [`orion`] runs networks of Orion.
+//!
+//! ```
+//! use num_complex::Complex64;
+//! use test_client::{Client, ckks};
+//!
+//! let set = programs::ParameterSet::built_in("ark", Some(512)).expect("a built-in set")?;
+//! let (scale, mut client) = (2f64.powi(40), Client::new(set, 1)?);
+//! let slots: Vec<Complex64> = (0..256).map(|slot| Complex64::from(f64::from(slot) / 256.0)).collect();
+//! let ciphertext = client.encrypt(&ckks::encode(&slots, scale));
+//! let decrypted = ckks::decode(&client.phase(&ciphertext), scale);
+//! assert!(ckks::correct_bits(&decrypted, &slots) > 30.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod bgv;
 pub mod bootstrap;

@@ -4,6 +4,28 @@
 //! A [`Figure`] holds one or more [`Panel`]s. [`Figure::svg`] and [`Figure::png`] draw it with one
 //! routine, so they differ only in the medium. Series differ in shape or hatching as well as in
 //! colour, so that grey prints are readable.
+//!
+//! ```
+//! use plot::{Chart, Figure, Point, Series, pareto};
+//!
+//! let designs = [[12.0, 9.6], [20.5, 6.7], [25.0, 7.1]];
+//! let front = pareto::front(&designs);
+//! assert_eq!(front, [0, 1]);
+//! let point = |(index, &[x, y]): (usize, &[f64; 2])| {
+//!     let front = front.contains(&index).then_some(0);
+//!     Point { x, y, name: format!("design {index}"), front, ..Point::default() }
+//! };
+//! let points = designs.iter().enumerate().map(point).collect();
+//! let chart = Chart {
+//!     x_label: "area (mm²)".into(),
+//!     y_label: "latency (µs)".into(),
+//!     series: vec![Series { points, ..Series::default() }],
+//!     ..Chart::default()
+//! };
+//! let svg = Figure::from(chart).svg()?;
+//! assert!(svg.contains("area (mm²)"));
+//! # Ok::<(), plot::PlotError>(())
+//! ```
 
 mod axis;
 mod bars;

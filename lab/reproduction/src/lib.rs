@@ -12,6 +12,14 @@
 //! | `figN.svg`, `figN.png`, `figN.csv` | the figures and their data |
 //! | `cpu.svg`, `cpu.png`, `cpu.csv` | what was measured on the machine at hand |
 //! | `index.html` | all of it on one page |
+//!
+//! ```no_run
+//! let reproduction = reproduction::Reproduction::new()?;
+//! for (name, content) in reproduction::files(&reproduction, None)? {
+//!     println!("{name}: {} bytes", content.len());
+//! }
+//! # Ok::<(), reproduction::Error>(())
+//! ```
 
 // A new instruction or pipe must not compile before every match over them treats it.
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]

@@ -3,6 +3,20 @@
 //! [`execute`](run) gives a [`RunReport`], the document of a run. Documents are compared ([`Comparison`]) and
 //! shown as tables and pages. Witnesses that share no arithmetic are compared by [`crosscheck`].
 //!
+//! ```
+//! use lab_run::{Options, run};
+//!
+//! let program = b512_asm::assemble(
+//!     ".input x, 512\n.output y, 512\n.modulus m0, 0x3001\n.computes y = add(x, x), n=512, modulus=0x3001\n\
+//!      vload v0, a0, x\nvadd v1, v0, v0, m0\nvstore v1, a0, y\nhalt\n",
+//! )?;
+//! let options = Options { check: true, ..Options::default() };
+//! let outcome = run(&program, &sim::Machine::rpu_128x128(), &options)?;
+//! assert!(outcome.report.checked);
+//! println!("{}", lab_run::table(&outcome.report));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! The crate does no terminal input or output.
 
 // A new instruction or pipe must not compile before every match over them treats it.

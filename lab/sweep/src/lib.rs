@@ -6,6 +6,17 @@
 //! [`Journal`]. [`Results::merge`] collects journals, and [`outputs::Outputs`] turns the results into files.
 //! [`Replay`] runs one point again, [`verify`] many; [`slurm`] divides a sweep into the tasks of a cluster.
 //!
+//! ```
+//! use lab_sweep::{Definition, Plan, generate, records};
+//!
+//! let text = "kernel = 'ntt'\nn = 1024\nplan = 'kl'\n[grid]\nhple.count = [64, 128]\n";
+//! let plan = Plan::new(&Definition::parse("two.toml", text)?)?;
+//! for record in records(&plan, &generate) {
+//!     println!("{}", record.to_json()?);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Files of a sweep's folder
 //!
 //! | file | content |
