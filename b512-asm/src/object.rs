@@ -519,9 +519,8 @@ impl<'a> Reader<'a> {
             }
         }
         // Tools add symbols of files and sections.
-        let mut others =
-            found.into_keys().filter(|(_, kind)| [elf::STT_OBJECT, elf::STT_FUNC].contains(kind));
-        match others.next() {
+        let others = found.into_keys().filter(|(_, kind)| [elf::STT_OBJECT, elf::STT_FUNC].contains(kind));
+        match others.min() {
             Some((name, _)) => {
                 Err(ReadError::UnknownSymbol { name: String::from_utf8_lossy(name).into_owned() })
             }

@@ -316,8 +316,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
             strsim::damerau_levenshtein(&word.to_ascii_lowercase(), &candidate.to_ascii_lowercase());
         (distance < other && distance <= most).then_some((distance, candidate))
     };
-    let near = candidates.into_iter().filter_map(near);
-    near.min_by_key(|&(distance, _)| distance).map(|(_, candidate)| candidate)
+    // Of equals the first by name: candidates may come in any order.
+    candidates.into_iter().filter_map(near).min().map(|(_, candidate)| candidate)
 }
 
 #[cfg(test)]
@@ -331,6 +331,7 @@ mod tests {
         assert_eq!(nearest("HALT", names), Some("halt"));
         assert_eq!(nearest("multiply", names), None);
         assert_eq!(nearest("xx", ["x"]), None);
+        assert_eq!(nearest("vaddx", ["vaddz", "vaddy"]), Some("vaddy"));
         assert_eq!(nearest(&"x".repeat(1 << 26), names), None);
     }
 
