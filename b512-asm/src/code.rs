@@ -59,7 +59,7 @@ diagnostic::codes! {
     /// .const NAME = NUMBER
     /// .isa vector_length=NUMBER, word_bits=NUMBER
     /// .input NAME, WORDS [, vdm|sdm] [, at ADDRESS]     also .output, .table, .scratch
-    /// .words ADDRESS [, vdm|sdm] { WORD ... }
+    /// .words ADDRESS [, vdm|sdm] { NUMBER ... }
     /// .modulus m1, NUMBER
     /// .address a1, ADDRESS
     /// .computes y = ntt(x) * k + 1, n=1024, modulus=NUMBER, root=NUMBER
@@ -68,9 +68,8 @@ diagnostic::codes! {
     /// ```
     ///
     /// An address is a number of words, a symbol, or a symbol plus or minus a number. A number may be an
-    /// expression such as `2^60 - 93` or `512 * (i + 1)`, and `v[2 * i]` is a register. A word is decimal or
-    /// `0x..`, since blanks separate words. Comments
-    /// extend from `//` or `#` to the end of the line.
+    /// expression such as `2^60 - 93` or `512 * (i + 1)`, and `v[2 * i]` is a register. Blanks, commas and
+    /// lines separate the numbers of `.words`. Comments extend from `//` or `#` to the end of the line.
     Syntax = "B008", "syntax error";
 
     /// Numbers are decimal, or hexadecimal after `0x`; digits may be separated by `_`. They have at most 128

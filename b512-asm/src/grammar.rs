@@ -8,7 +8,8 @@ use crate::code::Code;
 use crate::expression::{Expr, SettingText, expr, setting};
 use crate::isa::Op;
 use crate::lex::{
-    Fault, Parsed, expect, fault, first_token, is_blank, is_token, name, number, number_value, token, ws,
+    Fault, Parsed, expect, fault, first_token, is_blank, is_token, name, number, number_value, span_in,
+    token, ws,
 };
 use crate::program::Role;
 use crate::space::Space;
@@ -48,6 +49,8 @@ pub(crate) enum Kind<'a> {
         space: Option<Space>,
         block: &'a str,
         words: Vec<u128>,
+        /// The places of words that are expressions: they are zeros in `words`.
+        expressions: Vec<(usize, Expr<'a>)>,
     },
     Constant {
         name: &'a str,
@@ -166,6 +169,19 @@ pub(crate) fn skip_space(mut input: &str) -> &str {
     }
 }
 
+/// Refuses an operator like a sign: in ` +3`, it may begin another word or go on with this one.
+fn signed(text: &str) -> Option<Fault<'_>> {
+    let is_sign = |&(at, _): &(usize, &str)| {
+        text[..at].ends_with(is_blank) && !text[at + 1..].starts_with(|c| is_blank(c) || c == '\n')
+    };
+    let (at, operator) = text.match_indices(['+', '-', '*', '^']).find(is_sign)?;
+    let end = text[at + 1..].find(|c| !is_token(c)).map_or(text.len(), |length| at + 1 + length);
+    let (left, signed, right) = (text[..at].trim_end(), &text[at..end], &text[at + 1..end]);
+    let fault = Fault::new(Code::Number, signed, format!("`{signed}` is no word of its own"));
+    let left = &left[left.rfind(|c| !is_token(c)).map_or(0, |index| index + 1)..];
+    Some(fault.help(format!("write `{left} {operator} {right}` for one word; words have no signs")))
+}
+
 /// Runs `parser` over the whole of `line`.
 fn whole<'a, O>(line: &'a str, mut parser: impl FnMut(&'a str) -> Parsed<'a, O>) -> Result<O, Fault<'a>> {
     let (rest, output) = parser(line).map_err(fault)?;
@@ -237,17 +253,17 @@ fn directive<'a>(
             let brace = line.find('{').map(|i| &input[i..]);
             let (block_end, words) = match brace {
                 Some(open) => block(open, source, diagnostics),
-                None => (*after, Ok(Vec::new())),
+                None => (*after, Ok((Vec::new(), Vec::new()))),
             };
             *after = block_end;
             let (_, (at, space)) = result.map_err(fault)?;
             let open = brace.unwrap_or_default();
             let block = &open[..open.len() - block_end.len()];
-            let words = words?;
+            let (words, expressions) = words?;
             let (behind, next) = code_of_line(block_end);
             *after = next;
             whole(behind.trim_start_matches(is_blank), |input| Ok((input, ())))?;
-            Ok(Kind::Words { at, space, block, words })
+            Ok(Kind::Words { at, space, block, words, expressions })
         }
         other => {
             let directives = DIRECTIVES.into_iter().chain(Role::ALL.into_iter().map(Role::name));
@@ -332,45 +348,64 @@ fn words_header(input: &str) -> Parsed<'_, (Expr<'_>, Option<Space>)> {
     Ok((rest, (at, space)))
 }
 
-/// The numbers from `{` to `}`, separated by blanks, lines or commas. Returns the remaining input.
+/// Numbers, with zeros for the expressions among them; and these with their places.
+type Block<'a> = (Vec<u128>, Vec<(usize, Expr<'a>)>);
+
+/// The words from `{` to `}`. Returns the remaining input.
 fn block<'a>(
     open: &'a str,
     source: &'a str,
     diagnostics: &mut Diagnostics,
-) -> (&'a str, Result<Vec<u128>, Fault<'a>>) {
-    let mut words = Vec::new();
-    let mut tokens = BlockTokens { rest: &open[1..] };
-    while let Some(item) = tokens.next() {
-        match number_value(item) {
-            Ok(word) => words.push(word),
-            Err(_) if item.starts_with('.') || Op::from_mnemonic(item).is_some() => {
-                return (&open[open.len() - item.len() - tokens.rest.len()..], unclosed(open));
+) -> (&'a str, Result<Block<'a>, Fault<'a>>) {
+    let (mut numbers, mut expressions) = (Vec::new(), Vec::new());
+    let mut words = BlockWords { rest: &open[1..] };
+    while let Some((text, word)) = words.next() {
+        numbers.push(match word {
+            Ok(Word::Number(number)) => number,
+            Ok(Word::Expression(expression)) => {
+                expressions.push((numbers.len(), expression));
+                0
+            }
+            Err(_) if is_next_line(text) => {
+                return (&open[open.len() - text.len() - words.rest.len()..], unclosed(open));
             }
             Err(fault) => {
                 diagnostics.push(fault.into_diagnostic(source));
-                words.push(0);
+                0
             }
-        }
+        });
     }
-    match tokens.rest.strip_prefix('}') {
-        Some(rest) => (rest, Ok(words)),
+    match words.rest.strip_prefix('}') {
+        Some(rest) => (rest, Ok((numbers, expressions))),
         None => ("", unclosed(open)),
     }
+}
+
+/// Whether a token in a block is the beginning of another statement.
+fn is_next_line(token: &str) -> bool {
+    token.starts_with('.') || Op::from_mnemonic(token).is_some()
 }
 
 fn unclosed<'a, O>(open: &'a str) -> Result<O, Fault<'a>> {
     Err(Fault::new(Code::Syntax, &open[..1], "this brace is not closed").help("put `}` after the last word"))
 }
 
-/// The tokens of a block of words, up to its closing brace.
-pub(crate) struct BlockTokens<'a> {
+/// A word of a block.
+pub(crate) enum Word<'a> {
+    Number(u128),
+    Expression(Expr<'a>),
+}
+
+/// The words of a block with their texts, up to its closing brace. Blanks, lines and commas separate them; an
+/// operator joins what is on its sides.
+pub(crate) struct BlockWords<'a> {
     pub(crate) rest: &'a str,
 }
 
-impl<'a> Iterator for BlockTokens<'a> {
-    type Item = &'a str;
+impl<'a> Iterator for BlockWords<'a> {
+    type Item = (&'a str, Result<Word<'a>, Fault<'a>>);
 
-    fn next(&mut self) -> Option<&'a str> {
+    fn next(&mut self) -> Option<Self::Item> {
         loop {
             // Nearly all separators are single blanks and newlines.
             let blanks = self.rest.bytes().take_while(|b| matches!(b, b' ' | b',' | b'\n')).count();
@@ -395,8 +430,32 @@ impl<'a> Iterator for BlockTokens<'a> {
             Some(more) => plain + more,
             None => self.rest.len(),
         };
-        let (item, rest) = self.rest.split_at(length);
-        self.rest = rest;
-        Some(item)
+        let (token, rest) = self.rest.split_at(length);
+        let start = std::mem::replace(&mut self.rest, rest);
+        let next = rest.bytes().find(|&byte| !is_blank(byte.into()));
+        let is_joined = next.is_some_and(|byte| b"+-*^".contains(&byte));
+        match number_value(token) {
+            Ok(number) if !is_joined => return Some((token, Ok(Word::Number(number)))),
+            Err(fault) if is_next_line(token) => return Some((token, Err(fault))),
+            Err(fault) if !token.starts_with(|c| is_token(c) || c == '(') => {
+                return Some((token, Err(fault)));
+            }
+            Ok(_) | Err(_) => {}
+        }
+        Some(match expr(start) {
+            Ok((rest, expression)) => {
+                self.rest = rest;
+                let text = expression.text;
+                (text, signed(text).map_or(Ok(Word::Expression(expression)), Err))
+            }
+            Err(error) => {
+                let fault = fault(error);
+                // What is marked is not read again, unless it ends the block.
+                let marked = span_in(start, fault.at);
+                let next = if fault.at.starts_with('}') { marked.start } else { marked.end };
+                self.rest = &start[next.max(length)..];
+                (token, Err(fault))
+            }
+        })
     }
 }

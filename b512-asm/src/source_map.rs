@@ -1,7 +1,7 @@
 //! The source locations of a program's parts.
 
 use crate::check::{ClaimPart, Defect, Part};
-use crate::grammar::BlockTokens;
+use crate::grammar::BlockWords;
 use crate::lex::span_in;
 use diagnostic::{Diagnostic, Span};
 
@@ -66,8 +66,8 @@ impl SourceMap<'_> {
             Part::Segment(space, i) => self.segments[space as usize].get(i).map(|&(at, _)| at),
             Part::Word { space, segment, word } => {
                 self.segments[space as usize].get(segment).map(|&(at, block)| {
-                    let mut tokens = BlockTokens { rest: block.get(1..).unwrap_or("") };
-                    tokens.nth(word).unwrap_or(at)
+                    let mut words = BlockWords { rest: block.get(1..).unwrap_or("") };
+                    words.nth(word).map_or(at, |(text, _)| text)
                 })
             }
             Part::Instruction(i) => self.instructions.get(i).or(self.instructions.last()).copied(),

@@ -63,8 +63,12 @@ impl<'a> Assembler<'a> {
             Some(&i) => Ok(&self.program.symbols[i]),
             None => {
                 let fault = Fault::new(Code::UnknownSymbol, name, format!("unknown symbol `{name}`"));
-                Err(match self.nearest(name, self.symbols.keys().copied()) {
+                let names = self.symbols.keys().chain(self.constants.keys()).copied();
+                Err(match self.nearest(name, names) {
                     Some(near) => fault.help(format!("did you mean `{near}`?")),
+                    None if name.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                        fault.help(format!("hexadecimal numbers begin with 0x: `0x{name}`"))
+                    }
                     None => fault.help(
                         "`.input`, `.output`, `.table` or `.scratch` declares a symbol, `.const` a constant",
                     ),
@@ -98,7 +102,7 @@ impl<'a> Assembler<'a> {
         }
         u128::try_from(&value.constant).map_err(|_| {
             let message = format!("{} is not a number of up to 128 bits", value.constant);
-            Fault::new(Code::Number, text, message).help("the largest number is 2^128 - 1")
+            Fault::new(Code::Number, text, message).help("the smallest number is 0, the largest 2^128 - 1")
         })
     }
 

@@ -20,7 +20,16 @@ impl<'a> Assembler<'a> {
             at += 1;
             match &mut statement.kind {
                 Kind::Symbol { .. } | Kind::Constant { .. } => {}
-                Kind::Words { at, space, block, words } => self.take(|this| {
+                Kind::Words { at, space, block, words, expressions } => self.take(|this| {
+                    let values = expressions.iter().map(|(place, expression)| {
+                        words[*place] = this.number(expression)?;
+                        Ok(())
+                    });
+                    let mut faults: Vec<Fault<'a>> = values.filter_map(Result::err).collect();
+                    if let Some(last) = faults.pop() {
+                        faults.into_iter().for_each(|fault| this.report(fault));
+                        return Err(last);
+                    }
                     let at = this.address(at)?;
                     let (space, start) = this.image_address(&at, *space)?;
                     this.fits_symbol(&at, words.len())?;

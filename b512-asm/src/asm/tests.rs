@@ -126,6 +126,44 @@ fn symbols_follow_the_end_of_those_before_in_their_memory() {
 }
 
 #[test]
+fn words_are_expressions() {
+    let words = |text: &str| {
+        let source = format!(".const q = 2^60 - 93\n.table k, 4\n.words k {{ {text} }}\nhalt");
+        match assemble(&source) {
+            Ok(program) => Ok(program.image(Space::Vdm).segments[0].words.clone()),
+            Err(errors) => Err(errors.iter().map(|error| error.message.clone()).collect::<Vec<_>>()),
+        }
+    };
+    let q = (1 << 60) - 93;
+    for (text, expected) in [
+        ("q", vec![q]),
+        ("q-1 2 q - 1, 2", vec![q - 1, 2, q - 1, 2]),
+        ("2+3 // and\n 4", vec![5, 4]),
+        ("2^3 (1 + 1) * 3\n0x10 2^3^2", vec![8, 6, 16, 512]),
+        ("3 (1) q", vec![3, 1, q]),
+    ] {
+        assert_eq!(words(text), Ok(expected), "{text}");
+    }
+    for (text, errors) in [
+        ("1 - 2 5 - 9", vec!["-1 is not a number of up to 128 bits", "-4 is not a number of up to 128 bits"]),
+        ("2 + } 1", vec!["expected a number or a name, found `}`"]),
+        ("1 2 +\n 3", vec!["expected a number or a name, found the end"]),
+        ("(1 + 2 3", vec!["expected `)`, found `3`"]),
+        ("2 +3", vec!["`+3` is no word of its own"]),
+        ("2 q * 3 -q", vec!["`-q` is no word of its own"]),
+        ("+ 3", vec!["`+` is not a number of up to 128 bits"]),
+        ("k", vec!["`k` is an address, not a number"]),
+        ("qq 12a", vec!["unknown symbol `qq`", "`12a` is not a number of up to 128 bits"]),
+        ("ntt(q)", vec!["`ntt` is no number"]),
+    ] {
+        let found = words(text).unwrap_err();
+        assert_eq!(found[..errors.len()], errors[..], "{text}: {found:?}");
+    }
+    // A chain that is too long is one error.
+    assert_eq!(words(&format!("1{}", " + 1".repeat(300))).unwrap_err().len(), 1);
+}
+
+#[test]
 fn a_values_place_is_found_among_comments_and_commas() {
     let source = ".table t, 3\n.modulus m1, 7\n.words t { 1, // one\n 0x2,, # two\n 9 }\nhalt";
     let errors = assemble(source).unwrap_err();
