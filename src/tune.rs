@@ -3,20 +3,17 @@
 use crate::bar::bar;
 use crate::failure::Failure;
 use crate::files;
-use crate::generate::{failure, task};
+use crate::generate::task;
 use crate::machine_options::MachineArgs;
-
 use crate::numbers::whole;
 use crate::rows::{Rows, TaskRows};
 use codegen::library::{Measured, Target, Task};
-use codegen::search::{self, Effort, Memory};
-use codegen::{PlanChoice, Recipe, Request, choose, compile};
+use codegen::search::{Effort, Memory};
 use diagnostic::input::Content;
 use golden::Operation;
 use lab_sweep::KernelTask;
-use lab_sweep::tuning::{Cache, CacheError};
+use lab_sweep::tuning::{self, Cache, CacheError, TuneError, Tuned};
 use sim::Machine;
-use sim::timing::{Cycle, simulate};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -55,11 +52,7 @@ pub(crate) struct Args {
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let machine = args.machine.load()?;
-    let mut given = args.rows.given.clone();
-    if given.iter().all(|(name, _)| !name.starts_with("modulus")) {
-        // The moduli do not affect the cycles, and these are of a usual word.
-        given.push(("modulus_bits".into(), "60".into()));
-    }
+    let given = tuning::with_moduli(args.rows.given.clone());
     let KernelTask { request, .. } = task(args.kernel, &given, &args.setting)?;
     let cache = cache_folder(args).and_then(|folder| {
         let cache = Cache::open(&folder, &request, &machine);
@@ -72,31 +65,23 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let memory: &dyn Memory = cache.as_ref().map_or(&(), |cache| cache);
     let effort = Effort { budget: args.effort, seed: args.seed };
     let bar = bar(0, "plans", ", best {msg} cycles");
-    // What the tool uses without this search.
-    let before = choose(&request, &machine, &PlanChoice::Best).map_err(failure)?;
-    let before_cycles = cycles(&request, &before.recipe, &machine)?;
-    let known = search::known(&request, &machine);
-    let found = search::search(&request, &machine, effort, known, memory, &|tried, total, best| {
+    let tuned = tuning::tune(&request, &machine, effort, memory, &|tried, total, best| {
         bar.set_length(total as u64);
         bar.set_position(tried as u64);
         bar.set_message(best.to_string());
-    })
-    .map_err(|error| Failure::wrong(error, None))?;
+    });
     bar.finish_and_clear();
-    if self::cycles(&request, &found.recipe, &machine)? != found.cycles {
-        let message = "the cache of measurements has wrong cycles for the best plan";
-        return Err(Failure::wrong(message, "delete the folder, or search again with --no-cache"));
-    }
-    let gain = 100.0 * (1.0 - found.cycles.0 as f64 / before_cycles.0 as f64);
-    let (tried, origin) = (found.tried, before.origin);
-    note!("best of {tried} plans: {} cycles; plan `best` ({origin}): {before_cycles} cycles", found.cycles);
-    let (recipe, cycles) = if found.cycles < before_cycles {
+    let Tuned { recipe, cycles, found, tried, before, origin } = tuned.map_err(|error| {
+        let help = "delete the folder, or search again with --no-cache";
+        Failure::wrong(&error, matches!(error, TuneError::WrongMemory).then_some(help))
+    })?;
+    note!("best of {tried} plans: {found} cycles; plan `best` ({origin}): {before} cycles");
+    if cycles < before {
+        let gain = 100.0 * (1.0 - cycles.0 as f64 / before.0 as f64);
         note!("the search found a plan that is {gain:.1}% faster");
-        (found.recipe, found.cycles)
     } else {
         note!("the search found nothing faster; the result is plan `best`");
-        (before.recipe, before_cycles)
-    };
+    }
     let Some(folder) = &args.library else {
         return files::write(&args.output, recipe.to_toml().as_bytes());
     };
@@ -130,12 +115,6 @@ fn check_target(machine: &Machine) -> Result<(), Failure> {
 fn read_task(path: &Path) -> Result<Task, Failure> {
     let (name, text) = files::read_text(path, Content::Document)?;
     Ok(Task::parse(&name, &text)?)
-}
-
-/// The cycles of a recipe's program.
-fn cycles(request: &Request, recipe: &Recipe, machine: &Machine) -> Result<Cycle, Failure> {
-    let kernel = compile(request, recipe, machine).map_err(|error| Failure::wrong(error, None))?;
-    Ok(simulate(machine, &kernel.program).cycles)
 }
 
 fn cache_folder(args: &Args) -> Option<PathBuf> {

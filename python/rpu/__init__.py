@@ -33,6 +33,7 @@ from ._api import (
 )
 from ._circuit import Ciphertext, Circuit, Plaintext, Test
 from ._rpu import CheckError, Diagnostic, RpuError, __version__
+from ._tools import Diff, Plan, Schedule, diff, prove, schedule, tune
 
 __all__ = [
     "Chart",
@@ -40,25 +41,32 @@ __all__ = [
     "Ciphertext",
     "Circuit",
     "Diagnostic",
+    "Diff",
     "Machine",
     "Plaintext",
+    "Plan",
     "Program",
     "RingProgram",
     "RingRun",
     "RpuError",
     "Run",
+    "Schedule",
     "Sweep",
     "Test",
     "__version__",
     "assemble",
+    "diff",
     "explore",
     "generate",
     "load",
     "operations",
     "plot",
+    "prove",
     "read_coefficients",
     "ring_program",
     "ring_programs",
     "run",
+    "schedule",
     "sweep",
+    "tune",
 ]

@@ -256,6 +256,13 @@ class Program:
         return f"<Program {self.name}: {len(self)} instructions>"
 
 
+def _program(program: Program) -> _rpu.Program:
+    if not isinstance(program, Program):
+        message = f"expected a Program, found {type(program).__name__}"
+        raise TypeError(f"{message}: `assemble` makes one of text, `load` of a file")
+    return program._program
+
+
 def assemble(text: str, name: str = "<text>") -> Program:
     """Assembles B512 text, or C with SPIRAL's intrinsics. `name` is its name in errors."""
     return Program(_rpu.Program.assemble(text, name))
@@ -380,11 +387,8 @@ def run(
     compared with the golden model, also on random data: `CheckError` if one differs. `stream` is a number of consecutive
     runs that overlap with off-chip transfers.
     """
-    if not isinstance(program, Program):
-        message = f"expected a Program, found {type(program).__name__}"
-        raise TypeError(f"{message}: `assemble` makes one of text, `load` of a file")
     words = {name: _words(name, values) for name, values in inputs.items()}
-    return Run(_rpu.run(program._program, _machine(machine), words, seed, check, execute, timing, stream, lenient))
+    return Run(_rpu.run(_program(program), _machine(machine), words, seed, check, execute, timing, stream, lenient))
 
 
 def _warn_of_scales(worst_sum: float) -> None:

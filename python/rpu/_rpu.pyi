@@ -13,7 +13,7 @@ class RpuError(Exception):
     """The errors one by one; empty if the error has no place in a file."""
 
 class CheckError(RpuError):
-    """A result that differs from the golden model."""
+    """A result that differs from the golden model, or a claim that is not proven."""
 
 @final
 class Diagnostic:
@@ -70,6 +70,8 @@ class Program:
     @property
     def blake3(self) -> str: ...
     def lint(self, machine: Machine) -> list[Diagnostic]: ...
+    def schedule(self, machine: Machine) -> tuple[Program, int, int, int]: ...
+    def prove(self, machine: Machine) -> list[str]: ...
 
 @final
 class Run:
@@ -193,6 +195,14 @@ class RingRun:
 
 def ring_programs() -> list[tuple[str, str]]: ...
 def generate(operation: str, parameters: Sequence[tuple[str, str]], machine: Machine) -> Program: ...
+def tune(
+    operation: str,
+    parameters: Sequence[tuple[str, str]],
+    machine: Machine,
+    effort: int,
+    seed: int,
+    cache: str | PathLike[str] | None,
+) -> tuple[Program, str, int, int, int]: ...
 def operations() -> list[tuple[str, str]]: ...
 def run(
     program: Program,
@@ -205,6 +215,7 @@ def run(
     stream: int | None,
     lenient: bool,
 ) -> Run: ...
+def diff(a: tuple[str, str], b: tuple[str, str]) -> tuple[str, str]: ...
 def read_coefficients(path: str | PathLike[str]) -> list[int]: ...
 def sweep(
     text: str | None,

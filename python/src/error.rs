@@ -13,7 +13,12 @@ create_exception!(
     PyException,
     "Invalid input. The text shows each error with its line and a remedy; `diagnostics` has them one by one."
 );
-create_exception!(rpu, CheckError, RpuError, "A result that differs from the golden model.");
+create_exception!(
+    rpu,
+    CheckError,
+    RpuError,
+    "A result that differs from the golden model, or a claim that is not proven."
+);
 
 /// One error or warning.
 #[pyclass(frozen, name = "Diagnostic", module = "rpu")]

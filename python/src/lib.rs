@@ -35,9 +35,11 @@ fn _rpu(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ring::PyRingRun>()?;
     module.add_function(wrap_pyfunction!(kernel::generate, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::operations, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::tune, module)?)?;
     module.add_function(wrap_pyfunction!(circuit::test_circuit, module)?)?;
     module.add_function(wrap_pyfunction!(ring::ring_programs, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(run::diff, module)?)?;
     module.add_function(wrap_pyfunction!(run::read_coefficients, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::explore, module)?)?;

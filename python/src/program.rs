@@ -1,12 +1,14 @@
 //! Programs.
 
-use crate::error::{Finding, raise, wrong};
+use crate::error::{CheckError, Finding, raise, run_failure, wrong};
+use crate::interrupt;
 use crate::machine::PyMachine;
-use b512_asm::{intrinsics, object};
+use b512_asm::{Program, intrinsics, object};
+use codegen::rewrite::{Rescheduled, prove, reschedule};
 use diagnostic::Diagnostic;
 use diagnostic::input::{self, Content};
 use lab_run::program::ProgramFile;
-use lab_run::{admit, program_blake3};
+use lab_run::{admit, check_coverage, program_blake3};
 use pyo3::prelude::*;
 use sim::lint;
 use std::path::PathBuf;
@@ -86,6 +88,34 @@ impl PyProgram {
     #[getter]
     fn blake3(&self) -> String {
         program_blake3(&self.file.program)
+    }
+
+    /// The program in the fastest order that is found, with the cycles before and after, and the least cycles
+    /// of its vector instructions.
+    fn schedule(&self, py: Python<'_>, machine: &PyMachine) -> PyResult<(Self, u64, u64, u64)> {
+        let (file, machine) = (Arc::clone(&self.file), Arc::clone(&machine.machine));
+        interrupt::wait(py, move || {
+            let admitted =
+                |program: &Program| admit(program, &machine).map_err(|error| run_failure(error, &file));
+            admitted(&file.program)?;
+            let Rescheduled { program, before, after, bound } =
+                reschedule(&file.program, &machine).map_err(wrong)?;
+            admitted(&program)?;
+            let program = Self { file: Arc::new(ProgramFile::of(program)), origin: None };
+            Ok((program, before.0, after.0, bound.0))
+        })?
+    }
+
+    /// The claims, each proven for all data.
+    fn prove(&self, py: Python<'_>, machine: &PyMachine) -> PyResult<Vec<String>> {
+        let (file, machine) = (Arc::clone(&self.file), Arc::clone(&machine.machine));
+        interrupt::wait(py, move || {
+            let program = &file.program;
+            let admitted = admit(program, &machine).and_then(|()| check_coverage(program, |_| false));
+            admitted.map_err(|error| run_failure(error, &file))?;
+            prove(program).map_err(|error| CheckError::new_err(error.to_string()))?;
+            Ok(program.claims.iter().map(ToString::to_string).collect())
+        })?
     }
 
     /// Faults of the program on a machine as errors, then warnings.

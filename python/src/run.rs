@@ -7,7 +7,7 @@ use crate::program::PyProgram;
 use diagnostic::Diagnostic;
 use diagnostic::input::{self, Content};
 use lab_run::program::{ProgramFile, coefficients};
-use lab_run::{Form, Mode, Options, Outcome, page, run as run_program, table};
+use lab_run::{Comparison, Form, Mode, Options, Outcome, RunReport, page, run as run_program, table};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sim::{Machine, Trace};
@@ -106,6 +106,14 @@ pub(crate) fn run(
         let outcome = outcome.map_err(|error| run_failure(error, &file))?;
         Ok(PyRun { file, machine, outcome })
     })?
+}
+
+/// Compares two documents of runs, with their names: as a table, and as one JSON object.
+#[pyfunction]
+pub(crate) fn diff(a: (String, String), b: (String, String)) -> PyResult<(String, String)> {
+    let read = |(name, text): &(String, String)| RunReport::parse(name, text).map_err(raise);
+    let comparison = Comparison::new((&a.0, &read(&a)?), (&b.0, &read(&b)?)).map_err(raise)?;
+    Ok((comparison.table(), serde_json::to_string(&comparison).map_err(wrong)?))
 }
 
 /// Reads a file of coefficients.

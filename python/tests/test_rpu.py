@@ -77,6 +77,54 @@ class Programs(unittest.TestCase):
         self.assertTrue(program.origin)
 
 
+class Tools(unittest.TestCase):
+    def test_a_schedule_is_faster_and_has_the_same_outputs(self):
+        given = rpu.generate("ntt", n=1024, modulus=Q, plan="unoptimised")
+        schedule = rpu.schedule(given)
+        self.assertTrue(schedule.bound <= schedule.after < schedule.before)
+        runs = [rpu.run(program, inputs={"x": range(1024)}) for program in (given, schedule.program)]
+        self.assertEqual([run.cycles for run in runs], [schedule.before, schedule.after])
+        self.assertEqual(runs[0].outputs, runs[1].outputs)
+
+    def test_claims_are_proven_or_not(self):
+        self.assertEqual(rpu.prove(rpu.assemble(SCALE)), ["y = muls(x), n=512, modulus=0x3001, by=0x5"])
+        with self.assertRaisesRegex(rpu.CheckError, "word 0"):
+            rpu.prove(rpu.assemble(SCALE.replace("by=5", "by=7")))
+        with self.assertRaisesRegex(rpu.RpuError, "no `.computes` line"):
+            rpu.prove(rpu.assemble("\n".join(line for line in SCALE.splitlines() if "computes" not in line)))
+        with self.assertRaisesRegex(TypeError, "expected a Program, found str"):
+            rpu.prove(SCALE)
+
+    def test_a_plan_can_be_used_again(self):
+        machine = rpu.Machine(set={"hple.count": 64})
+        with tempfile.TemporaryDirectory() as folder:
+            cache = Path(folder) / "cache"
+            plans = [rpu.tune("ntt", 1024, machine=machine, effort=1, cache=cache) for _ in range(2)]
+            self.assertEqual(len(list(cache.iterdir())), 1)
+            self.assertEqual(*(plan.text for plan in plans))
+            plan = plans[0]
+            self.assertTrue(plan.cycles <= plan.before and plan.tried > 1)
+            plan.save(Path(folder) / "plan.toml")
+            program = rpu.generate("ntt", 1024, machine=machine, modulus_bits=60, plan=f"{folder}/plan.toml")
+        self.assertEqual(program.blake3, plan.program.blake3)
+        self.assertEqual(rpu.run(program, machine, execute=False).cycles, plan.cycles)
+
+    def test_runs_are_compared(self):
+        program = rpu.assemble(SCALE)
+        a, b = (rpu.run(program, rpu.Machine(set={"hple.count": count})) for count in (64, 128))
+        diff = rpu.diff(a, b)
+        self.assertIn({"key": "hple.count", "from": 64, "to": 128}, diff.report["machine"])
+        cycles = diff.report["values"]["cycles"]
+        self.assertEqual((cycles["a"], cycles["b"]), (a.cycles, b.cycles))
+        self.assertIn("hple.count", str(diff))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "b.json"
+            path.write_text(json.dumps(b.report))
+            self.assertEqual(rpu.diff(a.report, path).report["values"], diff.report["values"])
+        with self.assertRaises(rpu.RpuError):
+            rpu.diff(a, {})
+
+
 class RingPrograms(unittest.TestCase):
     def test_programs_of_heir_are_read(self):
         samples = Path(__file__).parents[2] / "he/programs/tests/heir"

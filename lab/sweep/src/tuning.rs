@@ -1,23 +1,86 @@
-//! Measurements of plan searches, kept in files.
+//! Searches for a plan, and their measurements, kept in files.
 //!
-//! A file holds the results for one kernel on one machine. Its name is a hash of their inputs: kernel,
+//! [`tune`] searches, and compares what it finds with plan `best`. A file holds the results for one kernel on one machine. Its name is a hash of their inputs: kernel,
 //! degree, number of rings, settings, resolved machine, and [`MODEL_VERSION`]. Each line is the hash of a
 //! recipe and the cycles of its program, or `-` if it has no program. Truncated lines are skipped.
 
 use b512_asm::Setting;
-use codegen::search::Memory;
-use codegen::{Recipe, Request};
+use codegen::search::{Effort, Memory, Progress, known, search};
+use codegen::{Choice, PlanChoice, Recipe, RecipeOrigin, Request, choose, compile};
 use diagnostic::input::{self, Content};
 use lab_run::model::MODEL_VERSION;
 use serde::Serialize;
 use sim::Machine;
-use sim::timing::Cycle;
+use sim::timing::{Cycle, simulate};
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
+
+/// The moduli of a search, unless some are given: primes of a usual word. They do not affect the cycles.
+pub fn with_moduli(mut given: Vec<(String, String)>) -> Vec<(String, String)> {
+    if given.iter().all(|(name, _)| !name.starts_with("modulus")) {
+        given.push(("modulus_bits".into(), "60".into()));
+    }
+    given
+}
+
+/// The result of a search.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tuned {
+    /// The recipe: that of plan `best` if the search found nothing faster.
+    pub recipe: Recipe,
+    /// The cycles of its program.
+    pub cycles: Cycle,
+    /// The fewest cycles that the search found.
+    pub found: Cycle,
+    /// The recipes that it tried.
+    pub tried: usize,
+    /// The cycles of plan `best`.
+    pub before: Cycle,
+    /// The origin of its recipe.
+    pub origin: RecipeOrigin,
+}
+
+/// A search without a result.
+#[derive(Debug, Error)]
+pub enum TuneError {
+    /// There is no program.
+    #[error(transparent)]
+    Kernel(#[from] codegen::Error),
+    /// A memory knows other cycles than the cycle model.
+    #[error("the cache of measurements has wrong cycles for the best plan")]
+    WrongMemory,
+}
+
+/// Searches for a recipe that is faster than that of plan `best`. `progress` is called after each recipe that
+/// is tried.
+///
+/// # Errors
+/// Returns an error if no candidate fits the machine, or if `memory` is wrong.
+pub fn tune(
+    request: &Request,
+    machine: &Machine,
+    effort: Effort,
+    memory: &dyn Memory,
+    progress: &Progress<'_>,
+) -> Result<Tuned, TuneError> {
+    let cycles = |recipe: &Recipe| -> Result<Cycle, codegen::Error> {
+        Ok(simulate(machine, &compile(request, recipe, machine)?.program).cycles)
+    };
+    let Choice { recipe, origin } = choose(request, machine, &PlanChoice::Best)?;
+    let before = cycles(&recipe)?;
+    let found = search(request, machine, effort, known(request, machine), memory, progress)?;
+    if cycles(&found.recipe)? != found.cycles {
+        return Err(TuneError::WrongMemory);
+    }
+    let tried = found.tried;
+    let (recipe, cycles) =
+        if found.cycles < before { (found.recipe, found.cycles) } else { (recipe, before) };
+    Ok(Tuned { recipe, cycles, found: found.cycles, tried, before, origin })
+}
 
 /// A cache file that cannot be used.
 #[derive(Debug, Error)]
