@@ -24,6 +24,11 @@ fn every_page_exists_names_its_study_and_is_in_the_list_of_generated_files() {
         }
     }
     assert!(list.lines().count() >= 10, "{list}");
+    let reports = fs::read_to_string(root.join("reports/README.md")).expect("the table of reports");
+    let named = reports.split("the study `").skip(1).map(|rest| rest.split('`').next().expect("a name"));
+    let unknown: Vec<&str> =
+        named.filter(|name| !list.lines().any(|line| line.split(' ').next() == Some(*name))).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
 }
 
 /// Clocks, areas and energies are those of a technology. Charts of the debugger's screen have none.
