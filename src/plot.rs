@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use lab_sweep::compose::{ComposeError, Form, Fronts, Request};
 use lab_sweep::outputs::Outputs;
 use lab_sweep::{Results, check_presentation};
-use plot::{Format, Legend, Print};
+use plot::{FONT_SIZES, FigureFile, Format, Legend, width_pt};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long = "limit", value_name = "COLUMN OP NUMBER")]
     limits: Vec<String>,
     /// Width of the figure on paper, such as 8.5cm, 85mm, 3.3in or 240pt, with labels of --font-size
-    #[arg(long, value_name = "WIDTH", value_parser = width)]
+    #[arg(long, value_name = "WIDTH", value_parser = width_pt)]
     width: Option<f64>,
     /// Size of labels on paper, in points
     #[arg(long, value_name = "POINTS", default_value_t = 8.0, value_parser = font_size, requires = "width")]
@@ -119,24 +119,15 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let table = args.points.as_ref().map(|path| (path, lab_sweep::compose::points(&figure)));
     let figure = if args.no_title { figure.without_titles() } else { figure };
     let legend = args.legend.unwrap_or_default();
-    // A page has a width on paper.
-    let width = args.width.or((format == Format::Pdf).then_some(TWO_COLUMNS));
-    let drawn = match (width, format) {
-        (Some(width_pt), _) => {
-            Print { width_pt, font_pt: args.font_size }.draw(&figure, legend, format).map(|printed| {
-                if printed.unnamed > 0 {
-                    note!(
-                        "note: no room for the names of {} designs on the front; --points writes a table of all",
-                        printed.unnamed
-                    );
-                }
-                printed.content
-            })
-        }
-        (None, Format::Png) => figure.png_with(legend),
-        (None, Format::Svg | Format::Pdf) => figure.svg_with(legend).map(String::into_bytes),
-    };
-    let mut content = drawn.map_err(|error| Failure::from(ComposeError::Plot(error)))?;
+    let file = FigureFile { format, width_pt: args.width, font_pt: args.font_size, legend };
+    let drawn = file.draw(&figure).map_err(|error| Failure::from(ComposeError::Plot(error)))?;
+    if drawn.unnamed > 0 {
+        note!(
+            "note: no room for the names of {} designs on the front; --points writes a table of all",
+            drawn.unnamed
+        );
+    }
+    let mut content = drawn.content;
     if extension == "html" {
         content = page(&String::from_utf8_lossy(&content)).into_bytes();
     }
@@ -149,24 +140,9 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Points of 1/72 inch in each unit of a width.
-const UNITS: [(&str, f64); 4] = [("cm", 72.0 / 2.54), ("mm", 72.0 / 25.4), ("in", 72.0), ("pt", 1.0)];
-
-/// The width of a PDF by default, in points: 17 cm.
-const TWO_COLUMNS: f64 = 17.0 * 72.0 / 2.54;
-
-/// A width on paper, in points. A page of the largest usual format has 1.2 m.
-fn width(text: &str) -> Result<f64, String> {
-    let expected = || "expected a number and a unit, such as 8.5cm, 85mm, 3.3in or 240pt".to_owned();
-    let known = |(unit, points): (&str, f64)| Some((text.strip_suffix(unit)?, points));
-    let (number, points) = UNITS.into_iter().find_map(known).ok_or_else(expected)?;
-    let width = number.trim().parse::<f64>().map_err(|_| expected())? * points;
-    if (72.0..=3456.0).contains(&width) { Ok(width) } else { Err("expected 1in to 48in".to_owned()) }
-}
-
 /// A size of labels, in points.
 fn font_size(text: &str) -> Result<f64, String> {
-    let size = text.parse::<f64>().ok().filter(|size| (3.0..=72.0).contains(size));
+    let size = text.parse::<f64>().ok().filter(|size| FONT_SIZES.contains(size));
     size.ok_or_else(|| "expected a number from 3 to 72".to_owned())
 }
 

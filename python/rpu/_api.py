@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _rpu
 from ._parameters import Parameters
@@ -698,24 +698,36 @@ def _results(folder: str | os.PathLike[str] | None, work: Callable[[Path], int])
 class Chart:
     """A chart of `plot`. A notebook shows it at the end of a cell."""
 
-    def __init__(self, draw: Callable[[bool], bytes], results: Sequence[object]) -> None:
+    def __init__(self, draw: Callable[..., bytes], results: Sequence[object]) -> None:
         self._draw = draw
         # A temporary folder lives as long as its sweep.
         self._results = results
-        self.svg: str = draw(False).decode()
+        self.svg: str = draw("svg").decode()
         """The content of an SVG file."""
 
     @property
     def png(self) -> bytes:
         """The content of a PNG file."""
-        return self._draw(True)
+        return self._draw("png")
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file that ends in `.svg` or `.png`."""
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        width: str | None = None,
+        font_size: float = 8.0,
+        title: bool = True,
+        legend: Literal["outside", "inside", "none"] = "outside",
+    ) -> None:
+        """Writes a file that ends in `.svg`, `.png` or `.pdf`.
+
+        With a `width` such as `8.5cm` or `3.3in`, the figure has this width on paper, and labels of `font_size` points. A
+        PDF has a width always, by default 17 cm.
+        """
         path = Path(path)
-        if path.suffix not in (".svg", ".png"):
-            raise ValueError(f"invalid file name `{path}` of a chart: it must end in `.svg` or `.png`")
-        path.write_bytes(self.svg.encode() if path.suffix == ".svg" else self.png)
+        if path.suffix not in (".svg", ".png", ".pdf"):
+            raise ValueError(f"invalid file name `{path}` of a chart: it must end in `.svg`, `.png` or `.pdf`")
+        path.write_bytes(self._draw(path.suffix[1:], width, font_size, title, legend))
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -746,5 +758,11 @@ def plot(
     if not folders:
         raise TypeError("`plot` needs results: a Sweep, a folder, or a table")
     columns = (x, y, colour, label, facet, where)
-    draw = lambda png: bytes(_rpu.plot(folders, form, *columns, front, list(marks), list(limits), png))
+
+    def draw(
+        format: str, width: str | None = None, font_pt: float = 8.0, title: bool = True, legend: str = "outside"
+    ) -> bytes:
+        lists = list(marks), list(limits)
+        return bytes(_rpu.plot(folders, form, *columns, front, *lists, format, width, font_pt, title, legend))
+
     return Chart(draw, results)

@@ -247,5 +247,9 @@ def plot(
     front: bool | None,
     marks: list[str],
     limits: list[str],
-    png: bool,
+    format: str,
+    width: str | None,
+    font_pt: float,
+    title: bool,
+    legend: str,
 ) -> bytes: ...

@@ -2,12 +2,14 @@
 
 use crate::error::{raise, wrong};
 use crate::interrupt;
+use ::plot::{FONT_SIZES, FigureFile, Format, Legend, width_pt};
 use diagnostic::Diagnostic;
 use lab_sweep::compose::{ComposeError, Form, Fronts, Request};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// A chart of results in folders or tables, as the content of an SVG or PNG file.
+/// A chart of results in folders or tables, as the content of a file.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
 pub(crate) fn plot(
@@ -23,13 +25,30 @@ pub(crate) fn plot(
     front: Option<bool>,
     marks: Vec<String>,
     limits: Vec<String>,
-    png: bool,
+    format: &str,
+    width: Option<&str>,
+    font_pt: f64,
+    title: bool,
+    legend: &str,
 ) -> PyResult<Vec<u8>> {
     let Some(form) = Form::ALL.into_iter().find(|known| known.row().0 == form) else {
         let known = Form::ALL.map(|form| form.row().0).join("`, `");
         let help = format!("the forms are `{known}`");
         return Err(raise(Diagnostic::new(format!("unknown form `{form}` of a chart")).with_help(help)));
     };
+    let format = match format {
+        "png" => Format::Png,
+        "pdf" => Format::Pdf,
+        _ => Format::Svg,
+    };
+    let width_pt = width.map(width_pt).transpose().map_err(|expected| argument("width", width, &expected))?;
+    if !FONT_SIZES.contains(&font_pt) {
+        return Err(argument("font_size", Some(font_pt), "expected a number from 3 to 72"));
+    }
+    let Some(legend) = Legend::ALL.into_iter().find(|place| place.name() == legend) else {
+        return Err(argument("legend", Some(legend), "expected `outside`, `inside` or `none`"));
+    };
+    let file = FigureFile { format, width_pt, font_pt, legend };
     let fronts = match front {
         None => Fronts::IfBetter,
         Some(true) => Fronts::Always,
@@ -39,9 +58,14 @@ pub(crate) fn plot(
     interrupt::wait(py, move || {
         let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
         let figure = request.figure(&folders).map_err(failure)?;
-        let content = if png { figure.png() } else { figure.svg().map(String::into_bytes) };
-        content.map_err(wrong)
+        let figure = if title { figure } else { figure.without_titles() };
+        Ok(file.draw(&figure).map_err(wrong)?.content)
     })?
+}
+
+fn argument(name: &str, value: Option<impl std::fmt::Display>, expected: &str) -> PyErr {
+    let value = value.map_or_else(String::new, |value| value.to_string());
+    PyValueError::new_err(format!("invalid value `{value}` of `{name}`: {expected}"))
 }
 
 fn failure(error: ComposeError) -> PyErr {

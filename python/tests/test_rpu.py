@@ -512,6 +512,10 @@ class Sweeps(unittest.TestCase):
         with self.assertRaisesRegex(rpu.RpuError, "tme_us[^$]*did you mean `\"time_us\"`"):
             rpu.explore(SWEEP | {"explore": {"objectives": ["tme_us", "area_mm2"]}})
 
+    def saved(self, chart, path, **arguments):
+        chart.save(path, **arguments)
+        return path.read_text(encoding="utf-8")
+
     def test_charts_are_figures_of_any_columns(self):
         sweep = rpu.sweep(SWEEP)
         chart = sweep.plot(x="cycles", y="energy_uj", colour="hple.count", marks=["ours: vdm.banks = 64"])
@@ -522,8 +526,21 @@ class Sweeps(unittest.TestCase):
             path = Path(folder) / "chart.svg"
             rpu.plot(sweep.folder, sweep.folder / "results.csv", form="parallel").save(path)
             self.assertIn("<svg", path.read_text(encoding="utf-8"))
-            with self.assertRaisesRegex(ValueError, "it must end in `.svg` or `.png`"):
+            with self.assertRaisesRegex(ValueError, "it must end in `.svg`, `.png` or `.pdf`"):
                 chart.save("chart.jpg")
+            pdf = path.with_suffix(".pdf")
+            chart.save(pdf)
+            self.assertTrue(pdf.read_bytes().startswith(b"%PDF"))
+            self.assertIn(chart.svg, self.saved(chart, path))
+            paper = self.saved(chart, path, width="8.5cm", title=False, legend="none")
+            self.assertRegex(paper, r'width="85(\.0+)?mm"')
+            for message, arguments in [
+                ("invalid value `8` of `width`: expected a number and a unit", {"width": "8"}),
+                ("invalid value `1` of `font_size`: expected a number from 3 to 72", {"font_size": 1}),
+                ("invalid value `below` of `legend`", {"legend": "below"}),
+            ]:
+                with self.subTest(message), self.assertRaisesRegex(ValueError, message):
+                    chart.save(path, **arguments)
         for message, arguments in [
             ("unknown column `are_mm2`[^$]*did you mean `area_mm2`", {"y": "are_mm2"}),
             ("unknown form `pie`[^$]*`tornado`", {"form": "pie"}),

@@ -47,7 +47,7 @@ pub use bars::{Bar, Bars, Stacking};
 pub use heat::Heat;
 pub use lines::{Line, Lines};
 pub use parallel::{Parallel, ParallelAxis, ParallelLine};
-pub use print::{Format, Legend, Print, Printed};
+pub use print::{FONT_SIZES, FigureFile, Format, Legend, Print, Printed, width_pt};
 pub use tornado::{Tornado, TornadoBar};
 
 use canvas::{Canvas, Medium, backend};

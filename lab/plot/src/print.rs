@@ -5,6 +5,7 @@ use super::pdf::Sheet;
 use super::{BITMAP_SINK, Figure, OVERSAMPLING, PlotError};
 use diagnostic::printable;
 use plotters::prelude::IntoDrawingArea;
+use std::ops::RangeInclusive;
 
 /// How a figure is printed.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -59,6 +60,58 @@ pub struct Printed {
     pub content: Vec<u8>,
     /// Designs on a front for whose name there was no room.
     pub unnamed: usize,
+}
+
+/// A file with a figure, on paper if it has a width.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FigureFile {
+    /// The format.
+    pub format: Format,
+    /// The width in points. A page of a PDF has one always: by default 17 cm.
+    pub width_pt: Option<f64>,
+    /// The size of the labels at axes on paper, in points.
+    pub font_pt: f64,
+    /// The place of the legend.
+    pub legend: Legend,
+}
+
+/// The width of a PDF by default, in points: 17 cm.
+const TWO_COLUMNS: f64 = 17.0 * 72.0 / 2.54;
+
+impl FigureFile {
+    /// Draws a figure.
+    ///
+    /// # Errors
+    /// Returns an error if there is nothing to draw, or no room for it.
+    pub fn draw(&self, figure: &Figure) -> Result<Printed, PlotError> {
+        let Self { format, width_pt, font_pt, legend } = *self;
+        let on_screen = |content| Printed { content, unnamed: 0 };
+        match (width_pt.or((format == Format::Pdf).then_some(TWO_COLUMNS)), format) {
+            (Some(width_pt), _) => Print { width_pt, font_pt }.draw(figure, legend, format),
+            (None, Format::Png) => figure.png_with(legend).map(on_screen),
+            (None, Format::Svg | Format::Pdf) => {
+                figure.svg_with(legend).map(|text| on_screen(text.into_bytes()))
+            }
+        }
+    }
+}
+
+/// The sizes of labels on paper, in points.
+pub const FONT_SIZES: RangeInclusive<f64> = 3.0..=72.0;
+
+/// Points of 1/72 inch in each unit of a width.
+const UNITS: [(&str, f64); 4] = [("cm", 72.0 / 2.54), ("mm", 72.0 / 25.4), ("in", 72.0), ("pt", 1.0)];
+
+/// A width on paper, such as `8.5cm`, in points. A page of the largest usual format has 1.2 m.
+///
+/// # Errors
+/// Returns what was expected.
+pub fn width_pt(text: &str) -> Result<f64, String> {
+    let expected = || "expected a number and a unit, such as 8.5cm, 85mm, 3.3in or 240pt".to_owned();
+    let known = |(unit, points): (&str, f64)| Some((text.strip_suffix(unit)?, points));
+    let (number, points) = UNITS.into_iter().find_map(known).ok_or_else(expected)?;
+    let width = number.trim().parse::<f64>().map_err(|_| expected())? * points;
+    if (72.0..=3456.0).contains(&width) { Ok(width) } else { Err("expected 1in to 48in".to_owned()) }
 }
 
 /// The place of the legend in a scatter chart.
