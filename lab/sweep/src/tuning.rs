@@ -1,8 +1,9 @@
 //! Searches for a plan, and their measurements, kept in files.
 //!
-//! [`tune`] searches, and compares what it finds with plan `best`. A file holds the results for one kernel on one machine. Its name is a hash of their inputs: kernel,
-//! degree, number of rings, settings, resolved machine, and [`MODEL_VERSION`]. Each line is the hash of a
-//! recipe and the cycles of its program, or `-` if it has no program. Truncated lines are skipped.
+//! [`tune`] searches, and compares what it finds with plan `best`. A file holds the results for one kernel on
+//! one machine. Its name is a hash of their inputs: kernel, degree, number of rings, settings, resolved
+//! machine, and [`MODEL_VERSION`]. Each line is the hash of a recipe and the cycles of its program, or `-` if
+//! it has no program. Truncated lines are skipped.
 
 use b512_asm::Setting;
 use codegen::search::{Effort, Memory, Progress, known, search};
