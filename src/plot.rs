@@ -88,14 +88,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         false => folders[0].join("chart.svg"),
     });
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    let format = match extension {
-        "svg" | "html" => Format::Svg,
-        "png" => Format::Png,
-        "pdf" => Format::Pdf,
-        _ => {
-            let message = format!("invalid file name `{}` of a chart", diagnostic::path(&path));
-            return Err(Failure::wrong(message, "it must end in `.svg`, `.png`, `.pdf` or `.html`"));
-        }
+    let format = if extension == "html" { Some(Format::Svg) } else { Format::of(extension) };
+    let Some(format) = format else {
+        let message = format!("invalid file name `{}` of a chart", diagnostic::path(&path));
+        return Err(Failure::wrong(message, "it must end in `.svg`, `.png`, `.pdf` or `.html`"));
     };
     let request = Request {
         prefix: "--",

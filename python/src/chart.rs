@@ -36,10 +36,8 @@ pub(crate) fn plot(
         let help = format!("the forms are `{known}`");
         return Err(raise(Diagnostic::new(format!("unknown form `{form}` of a chart")).with_help(help)));
     };
-    let format = match format {
-        "png" => Format::Png,
-        "pdf" => Format::Pdf,
-        _ => Format::Svg,
+    let Some(format) = Format::of(format) else {
+        return Err(argument("format", Some(format), "expected `svg`, `png` or `pdf`"));
     };
     let width_pt = width.map(width_pt).transpose().map_err(|expected| argument("width", width, &expected))?;
     if !FONT_SIZES.contains(&font_pt) {

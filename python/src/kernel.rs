@@ -6,10 +6,11 @@ use crate::machine::PyMachine;
 use crate::program::PyProgram;
 use codegen::PlanChoice;
 use codegen::search::{Effort, Memory};
+use diagnostic::Diagnostic;
 use golden::Operation;
 use lab_run::program::ProgramFile;
 use lab_sweep::KernelTask;
-use lab_sweep::tuning::{self, Cache};
+use lab_sweep::tuning::{self, Cache, TuneError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -57,7 +58,13 @@ pub(crate) fn tune(
             cache.map(|folder| Cache::open(&folder, &request, &machine)).transpose().map_err(wrong)?;
         let memory: &dyn Memory = cache.as_ref().map_or(&(), |cache| cache);
         let effort = Effort { budget: effort, seed };
-        let tuned = tuning::tune(&request, &machine, effort, memory, &|_, _, _| ()).map_err(wrong)?;
+        let tuned = tuning::tune(&request, &machine, effort, memory, &|_, _, _| ());
+        let tuned = tuned.map_err(|error| match error {
+            TuneError::Kernel(error) => wrong(error),
+            TuneError::WrongMemory => raise(
+                Diagnostic::new(error.to_string()).with_help("delete the folder `cache`, or leave it out"),
+            ),
+        })?;
         let text = tuned.recipe.to_toml();
         let plan = PlanChoice::Recipe(Box::new(tuned.recipe));
         let generated = lab_sweep::generate(&request, &plan, &machine).map_err(wrong)?;

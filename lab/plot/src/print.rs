@@ -53,6 +53,25 @@ pub enum Format {
     Pdf,
 }
 
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 3] = [Self::Svg, Self::Png, Self::Pdf];
+
+    /// The extension of its files.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            Self::Png => "png",
+            Self::Pdf => "pdf",
+        }
+    }
+
+    /// The format of files with an extension.
+    pub fn of(extension: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.extension() == extension)
+    }
+}
+
 /// A figure on paper.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Printed {

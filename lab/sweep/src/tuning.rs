@@ -48,7 +48,7 @@ pub struct Tuned {
 /// A search without a result.
 #[derive(Debug, Error)]
 pub enum TuneError {
-    /// There is no program.
+    /// No candidate has a program.
     #[error(transparent)]
     Kernel(#[from] codegen::Error),
     /// A memory knows other cycles than the cycle model.
