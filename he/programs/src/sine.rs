@@ -62,7 +62,9 @@ fn chebyshev(coefficients: &[f64], x: f64) -> f64 {
 }
 
 /// The coefficients of the cosine. They are the least squares over points next to integers I, weighted by the
-/// probability of I: a sum of `weight` + 1 uniform numbers from -1/2 to 1/2.
+/// probability of I: a sum of `weight` + 1 uniform numbers from -1/2 to 1/2. A few narrow clusters of points
+/// do not determine a high degree. Then the series of the cosine over the whole range has that degree, and is
+/// exact enough.
 fn cosine(settings: &Bootstrap, weight: u64, amplitude: f64) -> Vec<f64> {
     let variance = (weight + 1) as f64 / 12.0;
     let range = f64::from(settings.range);
@@ -84,13 +86,26 @@ fn cosine(settings: &Bootstrap, weight: u64, amplitude: f64) -> Vec<f64> {
     });
     let angle = 2.0 * PI * range / f64::from(settings.double_angles).exp2();
     let values = points.iter().map(|&(x, weight)| weight * amplitude * (angle * x).cos());
-    let solution = matrix.solve_qr(&DynVector::from_vec(values.collect()));
-    let solution = solution.expect("more points than unknowns, all distinct");
+    let Ok(solution) = matrix.solve_qr(&DynVector::from_vec(values.collect())) else {
+        return series(settings.degree, |x| amplitude * (angle * x).cos());
+    };
     let mut coefficients = vec![0.0; settings.degree + 1];
     for (index, &value) in solution.iter().enumerate() {
         coefficients[2 * index] = value;
     }
     coefficients
+}
+
+/// The coefficients of an even function, which they equal at the roots of T_(degree + 2).
+fn series(degree: usize, function: impl Fn(f64) -> f64) -> Vec<f64> {
+    let points = degree + 2;
+    let angle = |point: usize| PI * (point as f64 + 0.5) / points as f64;
+    let coefficient = |j: usize| {
+        let term = |point: usize| (j as f64 * angle(point)).cos() * function(angle(point).cos());
+        let factor = if j == 0 { 1.0 } else { 2.0 };
+        factor / points as f64 * (0..points).map(term).sum::<f64>()
+    };
+    (0..=degree).map(|j| if j % 2 == 0 { coefficient(j) } else { 0.0 }).collect()
 }
 
 /// The coefficients of arcsin(v)/2 pi in the Chebyshev basis, from its series up to an odd degree.
@@ -108,4 +123,54 @@ fn arcsine(degree: usize) -> Vec<f64> {
         series *= (next - 2.0).powi(2) / (next * (next - 1.0));
     }
     coefficients
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bootstrap::Steps;
+
+    /// K, the degree, the double angles and the message ratio of a bootstrap.
+    fn settings(range: u32, degree: usize, double_angles: u32, message_ratio_bits: u32) -> Bootstrap {
+        Bootstrap {
+            scale_bits: 40,
+            message_ratio_bits,
+            coeff_to_slot: 4,
+            eval_mod: 12,
+            slot_to_coeff: 3,
+            slot_to_coeff_matrices: 3,
+            normalisation: 0,
+            range,
+            degree,
+            double_angles,
+            arcsine: 0,
+            ephemeral_weight: Some(32),
+            steps: Steps::Lattigo,
+        }
+    }
+
+    /// Degrees that clusters of points next to few integers do not determine.
+    #[test]
+    fn degrees_beyond_what_the_points_determine_have_the_series() {
+        for (range, degree, ratio) in [
+            (2, 30, 8),
+            (1, 14, 8),
+            (1, 30, 8),
+            (4, 62, 8),
+            (4, 126, 8),
+            (6, 126, 8),
+            (4, 254, 8),
+            (16, 254, 8),
+            (4, 30, 20),
+        ] {
+            let sine = Sine::new(&settings(range, degree, 3, ratio), 32);
+            assert_eq!(sine.cosine.len(), degree + 1);
+            for integer in 1 - i64::from(range)..i64::from(range) {
+                let near = (-f64::from(ratio)).exp2();
+                let expected = (2.0 * PI * near).sin() / (2.0 * PI);
+                let found = sine.reduce(integer as f64 + near);
+                assert!((found - expected).abs() < 1e-12, "{range} {degree} {ratio}: {found} {expected}");
+            }
+        }
+    }
 }
