@@ -43,6 +43,7 @@ pub use instruction::NOTATION;
 pub use mark::mark;
 use operands::{Misplaced, Operands};
 use ring::prime::nearest_prime;
+use std::collections::HashSet;
 use std::io::{BufRead, Read};
 use std::path::Path;
 use token::{Span, first_word, significant, text};
@@ -126,6 +127,8 @@ struct Reader<'m> {
     builder: Builder,
     /// The function whose lines follow.
     function: Option<OpenFunction>,
+    /// The names of functions with an error: their calls are not checked.
+    faulty: HashSet<String>,
     /// The lines of the repeats that are open.
     repeats: Vec<u32>,
     outputs: Option<Vec<(String, Vec<Limb>)>>,
@@ -173,6 +176,7 @@ impl<'m> Reader<'m> {
             manifest,
             builder,
             function: None,
+            faulty: HashSet::new(),
             repeats: Vec::new(),
             outputs,
             stage: Stage::Start,

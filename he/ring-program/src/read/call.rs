@@ -44,6 +44,8 @@ pub(super) struct OpenFunction {
     results: Vec<LimbId>,
     /// Its first line.
     line: u32,
+    /// The repeats that are open in it, though none belongs there.
+    repeats: u32,
 }
 
 /// The most limbs of one list, so that a mistake does not fill the memory.
@@ -168,22 +170,25 @@ impl Reader<'_> {
     }
 
     fn read_function(&mut self, line: &[u8], significant: &Span, rest: Span) -> Result<(), (Span, Fault)> {
-        self.expect_outside("a function", significant)?;
-        let (name, results, body) = match self.head(line, significant, rest) {
-            Ok((signature, body)) => (text(&line[signature.name.clone()]), ids(&signature.to), Ok(body)),
-            Err(error) => (String::new(), Vec::new(), Err(error)),
-        };
-        let (body, error) = match body {
-            Ok(body) => (body, None),
+        let name = text(&line[first_word(line, rest.clone()).0]);
+        if let Err(error) = self.expect_outside("a function", significant) {
+            // The function around it gets its lines, which read its parameters.
+            self.function.iter_mut().for_each(|function| function.body.set_declared(false));
+            self.faulty.insert(name);
+            return Err(error);
+        }
+        let (results, body, error) = match self.head(line, significant, rest) {
+            Ok((signature, body)) => (ids(&signature.to), body, None),
             // A wrong head has a body, too. All limbs are its parameters, so that one error causes no other
             // error.
             Err(error) => {
                 let mut body = self.builder.function(&[]).expect("no parameter occurs twice");
                 body.set_declared(false);
-                (body, Some(error))
+                self.faulty.insert(name.clone());
+                (Vec::new(), body, Some(error))
             }
         };
-        self.function = Some(OpenFunction { name, body, results, line: self.line });
+        self.function = Some(OpenFunction { name, body, results, line: self.line, repeats: 0 });
         error.map_or(Ok(()), Err)
     }
 
@@ -207,9 +212,21 @@ impl Reader<'_> {
     }
 
     fn read_call(&mut self, line: &[u8], significant: &Span, rest: Span) -> Result<(), (Span, Fault)> {
-        self.expect_outside("a call", significant)?;
-        let signature = self.signature(line, rest)?;
+        let called = self.expect_outside("a call", significant);
+        let called = called.and_then(|()| self.call(line, significant, rest.clone()));
+        if called.is_err() {
+            self.define_results(line, rest);
+        }
+        called
+    }
+
+    fn call(&mut self, line: &[u8], significant: &Span, rest: Span) -> Result<(), (Span, Fault)> {
+        let signature = self.signature(line, rest.clone())?;
         let name = text(&line[signature.name.clone()]);
+        if self.faulty.contains(&name) {
+            self.define_results(line, rest);
+            return Ok(());
+        }
         let function = self.builder.find_function(&name).ok_or_else(|| {
             let fault = Fault::new(Part::Operation, format!("no function `{name}` stands before this call"));
             let names = self.builder.program().functions().iter().map(|function| function.name());
@@ -228,8 +245,20 @@ impl Reader<'_> {
         called.map_err(|fault| (signature.span(fault.part, significant.clone()), fault))
     }
 
+    /// Takes what a wrong call names as its results as written, so that one error causes no other error.
+    fn define_results(&mut self, line: &[u8], rest: Span) {
+        let arrow = line[rest.clone()].windows(2).position(|two| two == b"->");
+        let Some(start) = arrow.map(|at| rest.start + at + 2) else { return };
+        for (id, _) in limbs(line, trim(line, start..rest.end)).unwrap_or_default() {
+            self.define(Ok(id));
+        }
+    }
+
     fn read_repeat(&mut self, line: &[u8], significant: &Span, rest: Span) -> Result<(), (Span, Fault)> {
-        self.expect_outside("a repeat", significant)?;
+        if let Err(error) = self.expect_outside("a repeat", significant) {
+            self.function.iter_mut().for_each(|function| function.repeats += 1);
+            return Err(error);
+        }
         let span = if rest.is_empty() { significant.clone() } else { rest.clone() };
         let count = number(&line[rest]).map_err(str::to_owned);
         let count = count.and_then(|count| {
@@ -253,10 +282,15 @@ impl Reader<'_> {
         if !rest.is_empty() {
             return Err((rest, Fault::new(Part::Operation, "`end` has no operands")));
         }
+        if let Some(function) = self.function.as_mut().filter(|function| function.repeats > 0) {
+            function.repeats -= 1;
+            return Ok(());
+        }
         if let Some(OpenFunction { name, body, results, .. }) = self.function.take() {
-            let added = self.builder.add_function(name, body, &results);
+            let Err(fault) = self.builder.add_function(&*name, body, &results) else { return Ok(()) };
+            self.faulty.insert(name);
             // Errors of its lines may be the reason.
-            return if self.errors.is_empty() { added.map(drop).map_err(whole) } else { Ok(()) };
+            return if self.errors.is_empty() { Err(whole(fault)) } else { Ok(()) };
         }
         self.repeats.pop();
         match self.builder.end_repeat() {
