@@ -126,8 +126,9 @@ pub fn lint(program: &RingProgram) -> Vec<Finding> {
     let flat = &*program.flat();
     let mut lint = Lint { program: flat, findings: Vec::new(), seen: FxHashSet::default() };
     lint.forms();
-    lint.moduli();
-    lint.declared_moduli();
+    let of_inputs = residues_of_inputs(flat);
+    let at_end = lint.moduli(&of_inputs);
+    lint.declared_moduli(&of_inputs, &at_end);
     lint.unread(program);
     lint.findings.sort_by_key(|finding| finding.line);
     lint.findings
@@ -192,15 +193,10 @@ impl Lint<'_> {
         }
     }
 
-    /// Finds operands that are residues of another modulus than that of the line.
-    fn moduli(&mut self) {
-        let mut residues: Vec<Option<ModulusIndex>> = input_moduli(self.program)
-            .into_iter()
-            .map(|modulus| match modulus {
-                Some(InputModulus::Residues(m)) => Some(m),
-                Some(InputModulus::Words(_)) | None => None,
-            })
-            .collect();
+    /// Finds operands that are residues of another modulus than that of the line. Returns the moduli of which
+    /// the limbs hold residues at the end, as far as they are known.
+    fn moduli(&mut self, of_inputs: &[Option<ModulusIndex>]) -> Vec<Option<ModulusIndex>> {
+        let mut residues = of_inputs.to_vec();
         for (index, operation) in self.program.operations().iter().enumerate() {
             let (line, demand, [first, second]) =
                 (self.program.line(index), operation.demand(), operation.sources());
@@ -223,25 +219,29 @@ impl Lint<'_> {
                 Demand::Residues | Demand::Factors | Demand::Words => operation.modulus(),
             };
         }
+        residues
     }
 
-    /// Finds limbs of inputs that the manifest says to have another modulus than the lines that compute with
-    /// them.
-    fn declared_moduli(&mut self) {
-        let moduli = input_moduli(self.program);
-        for group in self.program.inputs() {
-            let limbs = group.limbs.iter().zip(group.moduli.iter().flatten());
-            let wrong = limbs.filter_map(|(&limb, &declared)| match moduli[limb.index()] {
-                Some(InputModulus::Residues(used)) if Some(used) != declared => Some((limb, declared, used)),
-                Some(InputModulus::Residues(_) | InputModulus::Words(_)) | None => None,
+    /// Finds limbs of inputs and outputs that the manifest says to have another modulus than the lines that
+    /// compute with them or compute them.
+    fn declared_moduli(&mut self, of_inputs: &[Option<ModulusIndex>], at_end: &[Option<ModulusIndex>]) {
+        let program = self.program;
+        for (groups, what, moduli, lines) in [
+            (program.inputs(), "input", of_inputs, "lines compute"),
+            (program.outputs(), "output", at_end, "lines compute it"),
+        ] {
+            let wrong = groups.iter().find_map(|Group { name, limbs, moduli: declared }| {
+                limbs.iter().zip(declared.iter().flatten()).find_map(|(&limb, &declared)| {
+                    let used = moduli[limb.index()].filter(|&used| Some(used) != declared)?;
+                    Some((name, program.limbs().id(limb), declared.map_or(0, ModulusIndex::get), used.get()))
+                })
             });
-            if let Some((limb, declared, used)) = wrong.into_iter().next() {
-                let (id, name) = (self.program.limbs().id(limb), &group.name);
-                let [declared, used] = [declared.map_or(0, ModulusIndex::get), used.get()];
+            if let Some((name, id, declared, used)) = wrong {
                 let message = format!(
-                    "the limb `{id}` of the input `{name}` is modulo m[{declared}] by the manifest, but lines compute modulo m[{used}]"
+                    "the limb `{id}` of the {what} `{name}` is modulo m[{declared}] by the manifest, but {lines} modulo m[{used}]"
                 );
-                self.report(None, Fault::new(Part::Operation, message).code(Code::Residues));
+                let fault = Fault::new(Part::Operation, message).code(Code::Residues);
+                self.findings.push(Finding { line: None, fault });
             }
         }
     }
@@ -288,6 +288,15 @@ impl Lint<'_> {
             }
         }
     }
+}
+
+/// For each limb of an input, the modulus of which it holds residues, if a line says so.
+fn residues_of_inputs(program: &RingProgram) -> Vec<Option<ModulusIndex>> {
+    let residues = |modulus| match modulus {
+        Some(InputModulus::Residues(m)) => Some(m),
+        Some(InputModulus::Words(_)) | None => None,
+    };
+    input_moduli(program).into_iter().map(residues).collect()
 }
 
 /// A form, and the line that shows it.

@@ -77,22 +77,31 @@ fn residues_of_another_modulus_are_found_except_where_any_word_may_stand() {
 
 #[test]
 fn moduli_of_the_manifest_are_those_of_the_lines() {
-    let found = |moduli: &str| {
+    let found = |inputs: &str, outputs: &str| {
         let manifest = format!(
-            r#"{{"ring_dimension": 512, "inputs": {{"x": [1, 2], "y": [3]}}, "outputs": {{"z": [4]}},
-                "moduli": {{"inputs": {moduli}}}}}"#
+            r#"{{"ring_dimension": 512, "inputs": {{"x": [1, 2], "y": [3]}}, "outputs": {{"z": [4, 6, 7]}},
+                "moduli": {{"inputs": {{"x": {inputs}, "y": [2]}}, "outputs": {{"z": {outputs}}}}}}}"#
         );
         let manifest = Manifest::parse("m.json", &manifest, Path::new("")).unwrap();
-        // Any word may stand in %3.
-        let lines = "sr_addp %4, %1, %2, m=1\nsr_mulps %5, %3, 2, m=1\nsr_addp %4, %4, %5, m=1\n";
+        // Any word may stand in %3, and zeros are of any modulus.
+        let lines = "sr_addp %4, %1, %2, m=1\nsr_mulps %5, %3, 2, m=1\nsr_addp %4, %4, %5, m=1\n\
+                     sr_addps %6, %1, 0, m=0\nsr_mulps %7, %1, 0, m=1\n";
         findings_of(lines, Interface::Manifest(&manifest))
     };
-    assert_eq!(found(r#"{"x": [1, 1], "y": [2]}"#), [""; 0]);
+    assert_eq!(found("[1, 1]", "[1, 1, 2]"), [""; 0]);
     for (moduli, id, declared) in [("[1, 2]", 2, 2), ("[0, 1]", 1, 0)] {
         assert_eq!(
-            found(&format!(r#"{{"x": {moduli}, "y": [2]}}"#)),
+            found(moduli, "[1, 1, 1]"),
             [format!(
                 "- F014: the limb `%{id}` of the input `x` is modulo m[{declared}] by the manifest, but lines compute modulo m[1]"
+            )]
+        );
+    }
+    for (moduli, id, declared) in [("[2, 0, 1]", 4, 2), ("[1, 0, 1]", 6, 0)] {
+        assert_eq!(
+            found("[1, 1]", moduli),
+            [format!(
+                "- F014: the limb `%{id}` of the output `z` is modulo m[{declared}] by the manifest, but lines compute it modulo m[1]"
             )]
         );
     }
