@@ -199,22 +199,11 @@ impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
         self.area.draw(&Text::new(text.to_owned(), round(at), style)).map_err(backend)
     }
 
-    /// Draws the title of a panel, smaller if it is longer than the panel. Returns the height that it takes.
-    pub(super) fn title(&self, title: &str, region: Rect) -> Result<f64, PlotError> {
-        if title.is_empty() {
-            return Ok(0.0);
-        }
-        let margin = self.pixels(12.0);
-        let font = self.bold(self.fitting(title, 15.0, region.width - 2.0 * margin)?);
-        self.text(title, (region.x + margin, region.y + self.pixels(21.0)), HPos::Left, font, INK)?;
-        Ok(self.pixels(23.0))
-    }
-
-    /// The size in points, at most `size`, at which a bold text is at most `width` pixels wide. Below
-    /// eight points it is wider.
-    pub(super) fn fitting(&self, text: &str, size: f64, width: f64) -> Result<f64, PlotError> {
+    /// The size in points, from `least` to `size`, at which a bold text is at most `width` pixels wide. It is
+    /// wider if it is too long for the least size.
+    pub(super) fn fitting(&self, text: &str, size: f64, least: f64, width: f64) -> Result<f64, PlotError> {
         let (full, _) = self.size(text, &self.bold(size))?;
-        Ok((size * (width / full).min(1.0)).max(8.0))
+        Ok((size * (width / full).min(1.0)).max(least))
     }
 
     /// Draws a text that reads upwards, centred at `at`.
@@ -292,23 +281,43 @@ impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
         Ok((width.into(), height.into()))
     }
 
-    /// Breaks a text at its spaces into lines of at most `width` pixels; longer words stay whole.
+    /// Breaks a text into lines of at most `width` pixels: at its spaces, and within words that are longer
+    /// than a line.
     pub(super) fn lines(
         &self,
         text: &str,
         font: &FontDesc<'static>,
         width: f64,
     ) -> Result<Vec<String>, PlotError> {
-        let mut lines = vec![String::new()];
+        let mut lines = Vec::new();
+        let mut line = String::new();
         for word in text.split(' ') {
-            let last = lines.last_mut().filter(|line| !line.is_empty());
-            let longer = last.as_ref().map_or_else(|| word.to_owned(), |line| format!("{line} {word}"));
-            match last {
-                Some(_) if self.size(&longer, font)?.0 > width => lines.push(word.to_owned()),
-                _ => *lines.last_mut().expect("there is a line from the start") = longer,
+            let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
+            if self.size(&longer, font)?.0 <= width {
+                line = longer;
+                continue;
             }
+            lines.extend(Some(line).filter(|line| !line.is_empty()));
+            let mut rest = word;
+            while self.size(rest, font)?.0 > width {
+                let end = self.start(rest, font, width);
+                if end == rest.len() {
+                    break;
+                }
+                lines.push(rest[..end].to_owned());
+                rest = &rest[end..];
+            }
+            line = rest.to_owned();
         }
+        lines.push(line);
         Ok(lines)
+    }
+
+    /// The length in bytes of the start of a text that has room in `width` pixels: at least one character.
+    fn start(&self, text: &str, font: &FontDesc<'static>, width: f64) -> usize {
+        let ends: Vec<usize> = text.char_indices().map(|(at, letter)| at + letter.len_utf8()).collect();
+        let fits = |end: &usize| self.size(&text[..*end], font).is_ok_and(|(start, _)| start <= width);
+        ends.get(ends.partition_point(fits).max(1) - 1).copied().unwrap_or(0)
     }
 
     pub(super) fn marker(

@@ -33,6 +33,83 @@ pub(super) struct Texts<'a> {
     pub(super) series: Vec<&'a str>,
 }
 
+/// The title of a panel: smaller if it is longer than the panel, and in lines if it is much longer.
+pub(super) struct Title {
+    lines: Vec<String>,
+    /// The size of its letters, in points.
+    size: f64,
+    /// The height that it takes, and that of all lines but the first, in pixels.
+    height: f64,
+    further: f64,
+}
+
+/// The size of a title, and that of one with several lines, in points.
+const TITLE: f64 = 15.0;
+const LEAST_TITLE: f64 = 10.0;
+/// The distance between the lines of a title, in points.
+const TITLE_LINE: f64 = 14.0;
+
+impl Title {
+    /// The title of a panel of this width in pixels.
+    pub(super) fn new<DB: DrawingBackend>(
+        canvas: &Canvas<'_, DB>,
+        title: &str,
+        width: f64,
+    ) -> Result<Self, PlotError> {
+        let (lines, size) = title_lines(canvas, title, TITLE, width - canvas.pixels(2.0 * MARGIN))?;
+        let further = further(canvas, &lines);
+        let height = if lines.is_empty() { 0.0 } else { canvas.pixels(23.0) + further };
+        Ok(Self { lines, size, height, further })
+    }
+
+    /// The height that it takes, in pixels.
+    pub(super) fn height(&self) -> f64 {
+        self.height
+    }
+
+    /// The height of all lines but the first.
+    pub(super) fn further(&self) -> f64 {
+        self.further
+    }
+
+    /// Draws it at the top of its panel.
+    pub(super) fn draw<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<'_, DB>,
+        region: Rect,
+    ) -> Result<(), PlotError> {
+        for (row, line) in self.lines.iter().enumerate() {
+            let y = region.y + canvas.pixels(MARGIN + 9.0) + canvas.pixels(TITLE_LINE * row as f64);
+            let at = (region.x + canvas.pixels(MARGIN), y);
+            canvas.text(line, at, HPos::Left, canvas.bold(self.size), INK)?;
+        }
+        Ok(())
+    }
+}
+
+/// The lines of a bold title that has `width` pixels, none if it is empty, and the size of its letters, at
+/// most `size`.
+pub(super) fn title_lines<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    title: &str,
+    size: f64,
+    width: f64,
+) -> Result<(Vec<String>, f64), PlotError> {
+    if title.is_empty() {
+        return Ok((Vec::new(), size));
+    }
+    let size = canvas.fitting(title, size, LEAST_TITLE, width)?;
+    let is_one = size > LEAST_TITLE;
+    let lines =
+        if is_one { vec![title.to_owned()] } else { canvas.lines(title, &canvas.bold(size), width)? };
+    Ok((lines, size))
+}
+
+/// The height of all lines of a title but the first, in pixels.
+pub(super) fn further<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, lines: &[String]) -> f64 {
+    canvas.pixels(TITLE_LINE * lines.len().saturating_sub(1) as f64)
+}
+
 /// Size of labels, in points.
 const LABEL: f64 = 12.5;
 /// Distance between the lines of labels below an axis, in points.
@@ -50,11 +127,9 @@ pub(super) fn around<DB: DrawingBackend>(
     let p = |points: f64| canvas.pixels(points);
     let left = region.x + p(MARGIN);
     let right = region.x + region.width - p(MARGIN);
-    let mut top = region.y + p(MARGIN) + p(9.0);
-    if !texts.title.is_empty() {
-        canvas.text(texts.title, (left, top), HPos::Left, canvas.bold(15.0), INK)?;
-        top += p(14.0);
-    }
+    let title = Title::new(canvas, texts.title, region.width)?;
+    title.draw(canvas, region)?;
+    let mut top = region.y + p(MARGIN) + p(9.0) + (title.height() - p(9.0)).max(0.0);
     if !texts.series.is_empty() {
         top = legend(canvas, (left, top + p(8.0)), right, texts, swatch)?;
     }

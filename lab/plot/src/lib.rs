@@ -56,7 +56,7 @@ use frame::Notes;
 use labels::Rect;
 use plotters::coord::Shift;
 use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend, WHITE};
-use print::{Look, Place};
+use print::Look;
 use thiserror::Error;
 
 /// A scatter chart of designs.
@@ -222,14 +222,18 @@ impl Figure {
         let canvas = Canvas::new(&area, SVG);
         let mut height = self.panel.1;
         for panel in &self.panels {
-            let Panel::Scatter(chart) = panel else { continue };
-            let needed = match look.place {
-                Place::Beside => legend::height(&canvas, chart, self.panel.0.into())?,
-                Place::Below => {
-                    f64::from(self.panel.1)
-                        + legend::height_below(&canvas, chart, canvas.pixels(self.panel.0.into()))?
-                }
-                Place::Inside | Place::Nowhere => continue,
+            // Further lines of a title make a panel higher, and take nothing from its plot.
+            let titled = |title: &str| -> Result<f64, PlotError> {
+                let lines = frame::Title::new(&canvas, title, canvas.pixels(self.panel.0.into()))?;
+                Ok(f64::from(self.panel.1) + lines.further() / canvas.pixels(1.0))
+            };
+            let needed = match panel {
+                Panel::Scatter(chart) => scatter::height(&canvas, chart, self.panel, look)?,
+                Panel::Bars(Bars { title, .. })
+                | Panel::Lines(Lines { title, .. })
+                | Panel::Heat(Heat { title, .. })
+                | Panel::Parallel(Parallel { title, .. })
+                | Panel::Tornado(Tornado { title, .. }) => titled(title)?,
             };
             height = height.max(needed.ceil() as u32);
         }

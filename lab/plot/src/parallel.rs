@@ -3,7 +3,7 @@
 use super::PlotError;
 use super::axis::Axis;
 use super::canvas::{Canvas, FRONT, INK, MUTED, Pixel};
-use super::frame::Notes;
+use super::frame::{Notes, Title};
 use super::labels::Rect;
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
@@ -132,7 +132,9 @@ pub(super) fn draw<DB: DrawingBackend>(
         )
         .collect();
 
-    let mut top = region.y + canvas.title(&chart.title, region)? + p(21.0);
+    let title = Title::new(canvas, &chart.title, region.width)?;
+    title.draw(canvas, region)?;
+    let mut top = region.y + title.height() + p(21.0);
     if chart.lines.iter().any(|line| line.highlighted) {
         let x = region.x + p(12.0);
         let (first, last) = (x, x + p(48.0));

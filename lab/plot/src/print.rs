@@ -149,6 +149,8 @@ pub(super) struct Sizes {
     /// The room for the labels of each axis.
     pub(super) x_labels: f64,
     pub(super) y_labels: f64,
+    /// The size of the title's letters, at most.
+    pub(super) title: f64,
     /// The radius of a marker, and that of one among very many.
     pub(super) radius: f64,
     pub(super) crowd: f64,
@@ -187,13 +189,22 @@ const SCREEN: Sizes = Sizes {
     margin: 12.0,
     x_labels: 48.0,
     y_labels: 58.0,
+    title: 17.0,
     radius: 4.2,
     crowd: 2.8,
     star: 4.8,
     arranged: false,
 };
-const PAPER: Sizes =
-    Sizes { margin: 5.0, x_labels: 36.0, y_labels: 48.0, radius: 2.8, crowd: 1.9, star: 3.2, arranged: true };
+const PAPER: Sizes = Sizes {
+    margin: 5.0,
+    x_labels: 36.0,
+    y_labels: 48.0,
+    title: 15.0,
+    radius: 2.8,
+    crowd: 1.9,
+    star: 3.2,
+    arranged: true,
+};
 
 /// The size of labels at axes, in points of the layout. Backends write a share of a font's size.
 const LABEL: f64 = 12.5 * FONT_SHARE;

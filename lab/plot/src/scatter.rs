@@ -2,9 +2,10 @@
 
 use super::axis::Axis;
 use super::canvas::{Canvas, EDGE, FINE_GRID, FRONT, GRID, INK, MARKERS, MUTED, Pixel, STAR, Shape, backend};
+use super::frame;
 use super::labels::{Page, Placement, Rect, Wish};
 use super::legend::{self, star};
-use super::print::{Look, Place};
+use super::print::{Look, Place, Sizes};
 use super::{Chart, MAX_SERIES, PlotError, Point};
 use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
@@ -60,18 +61,11 @@ pub(super) fn draw<DB: DrawingBackend>(
         }
         Place::Inside | Place::Nowhere => area.split_horizontally(width),
     };
-    let mut plot = ChartBuilder::on(&plot_area);
-    if !chart.title.is_empty() {
-        let (width, _) = plot_area.dim_in_pixel();
-        let size = match sizes.arranged {
-            true => {
-                canvas.fitting(&chart.title, 15.0, f64::from(width) - canvas.pixels(2.0 * sizes.margin))?
-            }
-            false => 17.0,
-        };
-        plot.caption(&chart.title, canvas.bold(size).color(&INK));
-    }
-    let mut plot = plot
+    let (lines, size) = title(canvas, chart, plot_area.dim_in_pixel().0.into(), sizes)?;
+    let plot_area = lines.iter().try_fold(plot_area, |rest, line| {
+        rest.titled(line, canvas.bold(size).color(&INK)).map_err(backend)
+    })?;
+    let mut plot = ChartBuilder::on(&plot_area)
         .margin(px(sizes.margin))
         .x_label_area_size(px(sizes.x_labels))
         .y_label_area_size(px(sizes.y_labels))
@@ -254,6 +248,39 @@ pub(super) fn draw<DB: DrawingBackend>(
         Place::Inside | Place::Nowhere => {}
     }
     Ok(unnamed)
+}
+
+/// The lines of the title over a plot of this width in pixels, and the size of their letters.
+fn title<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    chart: &Chart,
+    width: f64,
+    sizes: &Sizes,
+) -> Result<(Vec<String>, f64), PlotError> {
+    frame::title_lines(canvas, &chart.title, sizes.title, width - canvas.pixels(2.0 * sizes.margin))
+}
+
+/// The height in points of a chart in a panel of this width and usual height, in points: it has room for the
+/// legend, and for all lines of the title.
+pub(super) fn height<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    chart: &Chart,
+    panel: (u32, u32),
+    look: Look,
+) -> Result<f64, PlotError> {
+    let [width, usual] = [panel.0, panel.1].map(f64::from);
+    let below = if look.place == Place::Below {
+        legend::height_below(canvas, chart, canvas.pixels(width))?
+    } else {
+        0.0
+    };
+    let (beside, legend) = if look.place == Place::Beside {
+        (legend::WIDTH, legend::height(canvas, chart, width)?)
+    } else {
+        (0.0, 0.0)
+    };
+    let (lines, _) = title(canvas, chart, canvas.pixels(width - beside), look.sizes)?;
+    Ok((usual + below).max(legend) + frame::further(canvas, &lines) / canvas.pixels(1.0))
 }
 
 /// Names of designs.

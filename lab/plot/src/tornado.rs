@@ -3,7 +3,7 @@
 use super::PlotError;
 use super::axis::ratios;
 use super::canvas::{Canvas, GRID, INK};
-use super::frame::Notes;
+use super::frame::{Notes, Title};
 use super::labels::Rect;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
@@ -54,7 +54,9 @@ pub(super) fn draw<DB: DrawingBackend>(
         labels = labels.max(width(&bar.label)?);
         ends = ends.max(width(&bar.low.1)?).max(width(&bar.high.1)?);
     }
-    let head = canvas.title(&chart.title, region)? + p(17.0);
+    let title = Title::new(canvas, &chart.title, region.width)?;
+    title.draw(canvas, region)?;
+    let head = title.height() + p(17.0);
     let notes = Notes::new(canvas, region, &chart.notes)?;
     let plot = Rect {
         x: region.x + p(24.0) + labels + ends,

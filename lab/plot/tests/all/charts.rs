@@ -1,8 +1,9 @@
 //! Whole charts.
 
+use crate::texts::{Text, texts};
 use plot::{
-    Chart, Figure, Format, Legend, Limit, Panel, Parallel, ParallelAxis, ParallelLine, PlotError, Point,
-    Print, Series, Tornado, TornadoBar,
+    Bar, Bars, Chart, Figure, Format, Heat, Legend, Limit, Line, Lines, Panel, Parallel, ParallelAxis,
+    ParallelLine, PlotError, Point, Print, Series, Tornado, TornadoBar,
 };
 
 /// The size of a chart, and the pixels of a picture for each unit of it.
@@ -220,4 +221,66 @@ fn the_basis_is_below_all_panels() {
     }
     let plain = Figure::from(chart()).png().unwrap();
     assert_ne!(plain, Figure { basis: "technology x".into(), ..Figure::from(chart()) }.png().unwrap());
+}
+
+/// One panel of each form.
+fn panels() -> [Panel; 6] {
+    let bar = TornadoBar { label: "banks".into(), low: (0.5, "64".into()), high: (4.0, "32".into()) };
+    let axis = |label: &str| ParallelAxis { label: label.into(), categories: Vec::new() };
+    let line = |values: [f64; 2]| ParallelLine { values: values.into(), ..ParallelLine::default() };
+    [
+        Panel::Scatter(chart()),
+        Panel::Bars(Bars {
+            categories: vec!["a".into()],
+            series: vec![Bar { values: vec![Some(1.0)], ..Bar::default() }],
+            ..Bars::default()
+        }),
+        Panel::Lines(Lines {
+            series: vec![Line { label: String::new(), points: vec![(1.0, 2.0), (2.0, 3.0)] }],
+            ..Lines::default()
+        }),
+        Panel::Heat(Heat {
+            columns: vec!["1".into()],
+            rows: vec!["2".into()],
+            values: vec![3.0],
+            ..Heat::default()
+        }),
+        Panel::Parallel(Parallel {
+            axes: vec![axis("a"), axis("b")],
+            lines: vec![line([0.0, 5.0]), line([1.0, 9.0])],
+            ..Parallel::default()
+        }),
+        Panel::Tornado(Tornado { bars: vec![bar], ..Tornado::default() }),
+    ]
+}
+
+/// A title of any length is smaller or has lines, and takes no room from the plot.
+#[test]
+fn all_of_a_title_is_in_the_figure() {
+    let words = |count: usize| (0..count).map(|i| format!("word{i}")).collect::<Vec<_>>().join(" ");
+    for panel in panels() {
+        for title in [words(3), words(16), words(60), "x".repeat(300)] {
+            let mut panel = panel.clone();
+            match &mut panel {
+                Panel::Scatter(chart) => chart.title = title.clone(),
+                Panel::Bars(chart) => chart.title = title.clone(),
+                Panel::Lines(chart) => chart.title = title.clone(),
+                Panel::Heat(chart) => chart.title = title.clone(),
+                Panel::Parallel(chart) => chart.title = title.clone(),
+                Panel::Tornado(chart) => chart.title = title.clone(),
+            }
+            let figure = Figure { columns: 1, panel: (600, 400), panels: vec![panel], basis: String::new() };
+            let paper = Print { width_pt: 241.0, font_pt: 8.0 };
+            let paper = paper.draw(&figure, Legend::Outside, Format::Svg).unwrap().content;
+            for svg in [figure.svg().unwrap(), String::from_utf8(paper).unwrap()] {
+                let (size, texts) = texts(&svg);
+                let bold: Vec<&Text> = texts.iter().filter(|text| text.is_bold).collect();
+                let written: String = bold.iter().flat_map(|text| text.text.split_whitespace()).collect();
+                assert!(written.contains(&title.replace(' ', "")), "{title}: {written}");
+                assert!(bold.iter().all(|text| text.is_in(size)), "{title}: {bold:?} of {size:?}");
+                let lines = bold.windows(2).filter(|pair| pair[0].is_over(pair[1]));
+                assert_eq!(lines.count(), 0, "{title}: {bold:?}");
+            }
+        }
+    }
 }

@@ -4,3 +4,4 @@ mod bars;
 mod charts;
 mod pareto;
 mod print;
+mod texts;
