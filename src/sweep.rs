@@ -241,14 +241,16 @@ pub(crate) fn write_results(folders: &[&Path], out: &Path) -> Result<(), Failure
 fn status(results: &Results) -> String {
     let points = counted(results.points(), "point", "points");
     // A search chooses its designs one after the other: those to come have no number yet.
-    let text = match results.manifest.explored {
-        true => format!("{}: an exploration, {points} so far\n", results.manifest.name),
-        false => format!("{}: {points}\n", results.manifest.name),
+    let explored = results.manifest.explored.is_some();
+    let text = if explored {
+        format!("{}: an exploration, {points} so far\n", results.manifest.name)
+    } else {
+        format!("{}: {points}\n", results.manifest.name)
     };
     let failed = results.failed();
     let counts = [("ok", results.recorded().count() - failed), ("failed", failed)];
     let missing = ("missing", results.missing());
-    let missing = Some(missing).filter(|_| !results.manifest.explored);
+    let missing = Some(missing).filter(|_| !explored);
     let lines = counts.into_iter().chain(missing).map(|(name, count)| format!("  {name:<8} {count}\n"));
     text + &lines.collect::<String>()
 }
@@ -261,9 +263,9 @@ impl From<JournalError> for Failure {
             JournalError::Line { .. } | JournalError::Disagree { .. } => {
                 Some("delete that line; its point runs again")
             }
-            JournalError::Occupied { .. } | JournalError::OtherKind { .. } => {
-                Some("choose another folder with --out")
-            }
+            JournalError::Occupied { .. }
+            | JournalError::OtherKind { .. }
+            | JournalError::OtherSpace { .. } => Some("choose another folder with --out"),
             JournalError::OtherModel { .. } => Some(
                 "choose another folder with --out; `rpu sweep verify` compares its results with this rpu's",
             ),

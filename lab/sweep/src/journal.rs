@@ -137,6 +137,14 @@ pub enum JournalError {
         /// Whether the folder holds an exploration.
         explored: bool,
     },
+    /// A folder with an exploration of another space.
+    #[error("{} holds the exploration `{name}` of another space", diagnostic::path(folder))]
+    OtherSpace {
+        /// The folder.
+        folder: PathBuf,
+        /// The name of its exploration.
+        name: String,
+    },
     /// The caller asked to stop. All results so far are in the journal.
     #[error("stopped")]
     Stopped,
@@ -213,10 +221,10 @@ impl Journal {
         file.set_len(length).map_err(io_error(&path))?;
         let is_new = check_folder(folder, manifest)?;
 
-        let (mut known, mut costs) = (HashMap::new(), manifest.explored.then(HashMap::new));
+        let (mut known, mut costs) = (HashMap::new(), manifest.explored.map(|_| HashMap::new()));
         for_each_record(&journal_paths(folder)?, &mut |entry| {
             // The points of an exploration are those with a record.
-            let other = entry.model.filter(|&model| manifest.explored && model != MODEL_VERSION);
+            let other = entry.model.filter(|&model| manifest.explored.is_some() && model != MODEL_VERSION);
             if let Some(model) = other {
                 let (folder, name) = (folder.to_owned(), manifest.name.clone());
                 return Err(JournalError::OtherModel { folder, name, model });
@@ -345,8 +353,9 @@ fn check_folder(folder: &Path, manifest: &Manifest) -> Result<bool, JournalError
             let name = read_head(&path)?;
             let present: Manifest = read_json(&path)?;
             let folder = folder.to_owned();
-            if name == manifest.name && present.explored != manifest.explored {
-                return Err(JournalError::OtherKind { folder, name, explored: present.explored });
+            let explored = present.explored.is_some();
+            if name == manifest.name && explored != manifest.explored.is_some() {
+                return Err(JournalError::OtherKind { folder, name, explored });
             }
             let is_other = name != manifest.name;
             if is_other || !has_points_of(&present, manifest) {
@@ -354,6 +363,9 @@ fn check_folder(folder: &Path, manifest: &Manifest) -> Result<bool, JournalError
                 let model = model_of(&folder).filter(|&model| !is_other && model != MODEL_VERSION);
                 if let Some(model) = model {
                     return Err(JournalError::OtherModel { folder, name, model });
+                }
+                if explored && !is_other {
+                    return Err(JournalError::OtherSpace { folder, name });
                 }
                 return Err(JournalError::Occupied { folder, name, wanted: manifest.name.clone() });
             }
@@ -371,11 +383,12 @@ fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError
     file.finish().map_err(io_error(&path))
 }
 
-/// Whether the sweep of a folder has a point of another, or an exploration its columns: a definition that
-/// changed keeps the results of the points that it keeps. The results of a sweep without any would be lost.
+/// Whether the sweep of a folder has a point of another: a definition that changed keeps the results of the
+/// points that it keeps. The results of a sweep without any would be lost. An exploration shows every record of
+/// its folder, so its space stays the same.
 fn has_points_of(present: &Manifest, manifest: &Manifest) -> bool {
-    if manifest.explored {
-        return present.columns == manifest.columns;
+    if manifest.explored.is_some() {
+        return present.explored == manifest.explored;
     }
     let known: HashSet<&PointKey> = present.points.keys().iter().collect();
     known.is_empty() || manifest.points.keys().iter().any(|key| known.contains(key))

@@ -36,9 +36,9 @@ pub struct Manifest {
     pub varying: Vec<String>,
     /// Published results for comparison.
     pub references: Vec<Reference>,
-    /// Whether it is an exploration: its points are those with a record, and `points` is empty.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub explored: bool,
+    /// Of an exploration, the key of its space: its points are those with a record, and `points` is empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explored: Option<PointKey>,
     /// The objectives and constraints of an exploration; the fronts of other sweeps are those of time and
     /// area.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,16 +106,17 @@ impl Manifest {
     /// Whether `other` has the same points and the same presentation; the file and its comments do
     /// not count.
     pub fn is_same_sweep(&self, other: &Self) -> bool {
-        self.is_presented_as(other) && self.points == other.points
+        self.is_presented_as(other) && self.explored == other.explored && self.points == other.points
     }
 
-    /// Whether `other` has the same presentation.
+    /// Whether `other` has the same presentation. Keys depend on the version of the models, so they do not count.
     pub(super) fn is_presented_as(&self, other: &Self) -> bool {
         let Self { schema, name, title, columns, varying, references, explored, goals, source: _, points: _ } =
             self;
         (schema, name, title, columns, varying)
             == (&other.schema, &other.name, &other.title, &other.columns, &other.varying)
-            && (references, explored, goals) == (&other.references, &other.explored, &other.goals)
+            && (references, goals) == (&other.references, &other.goals)
+            && explored.is_some() == other.explored.is_some()
     }
 }
 
@@ -193,7 +194,7 @@ mod tests {
             columns: names.clone(),
             varying: names,
             references: Vec::new(),
-            explored: false,
+            explored: None,
             goals: None,
             source: Source { file: "test.toml".into(), ..Source::default() },
             points: [(PointKey::of(&settings), settings)].into_iter().collect(),
@@ -261,7 +262,7 @@ mod tests {
             Manifest { columns: Vec::new(), ..one.clone() },
             Manifest { varying: Vec::new(), ..one.clone() },
             Manifest { references: vec![reference(json!({ "label": "a" })).unwrap()], ..one.clone() },
-            Manifest { explored: true, ..one.clone() },
+            Manifest { explored: Some(one.points.key(0)), ..one.clone() },
             Manifest { goals: Some(Goals::of_sweep(Measure::TimeUs)), ..one.clone() },
         ] {
             assert!(!one.is_presented_as(&other) && !one.is_same_sweep(&other), "{other:?}");

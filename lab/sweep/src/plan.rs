@@ -156,7 +156,7 @@ pub(super) fn manifest(definition: &Definition, title: String, points: Points) -
         columns: task_columns.chain(machine_columns).collect(),
         varying: varying.clone(),
         references: definition.references.clone(),
-        explored: false,
+        explored: None,
         goals: None,
         source: definition.source(),
         points,

@@ -195,7 +195,7 @@ impl Planned {
             file: manifest.source.file.clone(),
             key: manifest.points.key(index),
         };
-        if manifest.explored {
+        if manifest.explored.is_some() {
             let space = Space::new(&definition)?;
             let design = |&index: &usize| {
                 let design = space.find(&manifest.points.settings(index)).ok_or_else(|| changed(index))?;
@@ -256,14 +256,14 @@ impl Planned {
 pub fn check_presentation(folder: &Path) -> Result<(), JournalError> {
     let manifest = journal::read_manifest(folder)?;
     let Ok(definition) = Definition::from_source(&manifest.source) else { return Ok(()) };
-    let defined = if manifest.explored {
+    let defined = if manifest.explored.is_some() {
         Space::new(&definition).map(|space| space.manifest())
     } else {
         Plan::new(&definition).map(|plan| plan.manifest)
     };
     let Ok(defined) = defined else { return Ok(()) };
     let is_same = defined.is_presented_as(&manifest)
-        && (manifest.explored || defined.points.have_settings_of(&manifest.points));
+        && (manifest.explored.is_some() || defined.points.have_settings_of(&manifest.points));
     if is_same {
         return Ok(());
     }

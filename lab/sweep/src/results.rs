@@ -201,7 +201,7 @@ impl Results {
         let (mut all_checked, mut explored) = (true, Vec::new());
         let mut first: Option<(usize, u32)> = None;
         journal::for_each_record(&journals.paths, &mut |entry| {
-            if let Some(model) = entry.model.filter(|_| manifest.explored) {
+            if let Some(model) = entry.model.filter(|_| manifest.explored.is_some()) {
                 let (journal, expected) = *first.get_or_insert((entry.journal, model));
                 if model != expected {
                     let [path, first] =
@@ -210,13 +210,13 @@ impl Results {
                 }
             }
             all_checked &= entry.checked.unwrap_or(true);
-            if manifest.explored && best.numbers.get(&entry.key).is_none() {
+            if manifest.explored.is_some() && best.numbers.get(&entry.key).is_none() {
                 explored.push((entry.key, settings(entry.line)?));
             }
             best.add(&entry, &journals)
         })?;
         let Best { numbers: Numbers { others, .. }, mut found, mut costs, .. } = best;
-        if manifest.explored {
+        if manifest.explored.is_some() {
             manifest.points = manifest.explored_points(explored.into_iter());
             // Records came in any order.
             let order: Vec<usize> = manifest.points.keys().iter().map(|key| others[key] as usize).collect();
@@ -225,7 +225,7 @@ impl Results {
         }
         let mut others: Vec<(PointKey, u32)> = others.into_iter().collect();
         others.sort_unstable();
-        let of_no_point = others.into_iter().filter(|_| !manifest.explored);
+        let of_no_point = others.into_iter().filter(|_| manifest.explored.is_none());
         let others = of_no_point.filter_map(|(_, number)| found[number as usize]).collect();
         found.truncate(manifest.points.len());
         Ok(Self { manifest, journals, found, costs, others, all_checked })
@@ -238,7 +238,7 @@ impl Results {
     /// Returns an error if a file cannot be read or written.
     pub fn save(&self, folder: &Path) -> Result<(), JournalError> {
         let mut manifest = self.manifest.clone();
-        if manifest.explored {
+        if manifest.explored.is_some() {
             manifest.points = super::points::Points::default();
         }
         let records = self.found.iter().flatten().chain(&self.others);

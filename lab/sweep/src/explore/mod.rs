@@ -31,6 +31,7 @@ pub use search::{Explored, explore};
 
 use super::definition::Definition;
 use super::front::{Exploration, Goals};
+use super::key::PointKey;
 use super::manifest::Manifest;
 use super::measure::{Costs, Measure};
 use super::parameter::{PARAMETERS, Setting, Settings};
@@ -39,6 +40,7 @@ use super::point::{Class, PlannedPoint, Source};
 use super::points::Points;
 use super::resolver::Resolver;
 use super::task::Task;
+use super::workload::TECHNOLOGY;
 use diagnostic::{Diagnostic, Diagnostics};
 use serde_json::Value;
 use sim::Area;
@@ -197,11 +199,25 @@ impl Space {
         let name = self.definition().name.clone();
         let title = first.map_or(name, |first| title(self.definition(), &first, &points, &self.goals));
         Manifest {
-            explored: true,
+            explored: Some(self.key()),
             goals: Some(self.goals.clone()),
             points: Points::default(),
             ..manifest(self.definition(), title, points)
         }
+    }
+
+    /// The key of the space: of the design of each alternative of each axis, with the first ones of the others.
+    /// Whatever determines a result is in one of them. Designs whose keys do not go together have their number.
+    fn key(&self) -> PointKey {
+        let mut keys = Vec::new();
+        for (axis, count) in self.axes().into_iter().enumerate() {
+            for alternative in 0..count {
+                let mut design = vec![0; self.axes().len()];
+                design[axis] = alternative;
+                keys.push(self.resolver.key(&design).unwrap_or_else(|_| PointKey::of(&design)));
+            }
+        }
+        PointKey::of_all(&keys)
     }
 
     fn definition(&self) -> &Definition {
@@ -250,9 +266,12 @@ fn goals(definition: &Definition, exploration: &Exploration) -> Result<Goals, Di
     Ok(Goals { objectives, constraints })
 }
 
-/// Checks that all designs have one task: a front of several would compare designs for different ones.
+/// Checks that all designs have one task and one technology: a front of several would compare designs for
+/// different ones.
 fn check_task(definition: &Definition) -> Result<(), Diagnostic> {
-    for key in PARAMETERS.iter().filter(|parameter| parameter.identifies).map(|parameter| parameter.name) {
+    let identifying = PARAMETERS.iter().filter(|parameter| parameter.identifies);
+    // Areas of two technologies are not comparable.
+    for key in identifying.map(|parameter| parameter.name).chain([TECHNOLOGY]) {
         let Some(first) = definition.varied().find(|setting| &*setting.key == key) else { continue };
         let mut values: Vec<String> = Vec::new();
         let own = |row: &[Setting]| row.iter().rfind(|setting| &*setting.key == key).map(Setting::text);
@@ -265,7 +284,8 @@ fn check_task(definition: &Definition) -> Result<(), Diagnostic> {
             }
         }
         if values.len() > 1 {
-            let message = format!("a space has one task, but `{key}` has the values {}", values.join(", "));
+            let one = if key == TECHNOLOGY { "technology" } else { "task" };
+            let message = format!("a space has one {one}, but `{key}` has the values {}", values.join(", "));
             let help = format!("set `{key}` for all designs, and use one `rpu explore` per value");
             return Err(definition.error(first.key_span.clone(), message, help));
         }
@@ -321,18 +341,21 @@ mod tests {
     /// A technology is a file, and not the value of a key.
     #[test]
     fn areas_are_those_of_the_points_in_any_technology() {
-        let space = space(
-            "n = 1024\n[grid]\ntechnology = ['gf12', 'gf12-built']\nhple.count = [64, 128]\n\
-             vdm.banks = [64, 128]\nvdm.size_mib = [4, 8]",
-        );
         let mut known = Vec::new();
-        for design in space.all() {
-            let machine = space.point(&design).unwrap().machine;
-            let expected = Area::of_run(&machine, &Usage { off_chip: false, key_bytes: 0, seeded: false });
-            let areas = space.areas(&design).unwrap();
-            assert_eq!(Measure::AreaMm2.of(&areas), expected.total(), "{design:?}");
-            assert_eq!(Measure::AreaRpuMm2.of(&areas), expected.rpu(), "{design:?}");
-            known.push(expected.total());
+        for technology in ["gf12", "gf12-built"] {
+            let space = space(&format!(
+                "n = 1024\n[grid]\ntechnology = ['{technology}']\nhple.count = [64, 128]\n\
+                 vdm.banks = [64, 128]\nvdm.size_mib = [4, 8]"
+            ));
+            for design in space.all() {
+                let machine = space.point(&design).unwrap().machine;
+                let usage = Usage { off_chip: false, key_bytes: 0, seeded: false };
+                let expected = Area::of_run(&machine, &usage);
+                let areas = space.areas(&design).unwrap();
+                assert_eq!(Measure::AreaMm2.of(&areas), expected.total(), "{design:?}");
+                assert_eq!(Measure::AreaRpuMm2.of(&areas), expected.rpu(), "{design:?}");
+                known.push(expected.total());
+            }
         }
         known.sort_by(f64::total_cmp);
         known.dedup();

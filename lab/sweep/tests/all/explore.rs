@@ -195,6 +195,37 @@ fn a_search_that_was_stopped_goes_on_as_if_it_had_not_been() {
     assert_eq!(fs::read_to_string(saved.path().join("journal.jsonl")).unwrap().lines().count(), both);
 }
 
+/// All records of a folder are designs of its space; goals may change.
+#[test]
+fn a_folder_has_designs_of_one_space() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "kernel = 'add'\nn = 512\n[grid]\nhple.count = [64, 128]\n";
+    run(folder.path(), text, Shard::WHOLE, 9, 0);
+    let open = |text: &str| {
+        let space = Space::new(&Definition::parse("space.toml", text).unwrap()).unwrap();
+        Journal::open(folder.path(), Shard::WHOLE, &space.manifest()).map(drop)
+    };
+    assert!(open(&format!("# the same\n{text}[explore]\nobjectives = ['energy_uj', 'area_mm2']\n")).is_ok());
+    for (from, to) in [
+        ("512", "1024"),
+        ("'add'", "'sub'"),
+        ("[64, 128]", "[64]"),
+        ("[64, 128]", "[64, 128, 256]"),
+        ("[grid]", "[grid]\nvdm.banks = [32, 64]"),
+        ("n = ", "seed = 1\nn = "),
+        ("n = ", "machine = 'rpu-128x128-paper'\nn = "),
+    ] {
+        let error = open(&text.replace(from, to)).unwrap_err().to_string();
+        assert!(error.ends_with("holds the exploration `space` of another space"), "{to}: {error}");
+    }
+    let shards = ["1/2", "2/2"].map(|shard| (tempfile::tempdir().unwrap(), shard.parse().unwrap()));
+    for ((folder, shard), n) in shards.iter().zip(["512", "1024"]) {
+        run(folder.path(), &text.replace("512", n), *shard, 2, 0);
+    }
+    let error = Results::merge(&[shards[0].0.path(), shards[1].0.path()]).unwrap_err().to_string();
+    assert!(error.contains("belongs to another definition of the sweep `space`"), "{error}");
+}
+
 /// The classical pair and the plan of Pease are one at this degree, and a search does not change either.
 #[test]
 fn designs_that_are_the_same_point_count_once() {

@@ -261,9 +261,11 @@ fn a_space_has_one_task() {
         ("towers", "n = 1024\n[[list]]\ntowers = 2\n[[list]]\nhple.count = 64"),
         ("stream", "n = 1024\n[zip]\nstream = [1, 8]\nhple.count = [64, 128]"),
         ("level", "kernel = 'hmult'\nset = 'ark'\nn = 2048\n[grid]\nlevel = [3, 4]"),
+        ("technology", "n = 1024\n[grid]\ntechnology = ['gf12', 'gf12-built']"),
     ] {
         let error = refused(text);
-        assert!(error.contains(&format!("a space has one task, but `{key}` has the values ")), "{error}");
+        let one = if key == "technology" { "technology" } else { "task" };
+        assert!(error.contains(&format!("a space has one {one}, but `{key}` has the values ")), "{error}");
     }
     // Plans, searches and dataflows are decisions; and a value that is the same in all rows is not a choice.
     for text in [

@@ -139,19 +139,21 @@ fn a_folder_holds_one_sweep() {
     let error = Journal::open(folder, Shard::WHOLE, &other.manifest).unwrap_err().to_string();
     assert!(error.ends_with("holds another sweep `test`, without a point of this one"), "{error}");
     assert_eq!(Results::merge(&[folder]).unwrap().manifest.name, "test");
-    let explored = lab_sweep::Manifest { explored: true, ..plan(SWEEP).manifest };
+    let keys = other.manifest.points.keys();
+    let explored = Manifest { explored: Some(keys[0]), ..plan(SWEEP).manifest };
     let error = Journal::open(folder, Shard::WHOLE, &explored).unwrap_err().to_string();
     assert!(error.ends_with("holds a sweep `test`"), "{error}");
-    let other = tempfile::tempdir().unwrap();
-    Journal::open(other.path(), Shard::WHOLE, &explored).unwrap();
-    let error = Journal::open(other.path(), Shard::WHOLE, &plan(SWEEP).manifest).unwrap_err().to_string();
+    let folder_of_other = tempfile::tempdir().unwrap();
+    Journal::open(folder_of_other.path(), Shard::WHOLE, &explored).unwrap();
+    let sweep_there = Journal::open(folder_of_other.path(), Shard::WHOLE, &plan(SWEEP).manifest);
+    let error = sweep_there.unwrap_err().to_string();
     assert!(error.ends_with("holds an exploration `test`"), "{error}");
-    // With the same columns, its designs are those of a changed exploration.
-    let changed = lab_sweep::Manifest { title: "another".into(), ..explored.clone() };
-    Journal::open(other.path(), Shard::WHOLE, &changed).unwrap();
-    let changed = lab_sweep::Manifest { columns: vec!["n".into()], ..explored };
-    let error = Journal::open(other.path(), Shard::WHOLE, &changed).unwrap_err().to_string();
-    assert!(error.ends_with("holds another sweep `test`, without a point of this one"), "{error}");
+    // All its records are designs of one space.
+    let changed = Manifest { title: "another".into(), ..explored.clone() };
+    Journal::open(folder_of_other.path(), Shard::WHOLE, &changed).unwrap();
+    let changed = Manifest { explored: Some(keys[1]), ..explored };
+    let error = Journal::open(folder_of_other.path(), Shard::WHOLE, &changed).unwrap_err().to_string();
+    assert!(error.ends_with("holds the exploration `test` of another space"), "{error}");
 }
 
 /// Waiting for a writer would never end.

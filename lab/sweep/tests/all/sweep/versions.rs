@@ -57,8 +57,9 @@ fn results_of_another_version_are_not_continued() {
 /// The points of an exploration are those with a record, whatever their keys are.
 #[test]
 fn an_exploration_has_results_of_one_version() {
-    let explored =
-        Manifest { explored: true, points: Vec::new().into_iter().collect(), ..plan(SWEEP).manifest };
+    let swept = plan(SWEEP).manifest;
+    let space = Some(swept.points.key(0));
+    let explored = Manifest { explored: space, points: Vec::new().into_iter().collect(), ..swept };
     let with = |model: u32| {
         let folder = tempfile::tempdir().unwrap();
         drop(Journal::open(folder.path(), Shard::WHOLE, &explored).unwrap());
