@@ -170,7 +170,8 @@ impl<'p> Best<'p> {
             return Ok(());
         };
         let line = journals.line(&present)?;
-        if (status, present.status) == (Status::Ok, Status::Ok) && line != entry.line {
+        let both_ran = (status, present.status) == (Status::Ok, Status::Ok);
+        if both_ran && line != entry.line && !have_one_result(&line, entry.line)? {
             let path = journals.paths[entry.journal].clone();
             return Err(JournalError::Disagree { path, line: entry.number, key: entry.key });
         }
@@ -274,9 +275,23 @@ impl Results {
     /// The result of a point as a line of a journal, without its end.
     ///
     /// # Errors
-    /// Returns an error if its journal cannot be read.
+    /// Returns an error if its journal cannot be read, or its record is invalid.
     pub fn line(&self, point: usize) -> Result<Option<String>, JournalError> {
-        self.found[point].as_ref().map(|found| self.journals.line(found)).transpose()
+        Ok(self.labelled(point)?.map(|(line, _)| line))
+    }
+
+    /// The line and the record of a point, with the settings of the sweep. Two definitions of a point may say
+    /// the same by others: one names a default, or calls the file of a program by another name.
+    fn labelled(&self, point: usize) -> Result<Option<(String, Record)>, JournalError> {
+        let Some(found) = &self.found[point] else { return Ok(None) };
+        let mut line = self.journals.line(found)?;
+        let mut record = record(&line)?;
+        let settings = self.manifest.points.settings(point);
+        if record.point != settings {
+            record.point = settings;
+            line = journal::line(&record)?.trim_end().to_owned();
+        }
+        Ok(Some((line, record)))
     }
 
     /// The lines of the points with a result, in the order of the sweep.
@@ -289,25 +304,14 @@ impl Results {
     /// # Errors
     /// Returns an error if its journal cannot be read, or its record is invalid.
     pub fn record(&self, point: usize) -> Result<Option<Record>, JournalError> {
-        self.line(point)?.map(|line| record(&line)).transpose()
+        Ok(self.labelled(point)?.map(|(_, record)| record))
     }
 
     /// The lines and records of those `points` that have a result, in their order.
     pub(super) fn read(&self, points: &[usize]) -> Result<Vec<(usize, String, Record)>, JournalError> {
         let read = |&point: &usize| {
-            let line = self.line(point).transpose()?;
-            Some(line.and_then(|line| {
-                let record = record(&line)?;
-                // Labels and titles follow from the settings in `sweep.json`.
-                if record.point != self.manifest.points.settings(point) {
-                    let reason = format!(
-                        "the record {} has other settings than its point in `sweep.json`",
-                        record.key
-                    );
-                    return Err(JournalError::Record { reason });
-                }
-                Ok((point, line, record))
-            }))
+            let found = self.labelled(point).transpose()?;
+            Some(found.map(|(line, record)| (point, line, record)))
         };
         points.par_iter().filter_map(read).collect()
     }
@@ -377,6 +381,12 @@ fn invalid_record(line: &str, error: &serde_json::Error) -> JournalError {
         format!("; version {model} of the models wrote it, and this rpu has version {MODEL_VERSION}")
     });
     JournalError::Record { reason: diagnostic::reason(&error.to_string()) + &versions }
+}
+
+/// Whether two records are the same but for their settings, of which two definitions may name others.
+fn have_one_result(one: &str, other: &str) -> Result<bool, JournalError> {
+    let (one, other) = (record(one)?, record(other)?);
+    Ok(Record { point: other.point.clone(), ..one } == other)
 }
 
 /// The settings of a record.

@@ -2,6 +2,7 @@
 
 use super::{SWEEP, VADD, adder, lines, plan, sweep, vadd};
 use codegen::{PlanChoice, Request};
+use lab_sweep::outputs::Outputs;
 use lab_sweep::{Journal, JournalError, Manifest, Results, Shard};
 use sim::Machine;
 use std::fs::{self, File};
@@ -154,6 +155,30 @@ fn a_folder_holds_one_sweep() {
     let changed = Manifest { explored: Some(keys[1]), ..explored };
     let error = Journal::open(folder_of_other.path(), Shard::WHOLE, &changed).unwrap_err().to_string();
     assert!(error.ends_with("holds the exploration `test` of another space"), "{error}");
+}
+
+/// Results of points do not depend on what definitions call their settings.
+#[test]
+fn a_default_that_a_definition_names_leaves_results_and_their_labels_valid() {
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let [short, long] = ["", "vdm.banks = [128, 64]\n"]
+        .map(|axis| plan(&format!("kernel = 'add'\nn = 512\n[grid]\nhple.count = [64, 128]\n{axis}")));
+    assert_eq!(sweep(first.path(), &short, Shard::WHOLE, false, &vadd), 2);
+    assert_eq!(sweep(first.path(), &long, Shard::WHOLE, false, &vadd), 2);
+    assert_eq!(sweep(second.path(), &long, Shard::WHOLE, false, &vadd), 4);
+    assert_eq!(lines(first.path()), lines(second.path()));
+    let both = Results::merge(&[first.path(), second.path()]).unwrap();
+    for results in [&both, &Results::merge(&[first.path()]).unwrap()] {
+        let folder = tempfile::tempdir().unwrap();
+        Outputs::new(results).write(folder.path()).unwrap();
+        let table = fs::read_to_string(folder.path().join("results.csv")).unwrap();
+        let banks = table.lines().skip(1).map(|line| line.split(',').nth(8).unwrap().to_owned());
+        assert_eq!(banks.collect::<Vec<_>>(), ["128", "64", "128", "64"], "{table}");
+    }
+    // And without it again.
+    assert_eq!(sweep(first.path(), &short, Shard::WHOLE, false, &vadd), 0);
+    let settings = Results::merge(&[first.path()]).unwrap().records().unwrap();
+    assert!(settings.iter().all(|record| !record.point.contains_key("vdm.banks")));
 }
 
 /// Waiting for a writer would never end.
