@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use lab_sweep::{Difference, PointKey, Replay, ReplayError, Replayed, Verdict, generate};
+use lab_sweep::{AGAIN, Difference, PointKey, Replay, ReplayError, Replayed, Verdict, generate};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -51,6 +51,7 @@ impl From<ReplayError> for Failure {
             ReplayError::Unknown { .. } => "`results.jsonl` has the key of each point",
             ReplayError::Ambiguous { .. } => "give more of the key",
             ReplayError::Changed { .. } => "run the sweep again in a new folder",
+            ReplayError::OtherFiles { .. } => AGAIN,
             ReplayError::Journal(_) | ReplayError::Config(_) | ReplayError::Output(_) => {
                 return match error {
                     ReplayError::Journal(error) => error.into(),

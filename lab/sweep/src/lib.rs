@@ -108,7 +108,7 @@ pub use point::PlannedPoint;
 pub use points::Points;
 pub use progress::Counts;
 pub use record::{Record, Status};
-pub use replay::{Difference, Replay, ReplayError, Replayed, Verdict, check_presentation};
+pub use replay::{AGAIN, Difference, Replay, ReplayError, Replayed, Verdict, check_presentation};
 pub use results::Results;
 pub use run::{Selection, run};
 pub use shard::{Shard, ShardError};

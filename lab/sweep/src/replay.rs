@@ -3,7 +3,7 @@
 use super::definition::Definition;
 use super::execute::{Generate, each};
 use super::explore::{Design, Designs, Space};
-use super::journal::{self, JournalError};
+use super::journal::{self, JournalError, model_of_line};
 use super::key::PointKey;
 use super::manifest::Manifest;
 use super::outputs::OutputError;
@@ -11,7 +11,8 @@ use super::parameter::Settings;
 use super::plan::Plan;
 use super::record::Record;
 use super::results::Results;
-use diagnostic::Diagnostics;
+use diagnostic::{Diagnostic, Diagnostics};
+use lab_run::model::MODEL_VERSION;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -48,6 +49,14 @@ pub enum ReplayError {
         prefix: String,
         /// Key and settings of each of these points, ordered by key.
         candidates: Vec<(PointKey, Settings)>,
+    },
+    /// A file that the definition names is another one than in the sweep.
+    #[error("`{file}` names files with another content than when the point {key} ran")]
+    OtherFiles {
+        /// The definition's file.
+        file: String,
+        /// The point's key.
+        key: PointKey,
     },
     /// The points of the sweep have changed since the folder was written.
     #[error("`{file}` no longer defines the point {key}")]
@@ -178,6 +187,10 @@ impl Replay {
     }
 }
 
+/// What is right if a file of a definition is another one, or not there.
+pub const AGAIN: &str = "the definition's files are found from the folder in which the sweep ran: go there, \
+                         and restore the files";
+
 /// A sweep's folder as the definition in its manifest gives it now.
 pub(super) enum Planned {
     /// A sweep.
@@ -189,6 +202,28 @@ pub(super) enum Planned {
 impl Planned {
     /// The points of a folder, of which some will be simulated again.
     pub(super) fn new(results: &Results, points: &[usize]) -> Result<Self, ReplayError> {
+        let is_of_this_version = |&index: &usize| -> Result<bool, JournalError> {
+            Ok(results.line(index)?.and_then(|line| model_of_line(&line)) == Some(MODEL_VERSION))
+        };
+        let planned = match Self::defined(results, points) {
+            // The definition was valid; only files that it names can be others.
+            Err(ReplayError::Config(errors)) if points.first().map_or(Ok(false), is_of_this_version)? => {
+                let elsewhere = |error| Diagnostic { help: Some(AGAIN.into()), ..error };
+                return Err(ReplayError::Config(errors.map(elsewhere)));
+            }
+            planned => planned?,
+        };
+        for index in points {
+            let key = results.manifest.points.key(*index);
+            // Another version of the models gives other keys, too.
+            if planned.key(*index) != key && is_of_this_version(index)? {
+                return Err(ReplayError::OtherFiles { file: results.manifest.source.file.clone(), key });
+            }
+        }
+        Ok(planned)
+    }
+
+    fn defined(results: &Results, points: &[usize]) -> Result<Self, ReplayError> {
         let manifest = &results.manifest;
         let definition = Definition::from_source(&manifest.source)?;
         let changed = |index: usize| ReplayError::Changed {

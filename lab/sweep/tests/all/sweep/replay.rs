@@ -1,8 +1,9 @@
 //! Replay of points, and of a sample of them.
 
-use super::{SWEEP, plan, sweep, vadd};
+use super::{SWEEP, VADD, plan, sweep, vadd};
 use lab_sweep::{
-    Definition, PointKey, Record, Replay, ReplayError, Results, Shard, Verdict, Verification, line, verify,
+    AGAIN, Definition, Plan, PointKey, Record, Replay, ReplayError, Results, Shard, Verdict, Verification,
+    line, verify,
 };
 use std::collections::BTreeSet;
 use std::fs;
@@ -99,6 +100,29 @@ fn a_definition_without_the_point_is_an_error() {
     let error = Replay::find(folder, &key.to_string()).map(drop).unwrap_err();
     assert!(matches!(error, ReplayError::Changed { .. }), "{error}");
     assert_eq!(error.to_string(), format!("`test.toml` no longer defines the point {key}"));
+}
+
+/// Names of files are relative to where the sweep ran. Those of another folder may be other files.
+#[test]
+fn other_files_than_those_of_the_sweep_are_no_difference_of_its_results() {
+    let (here, folder) = (tempdir().unwrap(), tempdir().unwrap());
+    let path = here.path().join("a.b512");
+    fs::write(&path, VADD).unwrap();
+    let name = here.path().join("s.toml").display().to_string();
+    let plan = Plan::new(&Definition::parse(&name, "program = 'a.b512'").unwrap()).unwrap();
+    sweep(folder.path(), &plan, Shard::WHOLE, false, &vadd);
+    let key = plan.manifest.points.key(0);
+    assert_eq!(verdict(folder.path(), key), Verdict::Same);
+    let replayed = || Replay::find(folder.path(), &key.to_string()).map(drop).unwrap_err();
+    fs::write(&path, VADD.replace("halt", "vload v9, a0, a\nhalt")).unwrap();
+    let error = replayed();
+    assert!(matches!(error, ReplayError::OtherFiles { .. }), "{error}");
+    let error = verify(folder.path(), None, 0, &vadd, &|_, _| ()).unwrap_err();
+    assert!(matches!(error, ReplayError::OtherFiles { .. }), "{error}");
+    fs::remove_file(&path).unwrap();
+    let ReplayError::Config(errors) = replayed() else { panic!("a file is missing") };
+    let helps: Vec<_> = errors.iter().map(|error| error.help.as_deref()).collect();
+    assert_eq!(helps, [Some(AGAIN)]);
 }
 
 #[test]
