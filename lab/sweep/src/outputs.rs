@@ -26,6 +26,7 @@ use sim::Clock;
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -54,6 +55,12 @@ pub enum OutputError {
 
 /// The files of all results.
 const TABLES: [&str; 2] = ["results.jsonl", "results.csv"];
+
+/// The page.
+const PAGE: &str = "report.html";
+
+/// What the name of a chart begins with.
+const CHART: &str = "pareto";
 
 /// The files of a folder that are not what its journals give.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -161,7 +168,8 @@ impl<'r> Outputs<'r> {
         self.write_charts(folder, &self.shown()?, checksums::read(folder))
     }
 
-    /// Writes charts, page, and the checksums of these and of other files.
+    /// Writes charts, page, and the checksums of these and of other files. Charts and pages of an earlier
+    /// definition, of other tasks, go unless somebody altered them.
     fn write_charts(
         &self,
         folder: &Path,
@@ -174,6 +182,14 @@ impl<'r> Outputs<'r> {
             let path = folder.join(name);
             files::write(&path, content).map_err(error(path))
         })?;
+        for (name, written) in checksums::read(folder) {
+            let is_old = is_drawn(&name) && contents.iter().all(|(new, _)| *new != name);
+            let path = folder.join(&name);
+            if is_old && checksums::of_file(&path) == Some(written) {
+                fs::remove_file(&path).map_err(error(path))?;
+            }
+        }
+        checksums.retain(|name, _| TABLES.contains(&&**name));
         checksums.extend(contents.iter().map(|(name, content)| (name.clone(), blake3::hash(content))));
         checksums::write(folder, &checksums).map_err(error(folder.join(checksums::FILE)))?;
         Ok(contents.into_iter().map(|(name, _)| name).collect())
@@ -266,12 +282,12 @@ impl<'r> Outputs<'r> {
             }
             let page = page(self.results, &sections).into_string();
             let page = printable(&page).into_owned();
-            contents.push(("report.html".to_owned(), page.into_bytes()));
+            contents.push((PAGE.to_owned(), page.into_bytes()));
         }
         let slugs = Workload::slugs(self.groups.iter().map(|group| &group.workload));
         for (slug, chart) in slugs.into_iter().zip(charts) {
             let Some((svg, png)) = chart else { continue };
-            let name = if self.groups.len() == 1 { "pareto".to_owned() } else { format!("pareto-{slug}") };
+            let name = if self.groups.len() == 1 { CHART.to_owned() } else { format!("{CHART}-{slug}") };
             contents.push((format!("{name}.svg"), svg.into_bytes()));
             contents.push((format!("{name}.png"), png));
         }
@@ -362,6 +378,11 @@ impl<'r> Outputs<'r> {
             front: group.front.iter().map(|&point| manifest.points.key(point)).collect(),
         }
     }
+}
+
+/// Whether a file of a sweep's folder has this name and is a chart or a page.
+fn is_drawn(name: &str) -> bool {
+    name == PAGE || name.starts_with(CHART) && !name.contains(['/', '\\'])
 }
 
 /// The table of a front: the settings in which points differ, the measures, and the clock if clocks differ.

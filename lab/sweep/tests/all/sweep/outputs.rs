@@ -180,6 +180,48 @@ fn what_another_version_drew_is_told_from_what_somebody_altered() {
     assert_eq!(differing(), ("pareto.svg".into(), "".into()));
 }
 
+/// Charts of tasks that the sweep no longer has would pass for its results.
+#[test]
+fn charts_of_an_earlier_definition_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let write = |degrees: &str, generate: super::Generator<'_>| {
+        let plan = plan(&format!("kernel = 'add'\n[grid]\nn = {degrees}\nhple.count = [64, 128]"));
+        sweep(folder, &plan, Shard::WHOLE, true, generate);
+        let results = Results::merge(&[folder]).unwrap();
+        Outputs::new(&results).write(folder).unwrap();
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut drawn: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+        drawn.retain(|name| name.ends_with(".svg") || name.ends_with(".png") || name.ends_with(".html"));
+        drawn.sort();
+        drawn.join(" ")
+    };
+    let [one, two] = ["512", "1024"].map(|n| format!("pareto-add-{n}-128.png pareto-add-{n}-128.svg"));
+    assert_eq!(write("[512, 1024]", &lab_sweep::generate), format!("{two} {one} report.html"));
+    let altered = folder.join("pareto-add-512-128.svg");
+    fs::write(&altered, "mine").unwrap();
+    assert_eq!(
+        write("[1024]", &lab_sweep::generate),
+        "pareto-add-512-128.svg pareto.png pareto.svg report.html"
+    );
+    fs::remove_file(altered).unwrap();
+    // Without a point that ran there is neither chart nor page. The name of another file is not a chart's.
+    let outside = folder.parent().unwrap().join(format!("{}.html", folder.file_name().unwrap().display()));
+    fs::write(&outside, "another").unwrap();
+    let mut sums = fs::read_to_string(folder.join("results.b3")).unwrap();
+    let name = outside.file_name().unwrap().display();
+    sums += &format!(
+        "{}  ../{name}\n{}  pareto/../../{name}\n",
+        blake3::hash(b"another"),
+        blake3::hash(b"another")
+    );
+    fs::write(folder.join("results.b3"), sums).unwrap();
+    fs::remove_file(folder.join("journal.jsonl")).unwrap();
+    assert_eq!(write("[1024]", &|_, _, _| Err("no".into())), "");
+    assert!(outside.exists());
+    fs::remove_file(outside).unwrap();
+}
+
 #[test]
 fn a_page_says_that_everything_was_checked_only_if_it_was() {
     let folder = tempfile::tempdir().unwrap();
