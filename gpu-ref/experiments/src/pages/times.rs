@@ -141,8 +141,7 @@ fn fastest_over<'t>(
 /// one over ours. More codes were measured on an H100. A cell is empty if the fastest of them has no time on
 /// the H200.
 pub(super) fn ratios() -> Result<String> {
-    let (own, public, beside) =
-        (own(OURS, false)?, public()?, lines::<Beside>("h100-beside.csv")?);
+    let (own, public, beside) = (own(OURS, false)?, public()?, lines::<Beside>("h100-beside.csv")?);
     let ratio = |bits: &str, length: &str, wanted: [&str; 5]| {
         let ours = own.iter().find(|time| time.code == ["best", bits, length] && time.setting == wanted);
         let theirs = public.iter().filter(|time| time.code[1] == bits && time.setting == wanted);
