@@ -7,7 +7,6 @@ import difflib
 import functools
 import json
 import math
-import operator
 import os
 import re
 import shutil
@@ -19,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union
 
-from . import _rpu
+from . import _arguments, _rpu
 from ._parameters import Parameters
 
 if TYPE_CHECKING:
@@ -32,38 +31,6 @@ Value = Union[int, float, bool, str]
 """The value of a machine key."""
 
 
-def _overrides(keys: Mapping[str, Value]) -> list[str]:
-    """Keys as the command line takes them."""
-    text = lambda value: str(value).lower() if isinstance(value, bool) else str(value)
-    return [f"{key}={text(value)}" for key, value in keys.items()]
-
-
-def _numbers(values: Any) -> list[float]:
-    """The numbers of an array, or of lists in lists, in the order of rows."""
-    values = values.tolist() if hasattr(values, "tolist") else values
-    if isinstance(values, (list, tuple)):
-        return [number for row in values for number in _numbers(row)]
-    return [float(values)]
-
-
-def _words(name: str, values: Iterable[int]) -> list[int]:
-    """The coefficients of an input as integers; pairs are the low and the high half."""
-    try:
-        words = values.tolist() if hasattr(values, "tolist") else list(values)
-    except TypeError:
-        raise TypeError(f"input `{name}` needs a sequence of integers, found {type(values).__name__}") from None
-    if words and isinstance(words[0], (list, tuple)):
-        words = [low | high << 64 for low, high in words]
-    for place, word in enumerate(words):
-        try:
-            words[place] = operator.index(word)
-        except TypeError:
-            raise TypeError(f"coefficient {place} of input `{name}` is {word!r}, not an integer") from None
-        if not 0 <= words[place] < 1 << 128:
-            raise OverflowError(f"coefficient {place} of input `{name}` is {word}; they are 0 to 2^128 - 1")
-    return words
-
-
 def _array(words: list[Any]) -> numpy.ndarray:
     """Words, or limbs of words, as `uint64`; if one needs more bits, with the low and the high half in a last axis."""
     import numpy
@@ -73,49 +40,10 @@ def _array(words: list[Any]) -> numpy.ndarray:
     return array if array[..., 1].any() else array[..., 0]
 
 
-def _text(value: Any) -> str:
-    """The value of a parameter as the command line takes it."""
-    if isinstance(value, str):
-        return value
-    if hasattr(value, "__index__"):
-        return str(operator.index(value))
-    return ",".join(map(_text, value))
-
-
 def _near(name: str, names: Iterable[str]) -> str:
     """The name that was probably meant, as the end of a message."""
     near = difflib.get_close_matches(name, list(names), n=1)
     return f"; did you mean `{near[0]}`?" if near else ""
-
-
-def _toml(value: Any) -> str:
-    """A value of a sweep's definition as TOML. Ranges, and arrays and numbers of NumPy, are lists and numbers."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    if isinstance(value, (bool, int, float, str)):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_toml_key(key)} = {_toml(value)}" for key, value in value.items()) + " }"
-    if isinstance(value, Sequence):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    raise TypeError(f"the definition has a {type(value).__name__}; it may have lists, numbers and texts")
-
-
-def _toml_key(key: Any) -> str:
-    """A key, such as `hple.count`."""
-    return key if re.fullmatch(r"[\w-]+(\.[\w-]+)*", str(key), re.ASCII) else json.dumps(str(key), ensure_ascii=False)
-
-
-def _toml_document(definition: Mapping[str, Any]) -> str:
-    """A sweep's definition as TOML, with its keys in their order: the order of the axes is the order of the points."""
-    pairs = lambda table: [f"{_toml_key(key)} = {_toml(value)}" for key, value in table.items()]
-    lines = pairs({key: value for key, value in definition.items() if not isinstance(value, Mapping)})
-    for key, value in definition.items():
-        if isinstance(value, Mapping):
-            lines += ["", f"[{_toml_key(key)}]", *pairs(value)]
-    return "\n".join(lines) + "\n"
 
 
 class Machine:
@@ -125,7 +53,7 @@ class Machine:
     """
 
     def __init__(self, name: str | os.PathLike[str] = "rpu-128x128", *, set: Mapping[str, Value] = {}) -> None:
-        self._machine = _rpu.Machine(os.fspath(name), _overrides(set))
+        self._machine = _rpu.Machine(_arguments.path("name", name), _arguments.overrides(set))
 
     @property
     def name(self) -> str:
@@ -159,7 +87,7 @@ class Machine:
 
     def __getitem__(self, key: str) -> Any:
         if key not in self.keys:
-            raise KeyError(f"unknown key `{key}`{_near(key, self.keys)}")
+            raise KeyError(f"unknown key `{key}`{_near(str(key), self.keys)}")
         return self.keys[key]
 
     def __repr__(self) -> str:
@@ -242,7 +170,7 @@ class Program:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes an object file if the name ends in `.o` or `.elf`, else assembly text."""
-        path = Path(path)
+        path = Path(_arguments.path("path", path))
         path.write_bytes(bytes(self._program.object) if path.suffix in (".o", ".elf") else self.text.encode())
 
     def lint(self, machine: MachineLike = None) -> list[_rpu.Diagnostic]:
@@ -270,7 +198,7 @@ def assemble(text: str, name: str = "<text>") -> Program:
 
 def load(path: str | os.PathLike[str]) -> Program:
     """Reads assembly text or an object file. `RingProgram.load` reads `.fhetch` text."""
-    return Program(_rpu.Program.load(Path(path)))
+    return Program(_rpu.Program.load(_arguments.path("path", path)))
 
 
 def generate(
@@ -280,7 +208,7 @@ def generate(
 
     Parameters:
     """
-    given = [("n", _text(n)), *((name, _text(value)) for name, value in parameters.items() if value is not None)]
+    given = _arguments.parameters({"n": n, **parameters})
     return Program(_rpu.generate(operation, given, _machine(machine)))
 
 
@@ -387,7 +315,8 @@ def run(
     compared with the golden model, also on random data: `CheckError` if one differs. `stream` is a number of consecutive
     runs that overlap with off-chip transfers.
     """
-    words = {name: _words(name, values) for name, values in inputs.items()}
+    words = {name: _arguments.words(name, values) for name, values in _arguments.mapping("inputs", inputs).items()}
+    seed, stream = _arguments.whole("seed", seed), _arguments.whole_or_none("stream", stream, 1, 100_000)
     return Run(_rpu.run(_program(program), _machine(machine), words, seed, check, execute, timing, stream, lenient))
 
 
@@ -414,7 +343,9 @@ class RingProgram:
         n: int | None = None,
     ) -> RingProgram:
         """Reads `.fhetch` text with its manifest, by default `P.manifest.json` or `P.json` beside it, or for the degree `n`."""
-        return cls(_rpu.RingProgram.load(Path(path), None if manifest is None else Path(manifest), n))
+        manifest = _arguments.path_or_none("manifest", manifest)
+        n = _arguments.whole_or_none("n", n)
+        return cls(_rpu.RingProgram.load(_arguments.path("path", path), manifest, n))
 
     @classmethod
     def import_heir(
@@ -427,8 +358,10 @@ class RingProgram:
         """Reads a program of HEIR: the output of `heir-opt --mlir-to-ckks` in the generic form. `arguments` has the
         numbers of clear arguments, such as weights; plaintexts that depend on others are inputs of the program. An `n`
         below that of the file is for tests. Warns of plaintexts that are inputs, and of summands whose scales differ."""
-        numbers = {name: _numbers(values) for name, values in (arguments or {}).items()}
-        program, given, worst_sum = _rpu.RingProgram.import_heir(Path(path), n, numbers)
+        arguments = _arguments.mapping("arguments", {} if arguments is None else arguments)
+        numbers = {name: _arguments.numbers(name, values) for name, values in arguments.items()}
+        path, n = _arguments.path("path", path), _arguments.whole_or_none("n", n)
+        program, given, worst_sum = _rpu.RingProgram.import_heir(path, n, numbers)
         if given:
             plaintexts = "plaintext is an input" if len(given) == 1 else "plaintexts are inputs"
             message = f"{len(given)} {plaintexts}, since the file does not have their numbers, such as `{given[0]}`"
@@ -440,7 +373,7 @@ class RingProgram:
     def import_orion(cls, path: str | os.PathLike[str]) -> RingProgram:
         """Reads a network of Orion: what its compiler writes in version 2, for the standard ring. Its input is `input`, its
         output `output`. Warns of summands whose scales differ."""
-        program, worst_sum = _rpu.RingProgram.import_orion(Path(path))
+        program, worst_sum = _rpu.RingProgram.import_orion(_arguments.path("path", path))
         _warn_of_scales(worst_sum)
         return cls(program)
 
@@ -476,7 +409,7 @@ class RingProgram:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the text, and the manifest beside it: `P.manifest.json`."""
-        path = Path(path)
+        path = Path(_arguments.path("path", path))
         if path.suffix != ".fhetch":
             raise ValueError(f"invalid file name `{path}` of a ring program: it must end in `.fhetch`")
         path.write_text(self.text, encoding="utf-8")
@@ -502,9 +435,9 @@ class RingProgram:
         """
         if check and not execute:
             raise ValueError("a check needs execution")
-        words = {name: [_words(name, limb) for limb in limbs] for name, limbs in inputs.items()}
-        path = None if page is None else Path(page)
-        return RingRun(self._program.run(_machine(machine), words, keys, optimise, seed, check, execute, path))
+        limbs = {name: _arguments.limbs(name, values) for name, values in _arguments.mapping("inputs", inputs).items()}
+        seed, page = _arguments.whole("seed", seed), _arguments.path_or_none("page", page)
+        return RingRun(self._program.run(_machine(machine), limbs, keys, optimise, seed, check, execute, page))
 
     def __len__(self) -> int:
         return self._program.operations
@@ -519,8 +452,9 @@ def ring_program(name: str, set: str | os.PathLike[str], n: int | None = None, *
     The options are those of `rpu gen program`, such as `dataflow="ocs"` or `rotations=[1, 2]`; `n` replaces the set's
     degree.
     """
-    given = [(option.replace("_", "-"), _text(value)) for option, value in options.items() if value is not None]
-    return RingProgram(_rpu.RingProgram.generate(name, os.fspath(set), n, given))
+    given = [(option.replace("_", "-"), value) for option, value in _arguments.parameters(options)]
+    set, n = _arguments.path("set", set), _arguments.whole_or_none("n", n)
+    return RingProgram(_rpu.RingProgram.generate(name, set, n, given))
 
 
 def ring_programs() -> dict[str, str]:
@@ -558,14 +492,14 @@ class RingRun(_Run):
 
 def read_coefficients(path: str | os.PathLike[str]) -> list[int]:
     """Reads a file of coefficients: `.bin`, `.json` or `.npy`."""
-    return _rpu.read_coefficients(Path(path))
+    return _rpu.read_coefficients(_arguments.path("path", path))
 
 
 class Sweep:
     """The results of a sweep in a folder: of `sweep`, or of the command line."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder)
+        self.folder = Path(_arguments.path("folder", folder))
         if not (self.folder / "results.csv").is_file():
             raise _rpu.RpuError(f"`{self.folder}` has no results: run the sweep, or merge its shards")
 
@@ -634,10 +568,9 @@ def sweep(
     Fig. 4. Without `folder`, results live as long as the returned object. `set` changes keys of all points. `progress` is
     called with the number of points done and their total. An interruption leaves what is done in the folder.
     """
-    text, name = _definition(definition)
-    return _results(
-        folder, lambda path: _rpu.sweep(text, name, _overrides(set), path, threads or 0, progress)
-    )
+    text, name = (None, "sweep") if definition is None else _definition(definition)
+    keys, threads, progress = _arguments.overrides(set), _threads(threads), _arguments.callback("progress", progress)
+    return _results(folder, lambda path: _rpu.sweep(text, name, keys, path, threads, progress))
 
 
 def explore(
@@ -656,30 +589,35 @@ def explore(
     `evaluations` designs that were evaluated; `front()` of it is the front. The other arguments are those of `sweep`.
     """
     text, name = _definition(definition)
+    keys, threads, progress = _arguments.overrides(set), _threads(threads), _arguments.callback("progress", progress)
+    evaluations = _arguments.whole("evaluations", evaluations, 1, 10_000_000)
+    seed = _arguments.whole("seed", seed)
     return _results(
-        folder,
-        lambda path: _rpu.explore(text, name, _overrides(set), path, evaluations, seed, threads or 0, progress),
+        folder, lambda path: _rpu.explore(text, name, keys, path, evaluations, seed, threads, progress)
     )
 
 
-def _definition(definition: str | os.PathLike[str] | Mapping[str, Any] | None) -> tuple[Any, str]:
-    """The TOML text of a definition, if there is one, and its name in errors."""
-    if definition is None:
-        return None, "sweep"
+def _threads(threads: int | None) -> int:
+    """The number of threads; 0 for one for each core."""
+    return _arguments.whole_or_none("threads", threads, 1, 1024) or 0
+
+
+def _definition(definition: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[str, str]:
+    """The TOML text of a definition, and its name in errors."""
     if isinstance(definition, Mapping):
-        return _toml_document(definition), "sweep"
-    name = os.fspath(definition)
-    if Path(definition).is_dir():
+        return _arguments.toml_document(definition), "sweep"
+    name = _arguments.path("definition", definition, "a dictionary or the path of a file")
+    if Path(name).is_dir():
         raise _rpu.RpuError(f"`{name}` is a folder: `rpu.Sweep` reads the results in one")
     try:
-        return Path(definition).read_text(encoding="utf-8"), name
+        return Path(name).read_text(encoding="utf-8"), name
     except (OSError, UnicodeDecodeError) as error:
         raise _rpu.RpuError(f"cannot read `{name}`: {error}") from error
 
 
 def _results(folder: str | os.PathLike[str] | None, work: Callable[[Path], int]) -> Sweep:
     """The results of work in the folder, or in one that lives as long as they. It returns the number of failures."""
-    path = Path(tempfile.mkdtemp(prefix="rpu-") if folder is None else folder)
+    path = Path(tempfile.mkdtemp(prefix="rpu-") if folder is None else _arguments.path("folder", folder))
     try:
         failed = work(path)
         result = Sweep(path)
@@ -724,7 +662,7 @@ class Chart:
         With a `width` such as `8.5cm` or `3.3in`, the figure has this width on paper, and labels of `font_size` points. A
         PDF has a width always, by default 17 cm.
         """
-        path = Path(path)
+        path = Path(_arguments.path("path", path))
         if path.suffix not in (".svg", ".png", ".pdf"):
             raise ValueError(f"invalid file name `{path}` of a chart: it must end in `.svg`, `.png` or `.pdf`")
         path.write_bytes(self._draw(path.suffix[1:], width, font_size, title, legend))
@@ -746,23 +684,24 @@ def plot(
     facet: str | None = None,
     where: str | None = None,
     front: bool | None = None,
-    marks: Sequence[str] = (),
-    limits: Sequence[str] = (),
+    marks: str | Sequence[str] = (),
+    limits: str | Sequence[str] = (),
 ) -> Chart:
     """Draws any columns of sweeps and explorations: of their results, or of folders and tables with such.
 
     The arguments are those of `rpu plot`: `form` is `scatter`, `parallel` or `tornado`, `where` has conditions such as
     `area < 25 mm2`, and a mark is `LABEL: CONDITIONS`. Without `front`, fronts are drawn where less or more is better in both columns.
     """
-    folders = [result.folder if isinstance(result, Sweep) else Path(result) for result in results]
+    folders = [result.folder if isinstance(result, Sweep) else _arguments.path("results", result) for result in results]
     if not folders:
         raise TypeError("`plot` needs results: a Sweep, a folder, or a table")
-    columns = (x, y, colour, label, facet, where)
+    given = {"x": x, "y": y, "colour": colour, "label": label, "facet": facet, "where": where}
+    columns = [_arguments.text_or_none(name, value) for name, value in given.items()]
+    lists = _arguments.texts("marks", marks), _arguments.texts("limits", limits)
 
     def draw(
         format: str, width: str | None = None, font_pt: float = 8.0, title: bool = True, legend: str = "outside"
     ) -> bytes:
-        lists = list(marks), list(limits)
         return bytes(_rpu.plot(folders, form, *columns, front, *lists, format, width, font_pt, title, legend))
 
     return Chart(draw, results)

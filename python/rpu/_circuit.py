@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
-from . import _rpu
-from ._api import MachineLike, RingProgram, _machine, _text
+from . import _arguments, _rpu
+from ._api import MachineLike, RingProgram, _machine
 
 if TYPE_CHECKING:
     import numpy
@@ -45,17 +45,27 @@ def _of_user(operation: Callable[..., Any]) -> Callable[..., Any]:
     return named
 
 
+def _numbers(name: str, values: Any) -> numpy.ndarray:
+    """Numbers as an array."""
+    import numpy
+
+    try:
+        array = numpy.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"`{name}` needs numbers in rows of one length: {error}") from None
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"`{name}` needs numbers, found {array.dtype}")
+    return array.astype(complex)
+
+
 def _slots(name: str, values: Slots, count: int) -> numpy.ndarray:
     """Numbers for all slots; fewer repeat."""
     import numpy
 
-    array = numpy.atleast_1d(numpy.asarray(values))
-    if array.dtype.kind not in "biufc":
-        raise TypeError(f"`{name}` needs numbers for its slots, found {array.dtype}")
+    array = numpy.atleast_1d(_numbers(name, values))
     if array.ndim != 1 or len(array) == 0 or count % len(array):
         found = f"{len(array)} numbers" if array.ndim == 1 else f"the shape {array.shape}"
         raise ValueError(f"`{name}` has {found}: a ciphertext has {count} slots; give {count} numbers, or a divisor of them, which repeat")
-    array = array.astype(complex)
     if not numpy.isfinite(array).all():
         raise ValueError(f"`{name}` has a number that is not finite")
     return numpy.tile(array, count // len(array))
@@ -231,7 +241,7 @@ class Ciphertext:
     @_of_user
     def rotations(self, slots: Iterable[int]) -> list[Ciphertext]:
         """Several rotations, which share the first part of their key switches."""
-        by = [operator.index(one) for one in slots]
+        by = [_arguments.signed("slots", one) for one in _arguments.sequence("slots", slots, "whole numbers")]
         handles = self._circuit._circuit.rotations(self._settled(), by)
 
         def rotated(one: int) -> Callable[..., Any]:
@@ -250,7 +260,8 @@ class Ciphertext:
     @_of_user
     def chebyshev(self, coefficients: Sequence[float]) -> Ciphertext:
         """The sum of p_i T_i of the slots, T_i the Chebyshev polynomials, for slots from -1 to 1. A bit of the degree takes a level."""
-        numbers = [float(number) for number in coefficients]
+        coefficients = _arguments.sequence("coefficients", coefficients, "numbers")
+        numbers = [_arguments.number("coefficients", one) for one in coefficients]
         handle = self._circuit._circuit.chebyshev(self._settled(), numbers)
 
         def clear(memo: dict[int, Any], given: Mapping[str, Any]) -> Any:
@@ -271,9 +282,10 @@ class Ciphertext:
 
         name = self._circuit._name("matrix") if name is None else name
         if isinstance(matrix, Mapping):
-            diagonals = {operator.index(d): numpy.asarray(slots, dtype=complex) for d, slots in matrix.items()}
+            slots_of = lambda slots: numpy.atleast_1d(_numbers(name, slots))
+            diagonals = {_arguments.signed(name, d): slots_of(slots) for d, slots in matrix.items()}
         else:
-            entries = numpy.asarray(matrix, dtype=complex)
+            entries = _numbers(name, matrix)
             if entries.ndim != 2 or entries.shape[0] != entries.shape[1]:
                 raise ValueError(f"the matrix `{name}` has the shape {entries.shape}: it must be square")
             rows = numpy.arange(len(entries))
@@ -293,17 +305,20 @@ class Ciphertext:
     def bootstrap(self, **options: Any) -> Ciphertext:
         """The same message with more levels. The options are those of `rpu gen program bootstrap`, such as `slots=256`,
         `hoisting="min-ks"` or `slot_to_coeff="first"`."""
-        given = [(option, _text(value)) for option, value in options.items() if value is not None]
+        given = _arguments.parameters(options)
         return self._new(self._circuit._circuit.bootstrap(self._settled(), given), self._clear)
 
     @_of_user
     def at(self, level: int) -> Ciphertext:
         """The ciphertext at a lower level."""
+        level = _arguments.whole("level", level)
         return self._new(self._circuit._circuit.at(self._settled(), level), self._clear, self._is_lazy)
 
     @_of_user
     def scaled_like(self, other: Ciphertext) -> Ciphertext:
         """The ciphertext with the scale of another one, at a lower level, so that both can be added."""
+        if not isinstance(other, Ciphertext):
+            raise TypeError(f"`other` needs a ciphertext, found {type(other).__name__}")
         return self._new(self._circuit._circuit.scaled_like(self._settled(), other._settled()), self._clear)
 
     def __repr__(self) -> str:
@@ -354,7 +369,9 @@ class Circuit:
         dataflow: str = "oc",
         name: str = "circuit",
     ) -> None:
-        self._circuit = _rpu.Circuit(os.fspath(set), n, level, levels_out, dataflow, name)
+        n, level = _arguments.whole_or_none("n", n), _arguments.whole_or_none("level", level)
+        levels_out = _arguments.whole_or_none("levels_out", levels_out)
+        self._circuit = _rpu.Circuit(_arguments.path("set", set), n, level, levels_out, dataflow, name)
         self.name = name
         self._inputs: dict[str, Any] = {}
         self._outputs: dict[str, Ciphertext] = {}
@@ -394,6 +411,8 @@ class Circuit:
     @_of_user
     def input(self, name: str, *, level: int | None = None, scale_bits: int | None = None) -> Ciphertext:
         """A ciphertext that the user encrypts: by default at the level and with the scale of messages."""
+        level = _arguments.whole_or_none("level", level)
+        scale_bits = _arguments.whole_or_none("scale_bits", scale_bits, 0, 2**32 - 1)
         self._take(name, "ciphertext")
         handle = self._circuit.input(name, level, scale_bits)
         return Ciphertext(self, handle, lambda memo, given: given[name])
@@ -443,6 +462,7 @@ class Circuit:
         """
         import numpy
 
+        seed, progress = _arguments.whole("seed", seed), _arguments.callback("progress", progress)
         program = self.program() if program is None else program
         _, outputs = self._programs.get(id(program), (None, None))
         if outputs is None:

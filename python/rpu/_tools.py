@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
-from . import _rpu
-from ._api import MachineLike, Program, RingRun, Run, _machine, _program, _text
+from . import _arguments, _rpu
+from ._api import MachineLike, Program, RingRun, Run, _machine, _program
 from ._parameters import Parameters
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Plan:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the plan. `generate(.., plan=path)` and `rpu gen --plan` read it."""
-        Path(path).write_text(self.text, encoding="utf-8")
+        Path(_arguments.path("path", path)).write_text(self.text, encoding="utf-8")
 
 
 def tune(
@@ -79,8 +79,9 @@ def tune(
     `cache` is a folder that keeps the cycles of every tried plan, so that a later search tries each only once. The
     parameters are those of `generate`.
     """
-    given = [("n", _text(n)), *((name, _text(value)) for name, value in parameters.items() if value is not None)]
-    folder = None if cache is None else Path(cache)
+    given = _arguments.parameters({"n": n, **parameters})
+    effort, seed = _arguments.whole("effort", effort, 0, 2**32 - 1), _arguments.whole("seed", seed)
+    folder = _arguments.path_or_none("cache", cache)
     program, text, cycles, before, tried = _rpu.tune(operation, given, _machine(machine), effort, seed, folder)
     return Plan(Program(program), text, cycles, before, tried)
 
@@ -116,4 +117,5 @@ def _document(name: str, run: RunLike) -> tuple[str, str]:
         return name, run._run.report
     if isinstance(run, Mapping):
         return name, json.dumps(run)
-    return os.fspath(run), Path(run).read_text(encoding="utf-8")
+    path = _arguments.path(name, run)
+    return path, Path(path).read_text(encoding="utf-8")

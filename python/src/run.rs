@@ -96,8 +96,8 @@ pub(crate) fn run(
     if check && !execute {
         return Err(PyValueError::new_err("a check needs execution"));
     }
-    if stream == Some(0) || (stream.is_some() && !timing) {
-        return Err(PyValueError::new_err("a stream has at least one run, and needs timing"));
+    if stream.is_some() && !timing {
+        return Err(PyValueError::new_err("a stream needs timing"));
     }
     let options = Options { mode, check, seed, inputs, stream, lenient, ..Options::default() };
     let (file, machine) = (Arc::clone(&program.file), Arc::clone(&machine.machine));

@@ -9,6 +9,7 @@ import signal
 import tempfile
 import threading
 import time
+import tomllib
 import unittest
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import numpy
 import pandas
 
 import rpu
-from rpu import _rpu
+from rpu import _arguments, _rpu
 
 Q = 0x3001
 SCALE = """
@@ -352,6 +353,97 @@ class Runs(unittest.TestCase):
         self.assertGreater(slow.cycles, rpu.run(rpu.assemble(SCALE), execute=False).cycles)
 
 
+class Arguments(unittest.TestCase):
+    def test_arrays_and_numbers_of_numpy_are_parameters(self):
+        lists = rpu.generate("muls", 1024, modulus=[12289, 18433], by=[3, 5])
+        arrays = rpu.generate("muls", numpy.int64(1024), modulus=numpy.array([12289, 18433]), by=numpy.array([3, 5]))
+        self.assertEqual(arrays.text, lists.text)
+        one = rpu.generate("muls", numpy.array(1024), modulus=numpy.uint64(12289), by=numpy.array([3]))
+        self.assertEqual(one.text, rpu.generate("muls", 1024, modulus=12289, by=3).text)
+        rotations = [
+            rpu.ring_program("hoisted-rotations", "ark", n=numpy.int32(1024), level=numpy.int8(2), rotations=rotations).text
+            for rotations in (numpy.array([1, -2]), range(1, 3), (1, -2), "1,-2")
+        ]
+        self.assertEqual(rotations[0], rotations[2])
+        self.assertEqual(rotations[0], rotations[3])
+        self.assertNotEqual(rotations[0], rotations[1])
+        kernel = rpu.assemble(SCALE)
+        words = numpy.arange(512, dtype=numpy.uint16)
+        outputs = [rpu.run(kernel, inputs={"x": x}, seed=numpy.int64(3)).outputs for x in (words, list(words), range(512))]
+        self.assertEqual(outputs[0], outputs[1])
+        self.assertEqual(outputs[0], outputs[2])
+        for switch in (False, numpy.bool_(False)):
+            self.assertIs(rpu.Machine(set={"vdm.multicast": switch, "hple.count": numpy.int64(64)})["vdm.multicast"], False)
+        c = rpu.Circuit("ark", n=numpy.int64(512))
+        x = c.input("x", level=numpy.int64(3))
+        self.assertEqual((len(x.rotations(numpy.array([1, 2]))), x.at(numpy.int64(2)).level), (2, 2))
+        x.chebyshev(numpy.array([0.5, 0.25]))
+
+    def test_a_path_is_a_plan(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "plan.toml"
+            plan = rpu.tune("add", 512, effort=1)
+            plan.save(path)
+            self.assertEqual(rpu.generate("add", 512, modulus_bits=60, plan=path).text, plan.program.text)
+
+    def test_a_wrong_argument_is_named_with_what_it_is_and_should_be(self):
+        kernel, product = rpu.assemble(SCALE), rpu.ring_program("rescale", "ark", n=512, level=2)
+        x = rpu.Circuit("ark", n=512).input("x")
+        run = lambda **arguments: rpu.run(kernel, **arguments)
+        for error, message, attempt in [
+            (TypeError, "`n` is 512.0: expected a whole number, a text", lambda: rpu.generate("add", 512.0)),
+            (TypeError, "`by` is \\[1.5\\]: expected", lambda: rpu.generate("adds", 512, by=[1.5])),
+            (TypeError, "`by` is \\[\\[1\\]\\]: expected", lambda: rpu.generate("adds", 512, by=[[1]])),
+            (TypeError, "`plan` is b'kl': expected", lambda: rpu.generate("add", 512, plan=b"kl")),
+            (TypeError, "`n` is '512': expected a whole number$", lambda: rpu.ring_program("rescale", "ark", n="512")),
+            (ValueError, "`-1` of `n`: expected a whole number from 0", lambda: rpu.ring_program("rescale", "ark", n=-1)),
+            (TypeError, "`set` is 5: expected a text or a path", lambda: rpu.ring_program("rescale", 5)),
+            (TypeError, "`name` is 5: expected a text or a path", lambda: rpu.Machine(5)),
+            (TypeError, "`set` is \\['a=1'\\]: expected a dictionary", lambda: rpu.Machine(set=["a=1"])),
+            (TypeError, "`hple.count` is \\[64\\]: expected a number", lambda: rpu.Machine(set={"hple.count": [64]})),
+            (TypeError, "`path` is 5: expected a text or a path", lambda: rpu.load(5)),
+            (TypeError, "`path` is 5: expected a text or a path", lambda: kernel.save(5)),
+            (TypeError, "`path` is None", lambda: rpu.read_coefficients(None)),
+            (ValueError, "`-1` of `effort`", lambda: rpu.tune("add", 512, effort=-1)),
+            (TypeError, "`cache` is 5", lambda: rpu.tune("add", 512, cache=5)),
+            (TypeError, "`b` is 5: expected a text or a path", lambda: rpu.diff({}, 5)),
+            (ValueError, "`-1` of `seed`", lambda: run(seed=-1)),
+            (TypeError, "`seed` is 0.5: expected a whole number", lambda: run(seed=0.5)),
+            (ValueError, "`100001` of `stream`: expected a whole number from 1 to 100000", lambda: run(stream=100001)),
+            (ValueError, "`0` of `stream`", lambda: run(stream=0)),
+            (ValueError, "a stream needs timing", lambda: run(stream=1, timing=False)),
+            (TypeError, "`inputs` is \\[1\\]: expected a dictionary", lambda: run(inputs=[1])),
+            (TypeError, "coefficient 0 of input `x` is \\[0, 0, .*not an integer or a pair", lambda: run(inputs={"x": numpy.zeros((2, 256), int)})),
+            (TypeError, "coefficient 0 of input `x` is \\[0.5, 1\\]", lambda: run(inputs={"x": [[0.5, 1]]})),
+            (OverflowError, "halves are 0 to 2\\^64 - 1", lambda: run(inputs={"x": [[1 << 64, 1]]})),
+            (TypeError, "`inputs\\['x'\\]` is 'abc': expected a sequence", lambda: run(inputs={"x": "abc"})),
+            (TypeError, "`inputs\\['ct.0'\\]` is 1: expected a sequence of limbs", lambda: product.run(inputs={"ct.0": 1})),
+            (TypeError, "`page` is 1", lambda: product.run(page=1)),
+            (TypeError, "`folder` is 1", lambda: rpu.Sweep(1)),
+            (TypeError, "`folder` is 1", lambda: rpu.sweep(SWEEP, 1)),
+            (TypeError, "`definition` is 1: expected a dictionary or", lambda: rpu.sweep(1)),
+            (TypeError, "`definition` is None: expected a dictionary or", lambda: rpu.explore(None)),
+            (TypeError, "`progress` is 1: expected a function", lambda: rpu.sweep(SWEEP, progress=1)),
+            (ValueError, "`0` of `threads`: expected a whole number from 1 to 1024", lambda: rpu.sweep(SWEEP, threads=0)),
+            (ValueError, "`0` of `evaluations`: .* from 1 to 10000000", lambda: rpu.explore(SWEEP, evaluations=0)),
+            (TypeError, "`marks` is 1: expected a sequence of texts", lambda: rpu.plot(".", marks=1)),
+            (TypeError, "`limits` is \\[1\\]: expected a text or", lambda: rpu.plot(".", limits=[1])),
+            (TypeError, "`results` is 1: expected a text or a path", lambda: rpu.plot(1)),
+            (TypeError, "`where` is 1: expected a text", lambda: rpu.plot(".", where=1)),
+            (TypeError, "`w` is 'a': expected a number", lambda: rpu.RingProgram.import_heir("x", arguments={"w": [["a"]]})),
+            (TypeError, "`level` is '1'", lambda: x.at("1")),
+            (TypeError, "`other` needs a ciphertext, found int", lambda: x.scaled_like(1)),
+            (KeyError, "unknown key `5`", lambda: rpu.Machine()[5]),
+            (ValueError, "`-1` of `level`", lambda: rpu.Circuit("ark", level=-1)),
+            (TypeError, "`slots` is 1: expected a sequence of whole numbers", lambda: x.rotations(1)),
+            (TypeError, "`slots` is 1.5: expected a whole number", lambda: x.rotate(1.5)),
+            (TypeError, "`coefficients` is 'a': expected a number", lambda: x.chebyshev(["a"])),
+            (ValueError, "`matrix0` needs numbers in rows of one length", lambda: x.linear_transform([[1, 2], [3]])),
+        ]:
+            with self.subTest(message), self.assertRaisesRegex(error, message):
+                attempt()
+
+
 class Errors(unittest.TestCase):
     def test_an_error_carries_its_diagnostics(self):
         with self.assertRaises(rpu.RpuError) as caught:
@@ -397,10 +489,10 @@ class Errors(unittest.TestCase):
         for error, message, attempt in [
             (OverflowError, "coefficient 0 of input `x` is -1", lambda: rpu.run(rpu.assemble(SCALE), inputs={"x": [-1]})),
             (TypeError, "coefficient 1 of input `x` is 0.5", lambda: rpu.run(rpu.assemble(SCALE), inputs={"x": [1, 0.5]})),
-            (TypeError, "input `x` needs a sequence", lambda: rpu.run(rpu.assemble(SCALE), inputs={"x": 1})),
+            (TypeError, "`inputs\\['x'\\]` is 1: expected a seq", lambda: rpu.run(rpu.assemble(SCALE), inputs={"x": 1})),
             (TypeError, "expected a Program, found str: `assemble`", lambda: rpu.run(SCALE)),
             (TypeError, "expected a Machine, or the name of one, found int", lambda: rpu.run(rpu.assemble(SCALE), 128)),
-            (TypeError, "the definition has a set", lambda: rpu.sweep({"grid": {"hple.count": {64, 128}}})),
+            (TypeError, "the definition has a set in `hple.count`", lambda: rpu.sweep({"grid": {"hple.count": {64, 128}}})),
             (KeyError, "unknown key `hple.cont`; did you mean `hple.count`", lambda: rpu.Machine()["hple.cont"]),
         ]:
             with self.subTest(message), self.assertRaisesRegex(error, message):
@@ -458,6 +550,22 @@ class Sweeps(unittest.TestCase):
             rpu.sweep(definition)
         definition["list"] = [{"vdm.banks": 64}, {"vdm.banks": 128, "vdm.mapping": "xor"}]
         self.assertEqual(list(rpu.sweep(definition).frame["vbar.latency_cycles"]), [3] * 4 + [4] * 4)
+
+    def test_definitions_have_long_numbers_and_any_text(self):
+        big = 2**100
+        frame = rpu.sweep({"kernel": "adds", "n": 512, "by": big, "grid": {"hple.count": [64]}}).frame
+        self.assertEqual(list(frame["by"]), [hex(big)])
+        axis = rpu.sweep({"kernel": "adds", "n": 512, "grid": {"by": [3, big]}}).frame
+        self.assertEqual([int(str(by), 0) for by in axis["by"]], [3, big])
+        set_later = rpu.sweep({"kernel": "adds", "n": 512, "grid": {"hple.count": [64]}}, set={"by": big}).frame
+        self.assertEqual(list(set_later["by"]), [hex(big)])
+        with self.assertRaisesRegex(rpu.RpuError, "invalid value"):
+            rpu.sweep({"kernel": "adds", "n": 512, "by": 2**128})
+        for number in (float("nan"), float("inf"), -float("inf"), numpy.float64("nan")):
+            with self.assertRaisesRegex(rpu.RpuError, f"invalid value `{number}` for `hbm.gb_per_s`"):
+                rpu.sweep({"kernel": "add", "n": 512, "grid": {"hbm.gb_per_s": [number]}})
+        text = "".join(map(chr, range(1, 256))) + "\u2028"
+        self.assertEqual(tomllib.loads(_arguments.toml_document({"title": text, text: [text]})), {"title": text, text: [text]})
 
     def test_a_folder_is_resumed_and_shared_with_the_command_line(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -520,6 +628,8 @@ class Sweeps(unittest.TestCase):
         sweep = rpu.sweep(SWEEP)
         chart = sweep.plot(x="cycles", y="energy_uj", colour="hple.count", marks=["ours: vdm.banks = 64"])
         self.assertEqual(chart.svg, chart._repr_svg_())
+        ours = sweep.plot(x="cycles", y="energy_uj", colour="hple.count", marks="ours: vdm.banks = 64", limits="cycles < 5")
+        self.assertIn("ours", ours.svg)
         self.assertTrue(chart.svg.startswith("<svg") and "ours" in chart.svg)
         self.assertTrue(chart.png.startswith(b"\x89PNG"))
         with tempfile.TemporaryDirectory() as folder:
