@@ -508,7 +508,8 @@ class Sweep:
         """One row per point. The columns of `results.csv`."""
         import pandas
 
-        return pandas.read_csv(self.folder / "results.csv")
+        # A key may look like a number.
+        return pandas.read_csv(self.folder / "results.csv", dtype={"key": str})
 
     def arrow(self) -> pyarrow.Table:
         """The same as an Arrow table."""
@@ -516,14 +517,28 @@ class Sweep:
 
         return pyarrow.Table.from_pandas(self.frame)
 
-    def front(self, x: str = "time_us", y: str = "area_mm2") -> pandas.DataFrame:
-        """The points that no other beats in both columns, from the smallest `x` on."""
-        for column in (x, y):
-            if column not in self.frame:
-                raise KeyError(f"unknown column `{column}`{_near(column, self.frame)}")
-        ordered = self.frame.dropna(subset=[x, y]).sort_values([x, y])
-        before = ordered[y].cummin().shift(fill_value=float("inf"))
-        return ordered[ordered[y] < before]
+    def front(self, x: str | None = None, y: str | None = None, *, where: str | None = None) -> pandas.DataFrame:
+        """The Pareto front of each task: the points that no other of the task beats, with those that are equal.
+
+        Without arguments, it is the sweep's own: the rows with `pareto`, which keep the constraints of an exploration, each front
+        from the smallest first objective on. With columns, it is the front of a chart of these, `where` a condition as of `plot`,
+        from the smallest `x` on.
+        """
+        if x is None and y is None and where is None:
+            places = _rpu.tasks(self.folder)
+            own = self.frame[self.frame["pareto"].astype(bool)]
+
+            def place(row: Any) -> tuple[int, float]:
+                task, objective = places[own.at[row, "key"]]
+                return task, own.at[row, objective]
+
+            return own.loc[sorted(own.index, key=place)]
+        given = {"x": x, "y": y, "where": where}
+        keys = _rpu.front(self.folder, *(_arguments.text_or_none(name, value) for name, value in given.items()))
+        rows = {key: row for row, key in self.frame["key"].items()}
+        if not rows.keys() >= {*keys}:
+            raise _rpu.RpuError(f"`{self.folder}` has points that `results.csv` lacks: run the sweep, or merge its shards")
+        return self.frame.loc[[rows[key] for key in keys]]
 
     def plot(self, **arguments: Any) -> Chart:
         """A chart of these results; `plot` has the arguments."""

@@ -2,7 +2,7 @@
 
 use crate::error::{raise, wrong};
 use crate::interrupt;
-use ::plot::{FONT_SIZES, FigureFile, Format, Legend, width_pt};
+use ::plot::{FONT_SIZES, FigureFile, Format, Legend, Panel, width_pt};
 use diagnostic::Diagnostic;
 use lab_sweep::compose::{ComposeError, Form, Fronts, Request};
 use pyo3::exceptions::PyValueError;
@@ -58,6 +58,34 @@ pub(crate) fn plot(
         let figure = request.figure(&folders).map_err(failure)?;
         let figure = if title { figure } else { figure.without_titles() };
         Ok(file.draw(&figure).map_err(wrong)?.content)
+    })?
+}
+
+/// The keys of the points on the front of each task in two columns, as a chart of these has them: one front
+/// after the other, each in ascending order of the first column.
+#[pyfunction]
+pub(crate) fn front(
+    py: Python<'_>,
+    folder: PathBuf,
+    x: Option<String>,
+    y: Option<String>,
+    conditions: Option<String>,
+) -> PyResult<Vec<String>> {
+    let (label, fronts) = (Some("key".to_owned()), Fronts::Always);
+    let request = Request { x, y, conditions, label, fronts, ..Request::default() };
+    interrupt::wait(py, move || {
+        let figure = request.figure(&[&folder]).map_err(failure)?;
+        let charts = figure.panels.into_iter().filter_map(|panel| match panel {
+            Panel::Scatter(chart) => Some(chart),
+            Panel::Bars(_) | Panel::Lines(_) | Panel::Heat(_) | Panel::Parallel(_) | Panel::Tornado(_) => {
+                None
+            }
+        });
+        let points = charts.flat_map(|chart| chart.series).flat_map(|series| series.points);
+        let mut found: Vec<(usize, f64, String)> =
+            points.filter_map(|point| Some((point.front?, point.x, point.name))).collect();
+        found.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        Ok(found.into_iter().map(|(_, _, key)| key).collect())
     })?
 }
 

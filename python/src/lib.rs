@@ -43,5 +43,7 @@ fn _rpu(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::read_coefficients, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::explore, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::tasks, module)?)?;
+    module.add_function(wrap_pyfunction!(chart::front, module)?)?;
     module.add_function(wrap_pyfunction!(chart::plot, module)?)
 }

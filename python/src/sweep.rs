@@ -1,15 +1,17 @@
 //! Sweeps and explorations.
 
 use crate::error::{raise, wrong};
-use crate::interrupt::LOOK;
+use crate::interrupt::{self, LOOK};
 use diagnostic::Diagnostics;
 use lab_sweep::explore::{self as search_of, Explored, Space};
 use lab_sweep::outputs::Outputs;
 use lab_sweep::{
-    Definition, FIG4, Journal, JournalError, Plan, Record, Results, Selection, Shard, generate, run,
+    Definition, FIG4, Journal, JournalError, Measure, Plan, Record, Results, Selection, Shard, Workload,
+    generate, run,
 };
 use pyo3::prelude::*;
 use sim::Override;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -62,6 +64,29 @@ pub(crate) fn explore(
     watched(py, evaluations, progress.as_ref(), |shared| {
         pool.install(|| search(&space, &folder, evaluations, seed, shared))
     })
+}
+
+/// The points in a folder by their keys: the number of its task, and the first objective of its front.
+#[pyfunction]
+pub(crate) fn tasks(py: Python<'_>, folder: PathBuf) -> PyResult<BTreeMap<String, (usize, &'static str)>> {
+    interrupt::wait(py, move || {
+        let results = Results::merge(&[&folder]).map_err(wrong)?;
+        let points = &results.manifest.points;
+        let mut tasks: BTreeMap<Workload, Vec<usize>> = BTreeMap::new();
+        for point in results.recorded() {
+            tasks.entry(points.workload(point)).or_default().push(point);
+        }
+        let objective = |task: &Workload| match &results.manifest.goals {
+            Some(goals) => goals.objectives[0],
+            None if task.stream > 0 => Measure::StreamUs,
+            None => Measure::TimeUs,
+        };
+        let of_task = |(number, (task, members)): (usize, (&Workload, &Vec<usize>))| {
+            let place = (number, objective(task).name());
+            members.iter().map(move |&point| (points.key(point).to_string(), place)).collect::<Vec<_>>()
+        };
+        Ok(tasks.iter().enumerate().flat_map(of_task).collect())
+    })?
 }
 
 fn pool(threads: usize) -> PyResult<rayon::ThreadPool> {

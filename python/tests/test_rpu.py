@@ -523,8 +523,43 @@ class Sweeps(unittest.TestCase):
             beaten = (frame["time_us"] < point["time_us"]) & (frame["area_mm2"] < point["area_mm2"])
             self.assertTrue(point["key"] not in set(front["key"]) or not beaten.any())
         self.assertIn("<svg", sweep.chart)
-        with self.assertRaisesRegex(KeyError, "unknown column `times_us`; did you mean `time_us`"):
+        with self.assertRaisesRegex(rpu.RpuError, "unknown column `times_us`[^$]*did you mean `time_us`"):
             sweep.front("times_us")
+        with self.assertRaisesRegex(rpu.RpuError, "no front of the column `hple.count`"):
+            sweep.front("hple.count")
+        with self.assertRaisesRegex(TypeError, "`x` is 1: expected a text"):
+            sweep.front(1)
+
+    def keys(self, frame):
+        return list(frame["key"])
+
+    def test_a_front_is_that_of_each_task_with_ties(self):
+        # Without a stream, the off-chip memory has no effect.
+        grid = {"n": [512, 1024], "hple.count": [32, 64], "hbm.gb_per_s": [100, 200]}
+        sweep = rpu.sweep({"kernel": "add", "modulus_bits": 60, "grid": grid})
+        frame, front = sweep.frame, sweep.front()
+        self.assertEqual(sorted(self.keys(front)), sorted(frame["key"][frame["pareto"]]))
+        self.assertEqual(list(front["n"]), sorted(front["n"]))
+        self.assertEqual({*front["n"]}, {512, 1024})
+        for _, task in front.groupby("n"):
+            self.assertTrue(task["time_us"].is_monotonic_increasing)
+            self.assertTrue(task.duplicated(["time_us", "area_mm2"]).any())
+        self.assertEqual(self.keys(sweep.front("time_us", "area_mm2")), self.keys(front))
+        self.assertEqual(self.keys(sweep.front("time", "area")), self.keys(front))
+        part = sweep.front(where="n = 1024")
+        self.assertEqual(self.keys(part), self.keys(front[front["n"] == 1024]))
+        # More of a clock is better.
+        fastest = sweep.front("frequency_ghz", "time_us")
+        self.assertEqual(fastest["frequency_ghz"].min(), frame["frequency_ghz"].max())
+
+    def test_a_front_keeps_the_constraints_of_an_exploration(self):
+        limit = rpu.sweep(SWEEP).frame["area_mm2"].median()
+        goals = {"objectives": ["energy_uj", "time_us"], "constraints": [f"area < {limit} mm2"]}
+        found = rpu.explore(SWEEP | {"explore": goals}, evaluations=6)
+        for front in (found.front(), found.front("time_us", "area_mm2")):
+            self.assertTrue(0 < len(front) and front["area_mm2"].max() < limit)
+        self.assertTrue(found.front()["energy_uj"].is_monotonic_increasing)
+        self.assertEqual({*self.keys(found.front())}, {*found.frame["key"][found.frame["pareto"]]})
 
     def test_a_point_has_the_cycles_of_its_program(self):
         kernels = [
