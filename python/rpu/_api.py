@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union
@@ -551,19 +551,25 @@ class Sweep:
 
     @property
     def chart(self) -> str:
-        """Area against latency as an SVG; the first one, if the points have several workloads."""
-        charts = sorted(self.folder.glob("pareto*.svg"))
-        if not charts:
+        """Area against latency as an SVG, or the first two objectives of an exploration; of the first task, if there are
+        several."""
+        # 512 comes before 1024.
+        order = lambda path: [int(part) if part.isdigit() else part for part in re.split("([0-9]+)", path.stem)]
+        charts = sorted(self.folder.glob("pareto*.svg"), key=order)
+        if not charts or all(row["status"] != "ok" for row in self._rows()):
             raise _rpu.RpuError("no point of the sweep succeeded, so it has no chart")
         return charts[0].read_text(encoding="utf-8")
 
     def _repr_html_(self) -> str:
         return self.chart
 
-    def __len__(self) -> int:
-        # Without pandas, which is an extra.
+    def _rows(self) -> Iterator[dict[str, str]]:
+        """The rows of `frame`, without pandas, which is an extra."""
         with open(self.folder / "results.csv", newline="", encoding="utf-8") as file:
-            return sum(1 for _ in csv.DictReader(file))
+            yield from csv.DictReader(file)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self._rows())
 
     def __repr__(self) -> str:
         return f"<Sweep {self.folder}: {len(self)} points>"

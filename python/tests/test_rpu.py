@@ -655,6 +655,23 @@ class Sweeps(unittest.TestCase):
         with self.assertRaisesRegex(rpu.RpuError, "tme_us[^$]*did you mean `\"time_us\"`"):
             rpu.explore(SWEEP | {"explore": {"objectives": ["tme_us", "area_mm2"]}})
 
+    def test_the_chart_is_that_of_the_first_task(self):
+        sweep = rpu.sweep({"kernel": "add", "modulus_bits": 60, "grid": {"n": [1024, 512], "hple.count": [32, 64]}})
+        self.assertIn("512-point", sweep.chart)
+
+    def test_a_sweep_without_a_result_has_no_chart(self):
+        definition = {"kernel": "ntt", "n": 1024, "grid": {"isa.word_bits": [32, 64]}}
+        with tempfile.TemporaryDirectory() as out:
+            with self.assertRaisesRegex(rpu.RpuError, "2 of 2 points failed"):
+                rpu.sweep(definition, out)
+            sweep = rpu.Sweep(out)
+            for _ in range(2):
+                with self.assertRaisesRegex(rpu.RpuError, "no point of the sweep succeeded"):
+                    sweep.chart
+                # As of an earlier run.
+                (sweep.folder / "pareto.svg").write_text("<svg/>")
+            self.assertEqual(len(sweep.front()), 0)
+
     def saved(self, chart, path, **arguments):
         chart.save(path, **arguments)
         return path.read_text(encoding="utf-8")
