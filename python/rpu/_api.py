@@ -231,9 +231,15 @@ class _Run:
         """The document of the run, as `rpu run --format json` prints it."""
         return json.loads(self._run.report)
 
+    def _check_timed(self, name: str) -> None:
+        """Refuses a result that a run without timing does not have."""
+        if self.report.get("time_us") is None:
+            raise _rpu.RpuError(f"the run has no `{name}`, since it was not timed: run with `timing=True`")
+
     @property
     def time_us(self) -> float:
         """The time: of a kernel, of its cycles at the machine's clock; of a ring program, with all transfers."""
+        self._check_timed("time_us")
         return self.report["time_us"]
 
     @property
@@ -243,7 +249,8 @@ class _Run:
 
     @property
     def energy_uj(self) -> float:
-        """The energy of the run."""
+        """The energy of the run. Without timing, the `report` has the part that is not static."""
+        self._check_timed("energy_uj")
         return self.report["energy_uj"]
 
     @property
@@ -272,11 +279,13 @@ class Run(_Run):
     @property
     def cycles(self) -> int:
         """Cycles from the start command to the last completion."""
+        self._check_timed("cycles")
         return self.report["cycles"]
 
     @property
     def stalls(self) -> dict[str, int]:
         """Cycles by cause. They add up to `cycles`."""
+        self._check_timed("stalls")
         return self.report["stalls"]
 
     @property
@@ -284,13 +293,15 @@ class Run(_Run):
         """The cycles of each instruction. `free` is one past its last cycle in the pipe."""
         import pandas
 
+        self._check_timed("timeline")
         columns = ["instruction", "pipe", "dispatch", "issue", "free", "complete", "wait"]
         frame = pandas.DataFrame(self._run.timeline, columns=columns)
         return frame.rename_axis("index")
 
     def save_page(self, path: str | os.PathLike[str]) -> None:
         """Writes a page with causes, pipeline timeline, area and energy: one HTML file."""
-        Path(path).write_text(self._run.page, encoding="utf-8")
+        self._check_timed("page")
+        Path(_arguments.path("path", path)).write_text(self._run.page, encoding="utf-8")
 
     def __repr__(self) -> str:
         cycles = f"{self.cycles} cycles, {self.time_us:.3f} us" if self.report.get("cycles") is not None else "not timed"
@@ -313,7 +324,7 @@ def run(
 
     Inputs that are not given keep the program's initial data, or are drawn from `seed`. With `check`, every output is
     compared with the golden model, also on random data: `CheckError` if one differs. `stream` is a number of consecutive
-    runs that overlap with off-chip transfers.
+    runs that overlap with off-chip transfers. Without `timing`, a run has data only: no cycles, time, energy and timeline.
     """
     words = {name: _arguments.words(name, values) for name, values in _arguments.mapping("inputs", inputs).items()}
     seed, stream = _arguments.whole("seed", seed), _arguments.whole_or_none("stream", stream, 1, 100_000)

@@ -338,6 +338,16 @@ class Runs(unittest.TestCase):
         self.assertEqual((again.arrays["y"].shape, again.arrays["y"].dtype.str), ((512, 2), "<u8"))
         self.assertEqual(again.outputs["y"][3], 25 * big % ((1 << 127) - 1))
 
+    def test_a_run_without_timing_says_what_it_lacks(self):
+        run = rpu.run(rpu.assemble(SCALE), timing=False)
+        self.assertIn("not timed", repr(run))
+        self.assertTrue(run.outputs["y"] and run.area_mm2 > 0 and "energy_uj" in run.report)
+        for name in ("time_us", "energy_uj", "cycles", "stalls", "timeline"):
+            with self.assertRaisesRegex(rpu.RpuError, f"no `{name}`, since it was not timed: run with `timing=True`"):
+                getattr(run, name)
+        with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(rpu.RpuError, "no `page`"):
+            run.save_page(f"{folder}/run.html")
+
     def test_arrays_of_ring_programs_have_a_row_for_each_limb(self):
         run = rpu.ring_program("hmult", "ark", n=512, level=2).run()
         for name, limbs in run.outputs.items():
