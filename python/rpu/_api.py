@@ -685,14 +685,14 @@ class Chart:
         path: str | os.PathLike[str],
         *,
         width: str | None = None,
-        font_size: float = 8.0,
+        font_size: float | None = None,
         title: bool = True,
-        legend: Literal["outside", "inside", "none"] = "outside",
+        legend: Literal["outside", "inside", "none"] | None = None,
     ) -> None:
         """Writes a file that ends in `.svg`, `.png` or `.pdf`.
 
-        With a `width` such as `8.5cm` or `3.3in`, the figure has this width on paper, and labels of `font_size` points. A
-        PDF has a width always, by default 17 cm.
+        With a `width` such as `8.5cm` or `3.3in`, the figure has this width on paper, and labels of `font_size` points, by
+        default 8. A PDF has a width always, by default 17 cm. The legend of a scatter chart is `outside` by default.
         """
         path = Path(_arguments.path("path", path))
         if path.suffix not in (".svg", ".png", ".pdf"):
@@ -723,6 +723,7 @@ def plot(
 
     The arguments are those of `rpu plot`: `form` is `scatter`, `parallel` or `tornado`, `where` has conditions such as
     `area < 25 mm2`, and a mark is `LABEL: CONDITIONS`. Without `front`, fronts are drawn where less or more is better in both columns.
+    An argument that has no effect on the form is an error.
     """
     folders = [result.folder if isinstance(result, Sweep) else _arguments.path("results", result) for result in results]
     if not folders:
@@ -732,8 +733,12 @@ def plot(
     lists = _arguments.texts("marks", marks), _arguments.texts("limits", limits)
 
     def draw(
-        format: str, width: str | None = None, font_pt: float = 8.0, title: bool = True, legend: str = "outside"
+        format: str,
+        width: str | None = None,
+        font_size: float | None = None,
+        title: bool = True,
+        legend: str | None = None,
     ) -> bytes:
-        return bytes(_rpu.plot(folders, form, *columns, front, *lists, format, width, font_pt, title, legend))
+        return bytes(_rpu.plot(folders, form, *columns, front, *lists, format, width, font_size, title, legend))
 
     return Chart(draw, results)

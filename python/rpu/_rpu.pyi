@@ -251,7 +251,7 @@ def plot(
     limits: list[str],
     format: str,
     width: str | None,
-    font_pt: float,
+    font_size: float | None,
     title: bool,
-    legend: str,
+    legend: str | None,
 ) -> bytes: ...

@@ -27,24 +27,47 @@ pub(crate) fn plot(
     limits: Vec<String>,
     format: &str,
     width: Option<&str>,
-    font_pt: f64,
+    font_size: Option<f64>,
     title: bool,
-    legend: &str,
+    legend: Option<&str>,
 ) -> PyResult<Vec<u8>> {
     let Some(form) = Form::ALL.into_iter().find(|known| known.row().0 == form) else {
         let known = Form::ALL.map(|form| form.row().0).join("`, `");
         let help = format!("the forms are `{known}`");
         return Err(raise(Diagnostic::new(format!("unknown form `{form}` of a chart")).with_help(help)));
     };
+    let given = [
+        ("x", "x", x.is_some()),
+        ("front", "front", front == Some(true)),
+        ("colour", "colour", colour.is_some()),
+        ("label", "label", label.is_some()),
+        ("mark", "marks", !marks.is_empty()),
+        ("limit", "limits", !limits.is_empty()),
+        ("legend", "legend", legend.is_some()),
+    ];
+    let (name, _, without) = form.row();
+    if let Some((_, option, _)) =
+        given.into_iter().find(|(part, _, is_given)| *is_given && without.contains(part))
+    {
+        let message = format!("`{option}` has no effect on the form `{name}`");
+        return Err(raise(Diagnostic::new(message).with_help("leave it out, or choose another form")));
+    }
     let Some(format) = Format::of(format) else {
         return Err(argument("format", Some(format), "expected `svg`, `png` or `pdf`"));
     };
     let width_pt = width.map(width_pt).transpose().map_err(|expected| argument("width", width, &expected))?;
+    let font_pt = font_size.unwrap_or(8.0);
     if !FONT_SIZES.contains(&font_pt) {
-        return Err(argument("font_size", Some(font_pt), "expected a number from 3 to 72"));
+        return Err(argument("font_size", font_size, "expected a number from 3 to 72"));
     }
-    let Some(legend) = Legend::ALL.into_iter().find(|place| place.name() == legend) else {
-        return Err(argument("legend", Some(legend), "expected `outside`, `inside` or `none`"));
+    if font_size.is_some() && width.is_none() {
+        return Err(PyValueError::new_err(
+            "`font_size` has no effect without `width`: give both, or neither",
+        ));
+    }
+    let place = |name| Legend::ALL.into_iter().find(|place| place.name() == name);
+    let Some(legend) = legend.map_or_else(|| Some(Legend::default()), place) else {
+        return Err(argument("legend", legend, "expected `outside`, `inside` or `none`"));
     };
     let file = FigureFile { format, width_pt, font_pt, legend };
     let fronts = match front {

@@ -700,6 +700,11 @@ class Sweeps(unittest.TestCase):
             self.assertIn("<svg", path.read_text(encoding="utf-8"))
             with self.assertRaisesRegex(ValueError, "it must end in `.svg`, `.png` or `.pdf`"):
                 chart.save("chart.jpg")
+            with self.assertRaisesRegex(ValueError, "`font_size` has no effect without `width`"):
+                chart.save(path, font_size=20)
+            tornado = sweep.plot(form="tornado", y="time_us", front=False)
+            with self.assertRaisesRegex(rpu.RpuError, "`legend` has no effect on the form `tornado`"):
+                tornado.save(path, legend="none")
             pdf = path.with_suffix(".pdf")
             chart.save(pdf)
             self.assertTrue(pdf.read_bytes().startswith(b"%PDF"))
@@ -719,6 +724,11 @@ class Sweeps(unittest.TestCase):
             ("expected `<`", {"where": "cycles"}),
             ("no result meets the conditions", {"where": "cycles < 1"}),
             ("no front of the column `hple.count`", {"x": "hple.count", "front": True}),
+            ("`x` has no effect on the form `tornado`", {"form": "tornado", "x": "cycles"}),
+            ("`front` has no effect on the form `tornado`", {"form": "tornado", "front": True}),
+            ("`colour` has no effect on the form `parallel`", {"form": "parallel", "colour": "vdm.banks"}),
+            ("`marks` has no effect on the form `parallel`", {"form": "parallel", "marks": "vdm.banks = 64"}),
+            ("`limits` has no effect on the form `tornado`", {"form": "tornado", "limits": "area < 25 mm2"}),
         ]:
             with self.subTest(message), self.assertRaisesRegex(rpu.RpuError, message):
                 sweep.plot(**arguments)
