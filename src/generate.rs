@@ -73,7 +73,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
 }
 
 /// The task of an operation with these flags and settings.
-pub(crate) fn task(
+fn task(
     operation: Operation,
     given: &[(String, String)],
     settings: &[String],

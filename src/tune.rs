@@ -3,15 +3,13 @@
 use crate::bar::bar;
 use crate::failure::Failure;
 use crate::files;
-use crate::generate::task;
 use crate::machine_options::MachineArgs;
 use crate::numbers::whole;
-use crate::rows::{Rows, TaskRows};
+use crate::rows::{self, Rows, TaskRows};
 use codegen::library::{Measured, Target, Task};
 use codegen::search::{Effort, Memory};
 use diagnostic::input::Content;
 use golden::Operation;
-use lab_sweep::KernelTask;
 use lab_sweep::tuning::{self, Cache, CacheError, TuneError, Tuned};
 use sim::Machine;
 use std::path::{Path, PathBuf};
@@ -52,8 +50,8 @@ pub(crate) struct Args {
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let machine = args.machine.load()?;
-    let given = tuning::with_moduli(args.rows.given.clone());
-    let KernelTask { request, .. } = task(args.kernel, &given, &args.setting)?;
+    let given = [args.rows.given.clone(), rows::settings(&args.setting)?].concat();
+    let request = tuning::request(args.kernel, given)?;
     let cache = cache_folder(args).and_then(|folder| {
         let cache = Cache::open(&folder, &request, &machine);
         let no_cache = |error: CacheError| note!("warning: no cache of measurements: {error}");

@@ -77,7 +77,7 @@ def tune(
     """Searches for a faster plan than `best`, with `effort` times the budget of a quick search. Equal seeds find equal plans.
 
     `cache` is a folder that keeps the cycles of every tried plan, so that a later search tries each only once. The
-    parameters are those of `generate`.
+    parameters are those of `generate` that say what to compute: not `plan`, `tune` and `optimise`. By default, moduli have 60 bits.
     """
     given = _arguments.parameters({"n": n, **parameters})
     effort, seed = _arguments.whole("effort", effort, 0, 2**32 - 1), _arguments.whole("seed", seed)

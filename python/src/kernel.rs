@@ -52,8 +52,7 @@ pub(crate) fn tune(
     let operation: Operation = operation.parse().map_err(wrong)?;
     let machine = Arc::clone(&machine.machine);
     interrupt::wait(py, move || {
-        let parameters = tuning::with_moduli(parameters);
-        let KernelTask { request, .. } = KernelTask::parse(operation, &parameters).map_err(raise)?;
+        let request = tuning::request(operation, parameters).map_err(raise)?;
         let cache =
             cache.map(|folder| Cache::open(&folder, &request, &machine)).transpose().map_err(wrong)?;
         let memory: &dyn Memory = cache.as_ref().map_or(&(), |cache| cache);

@@ -110,6 +110,15 @@ class Tools(unittest.TestCase):
         self.assertEqual(program.blake3, plan.program.blake3)
         self.assertEqual(rpu.run(program, machine, execute=False).cycles, plan.cycles)
 
+    def test_a_search_takes_no_choice_of_a_plan(self):
+        for choice in ({"plan": "kl"}, {"plan": "pease"}, {"tune": "full"}, {"optimise": "energy"}):
+            (name,) = choice
+            with self.assertRaisesRegex(rpu.RpuError, f"a search has no `{name}`[^$]*leave it out"):
+                rpu.tune("ntt", 1024, effort=1, **choice)
+        for make in (rpu.tune, rpu.generate):
+            with self.assertRaisesRegex(rpu.RpuError, "unknown setting `stream` of `ntt`"):
+                make("ntt", 1024, stream=3)
+
     def test_runs_are_compared(self):
         program = rpu.assemble(SCALE)
         a, b = (rpu.run(program, rpu.Machine(set={"hple.count": count})) for count in (64, 128))

@@ -59,7 +59,9 @@ impl KernelTask {
         let mut settings = vec![setting("kernel", operation.name().into())];
         let mut errors = Diagnostics::default();
         for (name, text) in parameters {
-            let parameter = parameter::find(name).filter(|parameter| parameter.is_of(Form::Kernel, None));
+            let is_of_program =
+                |parameter: &&Parameter| parameter.is_of(Form::Kernel, None) && parameter.changes_program;
+            let parameter = parameter::find(name).filter(is_of_program);
             if settings.iter().any(|known| *known.key == **name) {
                 errors.push(error(format!("`{name}` is given twice"), "give each parameter once".into()));
             } else if let Some(parameter) = parameter {

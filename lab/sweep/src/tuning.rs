@@ -5,10 +5,14 @@
 //! machine, and [`MODEL_VERSION`]. Each line is the hash of a recipe and the cycles of its program, or `-` if
 //! it has no program. Truncated lines are skipped.
 
+use super::parameter;
+use super::task::KernelTask;
 use b512_asm::Setting;
 use codegen::search::{Effort, Memory, Progress, known, search};
 use codegen::{Choice, PlanChoice, Recipe, RecipeOrigin, Request, choose, compile};
 use diagnostic::input::{self, Content};
+use diagnostic::{Diagnostic, Diagnostics};
+use golden::Operation;
 use lab_run::model::MODEL_VERSION;
 use serde::Serialize;
 use sim::Machine;
@@ -20,12 +24,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
-/// The moduli of a search, unless some are given: primes of a usual word. They do not affect the cycles.
-pub fn with_moduli(mut given: Vec<(String, String)>) -> Vec<(String, String)> {
-    if given.iter().all(|(name, _)| !name.starts_with("modulus")) {
-        given.push(("modulus_bits".into(), "60".into()));
+/// What a search plans: an operation with these parameters, by their names and as texts. Without moduli, they
+/// are primes of a usual word, since they do not affect the cycles.
+///
+/// # Errors
+/// Returns an error for a parameter that says how to compute, not what; and those of [`KernelTask::parse`].
+pub fn request(operation: Operation, mut parameters: Vec<(String, String)>) -> Result<Request, Diagnostics> {
+    let is_choice = |name: &str| parameter::find(name).is_some_and(|parameter| !parameter.identifies);
+    if let Some((name, _)) = parameters.iter().find(|(name, _)| is_choice(name)) {
+        let error = Diagnostic::new(format!("a search has no `{name}`"));
+        return Err(error.with_help("leave it out: the result is the plan with the fewest cycles").into());
     }
-    given
+    if parameters.iter().all(|(name, _)| !name.starts_with("modulus")) {
+        parameters.push(("modulus_bits".into(), "60".into()));
+    }
+    KernelTask::parse(operation, &parameters).map(|task| task.request)
 }
 
 /// The result of a search.
