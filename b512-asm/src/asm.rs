@@ -270,10 +270,10 @@ impl<'a> Assembler<'a> {
             .filter(|&words| words > 0 && words <= limit - start)
             .ok_or_else(|| {
                 let message = format!("`{name}` does not fit: {words_text} words from address {start:#x}");
-                Fault::new(Code::SymbolRange, words_text, message).help(format!(
-                    "a symbol has 1 to {} words here, as the {space} has {limit}",
-                    limit - start
-                ))
+                Fault::new(Code::SymbolRange, words_text, message).help(match limit - start {
+                    0 => format!("the symbols before it take all {limit} words of the {space}"),
+                    room => format!("a symbol has 1 to {room} words here, as the {space} has {limit}"),
+                })
             })?;
         self.free[space as usize] = self.free[space as usize].max((start + words) as u64);
         self.symbols.entry(name).or_insert(self.program.symbols.len());
