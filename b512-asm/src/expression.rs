@@ -20,7 +20,7 @@ use nom::character::complete::char;
 use nom::combinator::{consumed, opt, value};
 use nom::multi::separated_list1;
 use nom::sequence::{delimited, preceded, terminated};
-use num_bigint::BigInt;
+use num_bigint::{BigInt, Sign};
 use std::cell::Cell;
 
 /// The most bits of a value: those of a product of two words.
@@ -145,16 +145,19 @@ impl<'a> Node<'a> {
             Operator::Add => left + right,
             Operator::Subtract => left - right,
             Operator::Multiply => left * right,
-            Operator::Power => {
-                let exponent = u32::try_from(&right).map_err(|_| match right.sign() {
-                    num_bigint::Sign::Minus => Fault::new(Code::Number, text, "the exponent is negative"),
-                    num_bigint::Sign::NoSign | num_bigint::Sign::Plus => large(),
-                })?;
-                if left.bits() > 1 && u64::from(exponent) > MOST_BITS {
-                    return Err(large());
-                }
-                left.pow(exponent)
+            Operator::Power if right.sign() == Sign::Minus => {
+                return Err(Fault::new(Code::Number, text, "the exponent is negative"));
             }
+            // The powers of 0, 1 and -1 are short, and repeat from the first on.
+            Operator::Power if left.bits() <= 1 => match (right.sign(), right.bit(0)) {
+                (Sign::NoSign, _) => BigInt::from(1),
+                (_, true) => left,
+                (_, false) => left.pow(2),
+            },
+            Operator::Power => match u32::try_from(&right) {
+                Ok(exponent) if u64::from(exponent) <= MOST_BITS => left.pow(exponent),
+                _ => return Err(large()),
+            },
         };
         if constant.bits() > MOST_BITS { Err(large()) } else { Ok(Value { symbol, constant }) }
     }
