@@ -384,7 +384,13 @@ impl Checker<'_> {
         };
         if symbol.role != role || symbol.space != Space::Vdm {
             let message = format!("`{name}` is not an {role} in the VDM");
-            let help = format!("declare it with `.{role} {name}, {}`", symbol.words);
+            let help = match (role, symbol.role) {
+                (Role::Input, Role::Output) | (Role::Output, Role::Input) => format!(
+                    "it is an {}: a claim has outputs before `=`, and inputs in its expressions",
+                    symbol.role
+                ),
+                _ => format!("declare it with `.{role} {name}, {}`", symbol.words),
+            };
             self.report(Code::Claim, part, message, help);
         }
     }
