@@ -12,6 +12,7 @@
 //!   not checked here;
 //! * values of tables, and of inputs without a claim, are below the program's modulus if it has
 //!   only one;
+//! * some machine has its instructions with vectors of its length;
 //! * the program ends with its only `halt`.
 
 use crate::claim::{Claim, Setting};
@@ -19,7 +20,7 @@ use crate::code::Code;
 use crate::isa::{Instr, Op};
 use crate::lex::is_name;
 use crate::program::{Program, Role, Symbol};
-use crate::reg::MAX_VDM_WORDS;
+use crate::reg::{LaneMap, MAX_VDM_WORDS};
 use crate::space::Space;
 use diagnostic::{Diagnostics, counted, nearest};
 use std::collections::HashSet;
@@ -146,6 +147,7 @@ impl Program {
         checker.launch_values();
         checker.claims();
         checker.reduced_values();
+        checker.extensions();
         checker.halt();
         if checker.defects.is_empty() { Ok(()) } else { Err(InvalidProgram { defects: checker.defects }) }
     }
@@ -427,6 +429,22 @@ impl Checker<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Reports instructions that no machine has with vectors of the program's length, at most
+    /// [`Diagnostics::LIMIT`].
+    fn extensions(&mut self) {
+        let isa = self.program.isa;
+        let instructions = self.program.instructions.iter().enumerate();
+        let is_missing =
+            |instr: &Instr| instr.op().info().feature.is_some_and(|feature| !feature.exists(isa));
+        for (i, instr) in instructions.filter(|(_, instr)| is_missing(instr)).take(Diagnostics::LIMIT) {
+            let mnemonic = instr.op().info().mnemonic;
+            let message =
+                format!("no machine has `{mnemonic}` with vectors of {} lanes", isa.vector_length());
+            let help = format!("its map has numbers of up to {}: use a shorter vector", LaneMap::MAX);
+            self.report(Code::Isa, Part::Instruction(i), message, help);
         }
     }
 

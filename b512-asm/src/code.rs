@@ -135,7 +135,8 @@ diagnostic::codes! {
     Address = "B020", "address outside the VDM";
 
     /// The vector length is a power of two from 8 to 4096, and a word has 28 to 128 bits.
-    /// Without the directive, a program is for B512: 512 lanes of 128 bits.
+    /// Without the directive, a program is for B512: 512 lanes of 128 bits. `vaff` has maps of at most 1024
+    /// lanes: no machine has it with longer vectors.
     ///
     /// ```text
     /// .isa vector_length=1024, word_bits=64

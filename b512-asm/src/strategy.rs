@@ -83,6 +83,7 @@ pub fn program() -> BoxedStrategy<Program> {
     );
     parts
         .prop_map(|(isa, name, mut instructions, images, addresses, registers, moduli, symbols, claims)| {
+            instructions.retain(|instr| instr.op().info().feature.is_none_or(|feature| feature.exists(isa)));
             instructions.push(Instr::Halt {});
             let mut program = Program {
                 isa,

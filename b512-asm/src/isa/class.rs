@@ -1,6 +1,8 @@
 //! Classes of instructions, and extensions of the instruction set.
 
 use super::pipe::Pipe;
+use crate::parameters::Isa;
+use crate::reg::LaneMap;
 use crate::space::Space;
 use std::fmt;
 
@@ -114,6 +116,14 @@ impl Feature {
         match self {
             Self::GsButterfly => "gs_butterfly",
             Self::LanePermuter => "lane_permuter",
+        }
+    }
+
+    /// Whether a machine may have it with vectors of this length.
+    pub const fn exists(self, isa: Isa) -> bool {
+        match self {
+            Self::GsButterfly => true,
+            Self::LanePermuter => isa.vector_length() <= LaneMap::MAX as u32 + 1,
         }
     }
 

@@ -10,6 +10,7 @@ use super::table::Distance::{Another, Doublings, DoublingsPer, Units};
 use super::table::Kind::{Bool, Clock, Int, NotNegative, Positive, PowerOfTwo, Share, Text};
 use super::table::Sample::{Any, Between, Cycles, Fixed, Seldom};
 use super::table::{Kind, choices, sections};
+use b512_asm::Feature;
 use b512_asm::reg::{MAX_SDM_WORDS, MAX_VDM_WORDS};
 use serde::{Deserialize, Serialize};
 
@@ -555,7 +556,9 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         keys: &["isa.lane_permuter", "isa.vector_length"],
-        holds: |machine| !machine.isa.lane_permuter || machine.isa.vector_length <= 1024,
+        holds: |machine| {
+            !machine.isa.lane_permuter || Feature::LanePermuter.exists(machine.instruction_set())
+        },
         message: "`isa.lane_permuter` needs an `isa.vector_length` of at most 1024",
         help: |_| "the instruction word has ten bits for a lane".into(),
     },
