@@ -26,10 +26,10 @@ pub enum LoweringFault {
         root: u128,
     },
     /// A claim about buffers that cannot hold its operands or results.
-    #[error("claim {claim}: buffer `{buffer}` {problem}")]
+    #[error("`{claim}`: buffer `{buffer}` {problem}")]
     Claim {
-        /// The claim, from 0.
-        claim: usize,
+        /// The claim.
+        claim: String,
         /// The buffer.
         buffer: String,
         /// The defect.
@@ -42,10 +42,10 @@ pub enum LoweringFault {
         claim: usize,
     },
     /// A claim that the abstract values cannot express.
-    #[error("claim {claim}: no rule covers these operations together")]
+    #[error("no rule covers the operations of `{claim}` together")]
     Uncovered {
-        /// The claim, from 0.
-        claim: usize,
+        /// The claim.
+        claim: String,
     },
     /// An instruction that does not have the operands of its operation.
     #[error("instruction {inst}: `{op}` {problem}")]
@@ -112,21 +112,32 @@ pub enum LoweringFault {
 }
 
 impl LoweringFault {
-    /// The fault with other numbers of instructions.
+    /// The fault with another number of its instruction.
     #[must_use]
     pub fn renumbered(mut self, number: impl FnOnce(u32) -> u32) -> Self {
-        match &mut self {
+        if let Some(inst) = self.inst() {
+            *inst = number(*inst);
+        }
+        self
+    }
+
+    /// The instruction at which the proof ends, if it ends at one.
+    pub fn instruction(&self) -> Option<u32> {
+        self.clone().inst().copied()
+    }
+
+    fn inst(&mut self) -> Option<&mut u32> {
+        match self {
             Self::Malformed { inst, .. }
             | Self::Beyond { inst, .. }
             | Self::Unwritten { inst, .. }
-            | Self::Combination { inst, .. } => *inst = number(*inst),
+            | Self::Combination { inst, .. } => Some(inst),
             Self::Modulus { .. }
             | Self::Ring { .. }
             | Self::Claim { .. }
             | Self::Operands { .. }
             | Self::Uncovered { .. }
-            | Self::Result { .. } => {}
+            | Self::Result { .. } => None,
         }
-        self
     }
 }

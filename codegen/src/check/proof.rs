@@ -62,7 +62,7 @@ impl<'c> Proof<'c> {
         let code = self.code;
         let fault = |buffer: BufferId, problem| {
             let buffer = code.buffers[buffer.index()].name.clone();
-            Err(LoweringFault::Claim { claim: number, buffer, problem })
+            Err(LoweringFault::Claim { claim: stated.to_string(), buffer, problem })
         };
         for &id in outputs.iter().chain(inputs) {
             let buffer = &code.buffers[id.index()];
@@ -72,7 +72,7 @@ impl<'c> Proof<'c> {
         }
         let tower = code.buffers[outputs[0].index()].tower;
         let contract = Contract::new(&mut self.domain, &stated, inputs, tower);
-        let contract = contract.ok_or(LoweringFault::Uncovered { claim: number })?;
+        let contract = contract.ok_or_else(|| LoweringFault::Uncovered { claim: stated.to_string() })?;
         for (&input, &words) in inputs.iter().zip(&contract.inputs) {
             if !self.assume(input, words) {
                 return fault(input, "has claims that disagree on its content");
