@@ -183,6 +183,15 @@ fn the_specifications_are_chapters() {
 }
 
 #[test]
+fn the_chapter_on_sweeps_names_every_objective() {
+    let (_, text) = chapters().into_iter().find(|(name, _)| name == "sweeps.md").expect("the chapter");
+    let row = text.lines().find(|line| line.starts_with("| `objectives` |")).expect("the key");
+    for measure in lab_sweep::Measure::ALL {
+        assert!(row.contains(&format!("`{}`", measure.name())), "{}", measure.name());
+    }
+}
+
+#[test]
 fn the_chapter_on_results_names_every_column_and_key() {
     let (_, text) = chapters().into_iter().find(|(name, _)| name == "results.md").expect("the chapter");
     let folder = tempfile::tempdir().unwrap();

@@ -27,7 +27,7 @@ impl Data {
             let words = Form::of(Path::new(path))
                 .and_then(|form| coefficients(form, path, &read(&definition.path(path))?));
             let words = words.map_err(|error| {
-                let help = error.help.as_deref().unwrap_or("name a file of coefficients of 16 bytes each");
+                let help = error.help.as_deref().unwrap_or("name a file of coefficients");
                 definition.error(span.clone(), error.message.clone(), help)
             })?;
             let files = if *expected { &mut data.expected } else { &mut data.inputs };

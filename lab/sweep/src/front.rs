@@ -212,7 +212,7 @@ impl Constraint {
         let condition = condition.resolve(&names, || names.join(", "))?;
         let limit = condition.limit()?;
         if limit <= 0.0 {
-            return Err(condition.wrong("a limit is above 0", "every measure is above 0"));
+            return Err(condition.wrong("a limit is above 0", "no measure is below 0: write a larger limit"));
         }
         let measure = Measure::find(&condition.column).expect("the column is a measure");
         Ok(Self { measure, comparison: condition.comparison, limit })

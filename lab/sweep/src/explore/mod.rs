@@ -253,6 +253,12 @@ fn goals(definition: &Definition, exploration: &Exploration) -> Result<Goals, Di
             "set `kernel = \"bootstrap\"`, or take `time_us`",
         ),
         (
+            Measure::EnergyHbmUj,
+            has_stream || is_of(&|kernel| programs::find_program(kernel).is_some()),
+            "`energy_hbm_uj` is of the off-chip memory, but the designs transfer nothing",
+            "set `stream = 8` for streams of 8 runs, or take `energy_uj`",
+        ),
+        (
             Measure::KeyMib,
             is_of(&|kernel| programs::find_program(kernel).is_some()),
             "`key_mib` is of ring programs, but the designs run a kernel",

@@ -239,6 +239,7 @@ fn some_measures_need_a_program_that_has_them() {
         ("kernel = 'ntt'", "slot_level_ns", "`slot_level_ns` is of bootstraps"),
         ("kernel = 'hmult'\nset = 'ark'", "slot_level_ns", "`slot_level_ns` is of bootstraps"),
         ("kernel = 'ntt'", "key_mib", "`key_mib` is of ring programs"),
+        ("kernel = 'ntt'", "energy_hbm_uj", "`energy_hbm_uj` is of the off-chip memory"),
     ] {
         let error = refused(&format!(
             "{task}\nn = 1024\n[grid]\nhple.count = [64, 128]\n[explore]\nobjectives = ['{measure}', 'area_mm2']"
