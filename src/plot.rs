@@ -5,8 +5,9 @@ use crate::files;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use lab_sweep::compose::{ComposeError, Form, Fronts, Request};
 use lab_sweep::outputs::Outputs;
-use lab_sweep::{Results, check_presentation};
-use plot::{FONT_SIZES, FigureFile, Format, Legend, width_pt};
+use lab_sweep::{Results, check_presentation, is_sweep};
+use plot::{FONT_SIZES, FigureFile, Format, Legend, PlotError, Unplaced, width_pt};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -93,6 +94,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         let message = format!("invalid file name `{}` of a chart", diagnostic::path(&path));
         return Err(Failure::wrong(message, "it must end in `.svg`, `.png`, `.pdf` or `.html`"));
     };
+    args.check_outputs(&path)?;
     let request = Request {
         prefix: "--",
         form: args.form,
@@ -117,11 +119,16 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let legend = args.legend.unwrap_or_default();
     let file = FigureFile { format, width_pt: args.width, font_pt: args.font_size, legend };
     let drawn = file.draw(&figure).map_err(|error| Failure::from(ComposeError::Plot(error)))?;
-    if drawn.unnamed > 0 {
-        note!(
-            "note: no room for the names of {} designs on the front; --points writes a table of all",
-            drawn.unnamed
-        );
+    let Unplaced { designs, stars, legend: is_outside } = drawn.unplaced;
+    if designs > 0 {
+        let names = names_of(designs, "design");
+        note!("note: no room for {names} on the front; --points writes a table of all");
+    }
+    if stars > 0 {
+        note!("note: no room for {}: of a reference, or of --mark", names_of(stars, "star"));
+    }
+    if is_outside {
+        note!("note: no room for the legend in the plot; it is outside");
     }
     let mut content = drawn.content;
     if extension == "html" {
@@ -134,6 +141,11 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         note!("wrote {}", diagnostic::path(path));
     }
     Ok(())
+}
+
+/// The names of several things, or of one.
+fn names_of(count: usize, thing: &str) -> String {
+    if count == 1 { format!("the name of 1 {thing}") } else { format!("the names of {count} {thing}s") }
 }
 
 /// A size of labels, in points.
@@ -176,6 +188,35 @@ impl Args {
             None => Ok(()),
         }
     }
+
+    /// Refuses files that would replace results, a table that is read, or each other.
+    fn check_outputs(&self, chart: &Path) -> Result<(), Failure> {
+        let refused = |message: String| Err(Failure::wrong(message, "name another file"));
+        let mut known = BTreeMap::new();
+        for (option, path) in [("-o", Some(chart)), ("--points", self.points.as_deref())] {
+            let Some((path, file)) = path.and_then(|path| Some((path, files::identity(path)?))) else { continue };
+            let is_read = |source: &PathBuf| source.is_file() && files::identity(source).as_ref() == Some(&file);
+            let replaces = |what: &str| format!("`{option}` would replace `{}`, {what}", diagnostic::path(path));
+            if self.folders.iter().any(is_read) {
+                return refused(replaces("a table of the chart"));
+            }
+            if is_result(&file) {
+                return refused(replaces("a file of a sweep's results"));
+            }
+            if let Some(first) = known.insert(file, option) {
+                return refused(format!("`{first}` and `{option}` both write to one file"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file is one of the results of a sweep, which no chart replaces.
+fn is_result(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let is_journal = name.starts_with("journal") && name.ends_with(".jsonl");
+    let is_known = ["sweep.json", "results.jsonl", "results.csv", "results.b3"].contains(&&*name);
+    (is_journal || is_known) && file.parent().is_some_and(is_sweep)
 }
 
 /// Makes the charts and the page of a folder again. Its results stay as they are.
@@ -207,6 +248,15 @@ impl From<ComposeError> for Failure {
             ComposeError::Condition(error) => error.into(),
             ComposeError::Unknown { message, help } => Self::Wrong { message, help: Some(help) },
             ComposeError::NotNumbers(_) => Failure::wrong(error, "give it to --colour, --label or --facet"),
+            ComposeError::Empty(_) => {
+                Failure::wrong(error, "choose another column, or the results that have it with --where")
+            }
+            ComposeError::NoRatio { ref name, .. } => {
+                let help = format!(
+                    "choose another column or form, or leave these results out: `--where '{name} > 0'`"
+                );
+                Self::Wrong { message: error.to_string(), help: Some(help) }
+            }
             ComposeError::NoFront(_) => {
                 Failure::wrong(error, "leave out --front, or choose results such as cycles or energy_uj")
             }
@@ -222,6 +272,10 @@ impl From<ComposeError> for Failure {
             }
             ComposeError::NoEffect => {
                 Failure::wrong(error, "a tornado chart needs a sweep of full axes; choose another form")
+            }
+            ComposeError::Plot(PlotError::Narrow { width_mm, font_pt }) => {
+                let help = format!("give `--width {width_mm}mm`, or `--font-size {font_pt}`");
+                Self::Wrong { message: error.to_string(), help: Some(help) }
             }
             ComposeError::Facets { .. } | ComposeError::Table { .. } | ComposeError::Plot(_) => {
                 Failure::wrong(error, None)

@@ -218,6 +218,7 @@ fn charts_of_any_columns_are_composed_from_several_folders() {
         assert!(error.contains(&expected), "{error}");
     }
     assert!(refused(&["--y", "plan"]).contains("values that are not numbers"));
+    assert!(refused(&["--x", "stream_us"]).contains("the column `stream_us` is empty for some results"));
     assert!(refused(&["--where", "hple.count > 1000"]).contains("no result meets the conditions"));
 }
 

@@ -131,6 +131,21 @@ pub enum ComposeError {
     /// A column of a chart's axis with text.
     #[error("the column `{0}` has values that are not numbers")]
     NotNumbers(String),
+    /// A column of a chart's axis that some results leave empty.
+    #[error("the column `{0}` is empty for some results")]
+    Empty(String),
+    /// A tornado chart of a column whose values have no ratios.
+    #[error(
+        "the column `{name}` is not above 0 in {found} of {of} results; a tornado chart shows ratios of values"
+    )]
+    NoRatio {
+        /// The column.
+        name: String,
+        /// The number of such values.
+        found: usize,
+        /// The number of all results.
+        of: usize,
+    },
     /// A front of a column such as a machine key.
     #[error("no front of the column `{0}`: neither less nor more of it is better")]
     NoFront(String),
@@ -201,6 +216,9 @@ impl Pool {
                 return Err(ComposeError::NoMark(mark.label.clone()));
             }
         }
+        if composition.form == Form::Tornado {
+            self.check_ratios(y)?;
+        }
         let mut panels: BTreeMap<Text, Vec<&Row>> = BTreeMap::new();
         for point in &self.points {
             let value = facet.as_ref().map(|facet| self.text(point, facet));
@@ -235,6 +253,17 @@ impl Pool {
         let panel = (width, panels.iter().map(axes).max().map_or(height, |axes| height.max(100 + 46 * axes)));
         let basis = basis_of(self.points.iter().map(|point| self.basis(point)));
         Ok(Figure { columns: if several { 2 } else { 1 }, panel, panels, basis })
+    }
+
+    /// Refuses a column without logarithms. To leave out the results without one would hide what the axes do
+    /// most: they make the column 0.
+    fn check_ratios(&self, y: &str) -> Result<(), ComposeError> {
+        let numbers = self.points.iter().map(|point| self.number(point, y));
+        let numbers: Vec<f64> = numbers.collect::<Result<_, _>>()?;
+        match numbers.iter().filter(|number| **number <= 0.0).count() {
+            0 => Ok(()),
+            found => Err(ComposeError::NoRatio { name: y.to_owned(), found, of: numbers.len() }),
+        }
     }
 
     /// The chart with the full names of its columns.

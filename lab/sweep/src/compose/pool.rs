@@ -296,8 +296,8 @@ impl Pool {
     }
 
     pub(super) fn number(&self, row: &Row, name: &str) -> Result<f64, ComposeError> {
-        let value = self.value(row, name);
-        value.and_then(|value| value.as_f64()).ok_or_else(|| ComposeError::NotNumbers(name.to_owned()))
+        let value = self.value(row, name).ok_or_else(|| ComposeError::Empty(name.to_owned()))?;
+        value.as_f64().ok_or_else(|| ComposeError::NotNumbers(name.to_owned()))
     }
 }
 
