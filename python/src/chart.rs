@@ -124,7 +124,9 @@ fn failure(error: ComposeError) -> PyErr {
         ComposeError::Journal(_)
         | ComposeError::Table { .. }
         | ComposeError::Plot(_)
+        | ComposeError::Empty(_)
         | ComposeError::NotNumbers(_)
+        | ComposeError::NoRatio { .. }
         | ComposeError::NoFront(_)
         | ComposeError::NoAxis(_)
         | ComposeError::NoMark(_)
