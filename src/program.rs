@@ -41,6 +41,12 @@ pub(crate) fn is_program(path: &Path) -> bool {
     RingFile::is_meant(path) || path.extension().is_some_and(is_kernel)
 }
 
+/// A file's name, and the line of an instruction if the file has lines.
+pub(crate) fn place(file: &ProgramFile, instruction: Option<usize>) -> String {
+    let line = instruction.and_then(|at| file.lines()?.get(at).copied());
+    line.map_or_else(|| file.name().to_owned(), |line| format!("{}:{line}", file.name()))
+}
+
 /// Reads a program: an object file or assembly text, recognised by its content.
 pub(crate) fn read(path: &Path) -> Result<ProgramFile, Failure> {
     if path.extension().is_some_and(|extension| extension == "toml") {

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::program::ProgramArgs;
+use crate::program::{self, ProgramArgs};
 use crate::run_failure::failure_of;
 use codegen::rewrite::prove;
 use lab_run::{admit, check_coverage};
@@ -19,7 +19,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let program = &file.program;
     let admitted = admit(program, &machine).and_then(|()| check_coverage(program, |_| false));
     admitted.map_err(|error| failure_of(error, &file, &[]))?;
-    prove(program).map_err(|error| Failure::Work(format!("{}: {error}", file.name())))?;
+    prove(program).map_err(|error| {
+        let place = program::place(&file, error.instruction());
+        Failure::Work(format!("{place}: {error}"))
+    })?;
     let claims = program.claims.iter().map(|claim| format!("proven for all data: {claim}\n"));
     files::print_text(&claims.collect::<String>())
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::program::ProgramArgs;
+use crate::program::{self, ProgramArgs};
 use crate::run_failure::failure_of;
 use codegen::rewrite::{Rescheduled, reschedule};
 use lab_run::admit;
@@ -22,8 +22,10 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let (file, machine) = args.program.load()?;
     admit(&file.program, &machine).map_err(|error| failure_of(error, &file, &[]))?;
     let rescheduled = reschedule(&file.program, &machine);
-    let rescheduled =
-        rescheduled.map_err(|error| Failure::wrong(format_args!("{}: {error}", file.name()), None))?;
+    let rescheduled = rescheduled.map_err(|error| {
+        let place = program::place(&file, error.instruction());
+        Failure::wrong(format_args!("{place}: {error}"), None)
+    })?;
     let Rescheduled { program, before, after, bound } = rescheduled;
     // What is written is what every command takes.
     admit(&program, &machine).map_err(|error| {

@@ -12,7 +12,7 @@ pub use crate::ids::{BufferId, ConstantId, InstId, ScalarId, TowerId, ValueId};
 use crate::ids::NumberId;
 use crate::number::{Expression, Number};
 use crate::parameters::Parameters;
-use b512_asm::{AddressMode, Direction, Isa, LaneMap, Log2, Op, OperandKind, Role};
+use b512_asm::{AddressMode, Direction, Image, Isa, LaneMap, Log2, Op, OperandKind, Role};
 use golden::Operation;
 use ring::Ring;
 use rustc_hash::FxHashMap;
@@ -49,8 +49,11 @@ pub struct Buffer {
     pub tower: TowerId,
     /// The first word, if this is a part of another buffer.
     pub within: Option<BufferWord>,
-    /// The words that it holds before the code runs, if it is a table.
-    pub content: Vec<u128>,
+    /// The words that it holds before the code runs, relative to its start. The data of an input that is its
+    /// part take their place.
+    pub content: Image,
+    /// Whether programs have a symbol for it: not if it has parts, which have their own.
+    pub has_symbol: bool,
 }
 
 /// A word of a buffer.
@@ -311,7 +314,8 @@ impl Code {
 
     /// Adds a buffer.
     pub fn buffer(&mut self, name: impl Into<String>, words: u32, role: Role, tower: TowerId) -> BufferId {
-        self.add(Buffer { name: name.into(), words, role, tower, within: None, content: Vec::new() })
+        let (within, content) = (None, Image::default());
+        self.add(Buffer { name: name.into(), words, role, tower, within, content, has_symbol: true })
     }
 
     /// Names words of a buffer: the operand or the result of a claim, of that tower. Instructions access the
@@ -323,8 +327,10 @@ impl Code {
         words: u32,
         tower: TowerId,
     ) -> BufferId {
-        let role = self.buffers[start.buffer.index()].role;
-        self.add(Buffer { name: name.into(), words, role, tower, within: Some(start), content: Vec::new() })
+        let whole = &mut self.buffers[start.buffer.index()];
+        whole.has_symbol = false;
+        let (role, within, content) = (whole.role, Some(start), Image::default());
+        self.add(Buffer { name: name.into(), words, role, tower, within, content, has_symbol: true })
     }
 
     pub(crate) fn add(&mut self, buffer: Buffer) -> BufferId {
@@ -335,15 +341,6 @@ impl Code {
     /// The first word of a buffer, as a word of the buffer that holds it.
     pub fn start(&self, buffer: BufferId) -> BufferWord {
         self.buffers[buffer.index()].within.unwrap_or(BufferWord { buffer, word: 0 })
-    }
-
-    /// Whether each buffer has a symbol in programs: those without parts.
-    pub fn have_symbols(&self) -> Vec<bool> {
-        let mut have_symbols = vec![true; self.buffers.len()];
-        for start in self.buffers.iter().filter_map(|buffer| buffer.within) {
-            have_symbols[start.buffer.index()] = false;
-        }
-        have_symbols
     }
 
     /// The constant with this content, shared with earlier uses.

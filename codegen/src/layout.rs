@@ -122,9 +122,8 @@ impl Layout {
             .buffers
             .iter()
             .zip(&self.starts)
-            .zip(code.have_symbols())
-            .filter(|(_, has_symbol)| *has_symbol)
-            .map(|((buffer, &start), _)| Symbol {
+            .filter(|(buffer, _)| buffer.has_symbol)
+            .map(|(buffer, &start)| Symbol {
                 name: buffer.name.clone(),
                 space: Space::Vdm,
                 start,

@@ -8,7 +8,7 @@
 mod decode;
 mod prove;
 
-use self::decode::{Decoded, decode};
+use self::decode::decode;
 pub use self::prove::{ProofError, prove};
 use crate::bounds::{PassBound, passes};
 use crate::check::{self, ScheduleFault};
@@ -50,6 +50,16 @@ pub enum RewriteError {
     Unproven(#[from] ScheduleFault),
 }
 
+impl RewriteError {
+    /// The instruction that it is about, if it is about one of the given program.
+    pub fn instruction(&self) -> Option<usize> {
+        match self {
+            Self::Instruction { at, .. } | Self::Unproven(ScheduleFault::Instruction { at, .. }) => Some(*at),
+            Self::Schedule(_) | Self::Unproven(_) => None,
+        }
+    }
+}
+
 /// The result of [`reschedule`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rescheduled {
@@ -70,15 +80,21 @@ pub struct Rescheduled {
 /// Returns the first instruction whose operands are undefined or not known before a run, an access beyond the
 /// address field, or the step at which the proof fails.
 pub fn reschedule(program: &Program, machine: &Machine) -> Result<Rescheduled, RewriteError> {
-    let Decoded { code: given, scalars } = decode(program)?;
+    let decoded = decode(program)?;
+    let given = &decoded.code;
     // The code makes no claims: the program's follow from equal outputs.
-    let prove =
-        |program: &Program| check::schedule(&given, &Program { claims: Vec::new(), ..program.clone() });
+    let prove = |other: &Program| {
+        let proof = check::schedule(given, &Program { claims: Vec::new(), ..other.clone() });
+        proof.map_err(|fault| match fault {
+            ScheduleFault::Code(fault) => decoded.fault(program, fault),
+            fault => fault.into(),
+        })
+    };
     prove(program)?;
     let mut code = given.clone();
     code.remove_unread();
     let before = simulate(machine, program).cycles;
-    let place = Place::new(&code, scalars);
+    let place = Place::new(&code, decoded.scalars.clone());
     let bounds = passes(&code, &place.addresses, &place.launch(), machine);
     let bound = bounds.iter().map(PassBound::cycles).max().unwrap_or_default();
     let [fewest, most] = SETTINGS;

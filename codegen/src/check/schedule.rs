@@ -26,14 +26,9 @@ pub enum ScheduleFault {
     /// Vector code that is invalid by itself.
     #[error(transparent)]
     Code(#[from] CodeFault),
-    /// A buffer of the code without a matching symbol, or memory with two initial contents.
-    #[error("`{symbol}` {problem}")]
-    Memory {
-        /// The symbol.
-        symbol: String,
-        /// The defect.
-        problem: &'static str,
-    },
+    /// A buffer of the code without a matching symbol.
+    #[error("`{0}` is not a symbol of the buffer's size and role")]
+    Symbol(String),
     /// Claims that differ from the code's.
     #[error("the program's claims differ from those of its vector code")]
     Claims,
@@ -146,41 +141,25 @@ impl<'a> Run<'a> {
                 memory[(symbol.start + word) as usize].writable = true;
             }
         }
-        let mut initialise = |address: u32, content, writable, symbol: &str| {
-            let cell = &mut memory[address as usize];
-            if cell.content != Word::Undefined {
-                let symbol = symbol.to_owned();
-                return Err(ScheduleFault::Memory {
-                    symbol,
-                    problem: "shares words with another input or table",
-                });
-            }
-            *cell = Cell { content, writable };
-            Ok(())
-        };
-        let symbols = code.buffers.iter().enumerate().zip(code.have_symbols());
-        for ((number, buffer), _) in symbols.filter(|(_, has_symbol)| *has_symbol) {
+        for segment in &program.vdm.segments {
+            let cells = memory[segment.start as usize..].iter_mut().zip(&segment.words);
+            cells.for_each(|(cell, &word)| cell.content = terms.number(word));
+        }
+        let buffers = code.buffers.iter().enumerate();
+        for (number, buffer) in buffers.filter(|(_, buffer)| buffer.has_symbol) {
             let fits = |symbol: &&b512_asm::Symbol| {
                 (symbol.space, symbol.words, symbol.role) == (Space::Vdm, buffer.words, buffer.role)
             };
             let Some(symbol) = program.symbol(&buffer.name).filter(fits) else {
-                let symbol = buffer.name.clone();
-                return Err(ScheduleFault::Memory {
-                    symbol,
-                    problem: "is not a symbol of the buffer's size and role",
-                });
+                return Err(ScheduleFault::Symbol(buffer.name.clone()));
             };
             if buffer.role == Role::Input {
                 let start = code.start(BufferId(number as u32));
+                // The data of an input replace its initial words.
                 for word in 0..buffer.words {
-                    let content = Word::Input(start.buffer, start.word + word);
-                    initialise(symbol.start + word, content, true, &buffer.name)?;
+                    let cell = &mut memory[(symbol.start + word) as usize];
+                    cell.content = Word::Input(start.buffer, start.word + word);
                 }
-            }
-        }
-        for segment in &program.vdm.segments {
-            for (address, &word) in (segment.start..).zip(&segment.words) {
-                initialise(address, terms.number(word), false, "the initial contents of the memory")?;
             }
         }
         let mut addresses = [0; REGISTERS];
@@ -241,9 +220,7 @@ impl<'a> Run<'a> {
             for (lane, &at) in addresses.iter().enumerate() {
                 let cell = &mut self.memory[at];
                 if !cell.writable {
-                    return Err(format!(
-                        "overwrites word {at} of the memory, which is read-only or belongs to no symbol"
-                    ));
+                    return Err(self.strange_store(at as u32));
                 }
                 cell.content = self.terms.lane(term, lane);
             }
@@ -310,6 +287,17 @@ impl<'a> Run<'a> {
             }
         });
         addresses.collect()
+    }
+
+    fn strange_store(&self, word: u32) -> String {
+        let mut symbols = self.program.symbols.iter().filter(|symbol| symbol.space == Space::Vdm);
+        match symbols.find(|symbol| symbol.contains(word.into())) {
+            Some(table) => format!("overwrites word {word} of the memory, a constant of `{}`", table.name),
+            None => format!(
+                "overwrites word {word} of the memory, which belongs to no symbol; give it one, such as \
+                 `.scratch NAME, WORDS, at {word}`"
+            ),
+        }
     }
 
     fn strange_load(&self, words: &[Word]) -> String {

@@ -227,17 +227,14 @@ pub(super) fn evaluate(
     // A part's words are those of the buffer that holds it.
     for (number, buffer) in code.buffers.iter().enumerate() {
         let start = code.start(BufferId(number as u32));
-        let words = memory[start.buffer.index()].iter_mut().skip(start.word as usize);
-        match buffer.role {
-            Role::Input => {
-                let input = inputs[start.buffer.index()];
-                let words = words.take(buffer.words as usize).zip(start.word..);
-                words.for_each(|(word, at)| *word = Word::Input(input, at));
-            }
-            Role::Table => {
-                words.zip(&buffer.content).for_each(|(word, &number)| *word = terms.number(number));
-            }
-            Role::Output | Role::Scratch => {}
+        let words = &mut memory[start.buffer.index()][start.word as usize..][..buffer.words as usize];
+        for segment in &buffer.content.segments {
+            let words = words[segment.start as usize..].iter_mut().zip(&segment.words);
+            words.for_each(|(word, &number)| *word = terms.number(number));
+        }
+        if buffer.role == Role::Input {
+            let input = inputs[start.buffer.index()];
+            words.iter_mut().zip(start.word..).for_each(|(word, at)| *word = Word::Input(input, at));
         }
     }
     for (number, inst) in code.insts.iter().enumerate() {

@@ -1,11 +1,12 @@
 //! The vector code of a program: vectors without registers, scalars and moduli without loads.
 
 use super::RewriteError;
+use crate::check::CodeFault;
 use crate::code::{Buffer, BufferId, BufferWord, Code, Few, Inst, MemRef, ScalarId, Tower, TowerId, ValueId};
 use crate::number::Expression;
 use arrayvec::ArrayVec;
 use b512_asm::reg::{REGISTERS, VReg};
-use b512_asm::{AddressMode, Direction, Instr, LaneMap, Operand, Pipe, Program, Role, Space};
+use b512_asm::{AddressMode, Direction, Image, Instr, LaneMap, Operand, Pipe, Program, Role, Space};
 
 /// The buffer of all memory. The symbols are its parts: they may share words, and an access may reach
 /// several.
@@ -16,6 +17,17 @@ pub(super) struct Decoded {
     pub(super) code: Code,
     /// The word of the SDM of each scalar.
     pub(super) scalars: Vec<u32>,
+    /// The place in the program of each instruction.
+    pub(super) places: Vec<u32>,
+}
+
+impl Decoded {
+    /// A fault of the code as one of the program's instruction.
+    pub(super) fn fault(&self, program: &Program, fault: CodeFault) -> RewriteError {
+        let at = self.places[fault.inst as usize] as usize;
+        let instr = program.instructions[at].to_string();
+        RewriteError::Instruction { at, instr, problem: fault.problem.to_owned() }
+    }
 }
 
 /// Decodes a program.
@@ -23,12 +35,17 @@ pub(super) struct Decoded {
 /// # Errors
 /// Returns the first instruction with an operand that is undefined, or not known before a run.
 pub(super) fn decode(program: &Program) -> Result<Decoded, RewriteError> {
-    let mut decoder = Decoder::new(program);
+    let (mut decoder, mut places) = (Decoder::new(program), Vec::new());
     for (at, instr) in program.instructions.iter().enumerate() {
-        let step = if instr.pipe() == Pipe::Scalar { decoder.load(instr) } else { decoder.push(instr) };
+        let step = if instr.pipe() == Pipe::Scalar {
+            decoder.load(instr)
+        } else {
+            places.push(at as u32);
+            decoder.push(instr)
+        };
         step.map_err(|problem| RewriteError::Instruction { at, instr: instr.to_string(), problem })?;
     }
-    Ok(Decoded { code: decoder.code, scalars: decoder.scalars })
+    Ok(Decoded { code: decoder.code, scalars: decoder.scalars, places })
 }
 
 /// The registers at one point of a program.
@@ -60,21 +77,25 @@ impl<'p> Decoder<'p> {
     fn new(program: &'p Program) -> Self {
         let mut code = Code::for_isa(program.isa);
         let symbols = || program.symbols.iter().filter(|symbol| symbol.space == Space::Vdm);
-        let words = symbols().map(|symbol| symbol.start + symbol.words).max().unwrap_or(0);
+        let ends = symbols().map(|symbol| symbol.start + symbol.words).chain([program.vdm.end()]);
+        let words = ends.max().unwrap_or(0);
         // The tower of the instructions without a modulus.
         let modulus = program.moduli.first().map_or(3, |&(_, modulus)| modulus);
         let tower = code.tower(Tower { n: 1, modulus, root: 1 });
-        code.buffer("memory", words, Role::Scratch, tower);
+        code.add(Buffer {
+            name: "memory".to_owned(),
+            words,
+            role: Role::Scratch,
+            tower,
+            within: None,
+            content: program.vdm.clone(),
+            has_symbol: false,
+        });
         for symbol in symbols() {
-            let content = match symbol.role {
-                Role::Table => {
-                    (symbol.start..).take(symbol.words as usize).map(|at| program.vdm.word(at)).collect()
-                }
-                Role::Input | Role::Output | Role::Scratch => Vec::new(),
-            };
             let within = Some(BufferWord { buffer: MEMORY, word: symbol.start });
             let (name, words, role) = (symbol.name.clone(), symbol.words, symbol.role);
-            code.add(Buffer { name, words, role, tower, within, content });
+            let content = Image::default();
+            code.add(Buffer { name, words, role, tower, within, content, has_symbol: true });
         }
         let (mut addresses, mut moduli) = ([0; REGISTERS], [None; REGISTERS]);
         program.addresses.iter().for_each(|&(reg, address)| addresses[reg.index()] = address);
@@ -92,7 +113,7 @@ impl<'p> Decoder<'p> {
             }
         });
         let symbols = self.program.symbols.iter().filter(|symbol| symbol.space == Space::Sdm);
-        let mut unknown = symbols.filter(|symbol| symbol.role != Role::Table && symbol.contains(word.into()));
+        let mut unknown = symbols.filter(|symbol| symbol.role == Role::Input && symbol.contains(word.into()));
         if let Some(symbol) = unknown.next() {
             return Err(format!("loads `{}`, whose words are not known before the run", symbol.name));
         }
@@ -171,7 +192,11 @@ impl<'p> Decoder<'p> {
     fn memory(&self, address: u64, mode: AddressMode) -> Result<MemRef, String> {
         let end = address + u64::from(mode.span(self.code.isa));
         if end > self.code.buffers[MEMORY.index()].words.into() {
-            return Err(format!("reaches word {} of the memory, which belongs to no symbol", end - 1));
+            let word = end - 1;
+            return Err(format!(
+                "reaches word {word} of the memory, which belongs to no symbol; give it one, such as \
+                 `.scratch NAME, WORDS, at ADDRESS`"
+            ));
         }
         Ok(MemRef { buffer: MEMORY, word: address as u32, mode })
     }

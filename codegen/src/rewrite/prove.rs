@@ -32,9 +32,9 @@ pub enum ProofError {
     /// An input whose words no claim describes.
     #[error("no proof: no claim names the input `{0}`")]
     Unnamed(String),
-    /// A program that cannot be decoded.
-    #[error(transparent)]
-    Decode(#[from] RewriteError),
+    /// An instruction that the proof cannot follow.
+    #[error("no proof: {0}")]
+    Instruction(#[from] RewriteError),
     /// A program that the checker of schedules cannot follow.
     #[error("no proof: {0}")]
     Schedule(#[from] ScheduleFault),
@@ -51,15 +51,32 @@ pub fn prove(program: &Program) -> Result<(), ProofError> {
     if program.claims.is_empty() {
         return Err(ProofError::NoClaim);
     }
-    let Decoded { mut code, .. } = decode(program)?;
-    let claims = claims(program, &mut code)?;
-    find_roots(&mut code);
-    let places = know_tables(&mut code);
+    let mut decoded = decode(program)?;
+    let claims = claims(program, &mut decoded.code)?;
+    find_roots(&mut decoded.code);
+    know_constants(program, &mut decoded)?;
     // The claims of the code are those of the program; the order of settings may differ.
-    check::schedule(&code, &Program { claims: Vec::new(), ..program.clone() })?;
-    code.claims = claims;
-    let number = |inst: u32| places[inst as usize];
-    check::lowering(&code).map_err(|fault| ProofError::Lowering(fault.renumbered(number)))
+    check::schedule(&decoded.code, &Program { claims: Vec::new(), ..program.clone() }).map_err(|fault| {
+        match fault {
+            ScheduleFault::Code(fault) => decoded.fault(program, fault).into(),
+            fault => ProofError::Schedule(fault),
+        }
+    })?;
+    decoded.code.claims = claims;
+    let number = |inst: u32| decoded.places[inst as usize];
+    check::lowering(&decoded.code).map_err(|fault| ProofError::Lowering(fault.renumbered(number)))
+}
+
+impl ProofError {
+    /// The instruction at which the proof ends, if it ends at one.
+    pub fn instruction(&self) -> Option<usize> {
+        match self {
+            Self::Instruction(error) => error.instruction(),
+            Self::Schedule(ScheduleFault::Instruction { at, .. }) => Some(*at),
+            Self::Lowering(fault) => fault.instruction().map(|inst| inst as usize),
+            Self::NoClaim | Self::Claim { .. } | Self::Unnamed(_) | Self::Schedule(_) => None,
+        }
+    }
 }
 
 /// The claims of a program over the code's buffers, which get their towers.
@@ -126,11 +143,11 @@ fn claims(program: &Program, code: &mut Code) -> Result<Vec<Claim>, ProofError> 
     Ok(claims)
 }
 
-/// Gives each ring without a claimed psi one that its tables have, for products by transforms: any psi will
+/// Gives each ring without a claimed psi one that the initial words have, for products by transforms: any psi will
 /// do.
 fn find_roots(code: &mut Code) {
-    let tables = code.buffers.iter().filter(|buffer| buffer.role == Role::Table);
-    let words: Vec<u128> = tables.flat_map(|table| table.content.iter().copied()).collect();
+    let segments = code.buffers.iter().flat_map(|buffer| &buffer.content.segments);
+    let words: Vec<u128> = segments.flat_map(|segment| segment.words.iter().copied()).collect();
     for tower in code.towers.iter_mut().filter(|tower| tower.n > 1 && tower.root == 0) {
         let Ok(modulus) = Modulus::new(tower.modulus) else { continue };
         let is_root =
@@ -139,9 +156,12 @@ fn find_roots(code: &mut Code) {
     }
 }
 
-/// Turns the words of tables into known numbers: multiplications by loaded tables have constants, and no code
-/// loads the tables. Returns the number of each instruction before.
-fn know_tables(code: &mut Code) -> Vec<u32> {
+/// Turns constants into known numbers: multiplications by loaded ones have constants, and no code loads them.
+///
+/// # Errors
+/// Returns the first instruction that uses a constant in another way.
+fn know_constants(program: &Program, decoded: &mut Decoded) -> Result<(), RewriteError> {
+    let code = &mut decoded.code;
     let numbers: Vec<FxHashMap<u128, Number>> = code.towers.iter().map(roots).collect();
     for scalar in 0..code.scalars.len() {
         let tower = code.scalars[scalar].tower;
@@ -152,24 +172,39 @@ fn know_tables(code: &mut Code) -> Vec<u32> {
             code.scalars[scalar].number = root;
         }
     }
-    let words = table_words(code);
+    let mut words = initial_words(code);
     let mut known: FxHashMap<ValueId, Vec<u128>> = FxHashMap::default();
     let (mut insts, mut places) = (Vec::new(), Vec::new());
-    for (place, mut inst) in (0..).zip(std::mem::take(&mut code.insts)) {
-        if inst.op == Op::Vload
-            && let Some(memory) = inst.memory
-            && let Some(table) =
-                memory.words(code.isa).map(|word| words.get(&word).copied()).collect::<Option<Vec<_>>>()
-        {
-            inst.results.iter().for_each(|value| _ = known.insert(value, table.clone()));
-            continue;
+    for (mut inst, &place) in std::mem::take(&mut code.insts).into_iter().zip(&decoded.places) {
+        let error = |problem: &str| {
+            let (at, problem) = (place as usize, problem.to_owned());
+            Err(RewriteError::Instruction { at, instr: program.instructions[at].to_string(), problem })
+        };
+        match inst.memory {
+            Some(memory) if inst.op == Op::Vload => {
+                let loaded = memory.words(code.isa).map(|word| words.get(&word).copied());
+                if let Some(loaded) = loaded.clone().collect::<Option<Vec<_>>>() {
+                    inst.results.iter().for_each(|value| _ = known.insert(value, loaded.clone()));
+                    continue;
+                }
+                if loaded.flatten().next().is_some() {
+                    return error("loads constants together with other words, which no rule covers");
+                }
+            }
+            // From here on, they are no longer what they were before the run.
+            Some(memory) => memory.words(code.isa).for_each(|word| _ = words.remove(&word)),
+            None => multiply_by_constant(code, &mut inst, &known, &numbers),
         }
-        multiply_by_constant(code, &mut inst, &known, &numbers);
+        if inst.sources.iter().any(|value| known.contains_key(&value)) {
+            return error(
+                "reads constants from memory other than as the factors of `vmul`, `bfly` or `gsbfly`",
+            );
+        }
         insts.push(inst);
         places.push(place);
     }
-    code.insts = insts;
-    places
+    (code.insts, decoded.places) = (insts, places);
+    Ok(())
 }
 
 /// Gives a product whose last factor is known that constant.
@@ -198,15 +233,16 @@ fn multiply_by_constant(
     (inst.sources, inst.constant) = (Few::of(&sources), Some(code.constant(constant)));
 }
 
-/// The words of tables that no instruction overwrites, by their address.
-fn table_words(code: &Code) -> FxHashMap<u32, u128> {
+/// The words of the memory before a run that are the same in every run, by their address.
+fn initial_words(code: &Code) -> FxHashMap<u32, u128> {
     let mut words = FxHashMap::default();
-    for buffer in code.buffers.iter().filter(|buffer| buffer.role == Role::Table) {
-        let start = buffer.within.map_or(0, |start| start.word);
-        words.extend((start..).zip(buffer.content.iter().copied()));
+    for segment in code.buffers.iter().flat_map(|buffer| &buffer.content.segments) {
+        words.extend((segment.start..).zip(segment.words.iter().copied()));
     }
-    for memory in code.insts.iter().filter(|inst| inst.op == Op::Vstore).filter_map(|inst| inst.memory) {
-        memory.words(code.isa).for_each(|word| _ = words.remove(&word));
+    for (number, buffer) in (0..).zip(&code.buffers).filter(|(_, buffer)| buffer.role == Role::Input) {
+        (code.start(BufferId(number)).word..)
+            .take(buffer.words as usize)
+            .for_each(|word| _ = words.remove(&word));
     }
     words
 }

@@ -257,12 +257,12 @@ fn other_interfaces_are_refused() {
         let at = of(program, Role::Scratch);
         program.symbols[at].role = Role::Output;
     };
-    assert!(matches!(check(&scratch), Err(check::ScheduleFault::Memory { .. })));
+    assert!(matches!(check(&scratch), Err(check::ScheduleFault::Symbol(_))));
     let short = |program: &mut Program| {
         let at = of(program, Role::Scratch);
         program.symbols[at].words -= 1;
     };
-    assert!(matches!(check(&short), Err(check::ScheduleFault::Memory { .. })));
+    assert!(matches!(check(&short), Err(check::ScheduleFault::Symbol(_))));
 }
 
 /// The fault of a difference of two vectors after a change of one instruction.

@@ -311,3 +311,104 @@ fn claims_about_rotated_vectors_are_proven() {
         assert!(matches!(error, ProofError::Lowering(_)), "{claim}: {error}");
     }
 }
+
+/// A program with vectors of 8 lanes over 97, which claims `y = x * x`.
+fn short(directives: &str, code: &str) -> Program {
+    let source = format!(
+        ".isa vector_length=8, word_bits=64\n.input x, 8\n.output y, 8\n.modulus m1, 97\n{directives}\n{code}\nhalt\n"
+    );
+    b512_asm::assemble(&source).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn short_machine() -> Machine {
+    let changes = ["isa.vector_length=8", "hple.count=8", "isa.word_bits=64"];
+    Machine::rpu_128x128().with(&changes.map(|change| change.parse().unwrap())).unwrap()
+}
+
+const WORDS: &str = "{ 1 2 3 4 5 6 7 8 }";
+const SQUARE: &str = ".computes y = x * x, n=8, modulus=97";
+const LOAD_AND_SQUARE: &str = "vload v0, a0, x\nvmul v0, v0, v0, m1\nvstore v0, a0, y";
+
+/// Initial words are what memory holds until an input's data or a store replaces them.
+#[test]
+fn initial_words_of_any_memory_are_followed() {
+    let by_constant =
+        |at: &str| format!("vload v0, a0, x\nvload v1, a0, {at}\nvmul v0, v0, v1, m1\nvstore v0, a0, y");
+    let words = |at: &str| format!(".words {at} {WORDS}");
+    let twos = |at: &str| format!(".words {at} {{ 2 2 2 2 2 2 2 2 }}\n.computes y = 2 * x, n=8, modulus=97");
+    for (directives, code) in [
+        (format!("{}\n{SQUARE}", words("x")), LOAD_AND_SQUARE.to_owned()),
+        (format!("{}\n{SQUARE}", words("y")), LOAD_AND_SQUARE.to_owned()),
+        (format!("{}\n{SQUARE}", words("0x20")), LOAD_AND_SQUARE.to_owned()),
+        (twos("y"), by_constant("y")),
+        (twos("0x20"), by_constant("32")),
+        (format!(".scratch t, 8\n{}", twos("t")), by_constant("t")),
+        // A constant until it is overwritten.
+        (
+            format!(".scratch t, 8\n{}", twos("t")),
+            format!("{}\nvload v0, a0, x\nvstore v0, a0, t", by_constant("t")),
+        ),
+    ] {
+        let program = short(&directives, &code);
+        prove(&program).unwrap_or_else(|error| panic!("{directives}\n{code}: {error}"));
+        let scheduled =
+            reschedule(&program, &short_machine()).unwrap_or_else(|error| panic!("{code}: {error}"));
+        prove(&scheduled.program).unwrap_or_else(|error| panic!("{directives}\n{code}, scheduled: {error}"));
+    }
+    // A table that shares its words with an input has the input's data.
+    let shared = ".table t, 8, at x\n.words t { 2 2 2 2 2 2 2 2 }\n.computes y = 2 * x, n=8, modulus=97";
+    let error = prove(&short(shared, &by_constant("t"))).unwrap_err();
+    assert!(matches!(error, ProofError::Lowering(LoweringFault::Result { .. })), "{error}");
+    // The store comes before the load.
+    let code = format!("vload v2, a0, x\nvstore v2, a0, t\n{}", by_constant("t"));
+    let error = prove(&short(&format!(".scratch t, 8\n{}", twos("t")), &code)).unwrap_err();
+    assert!(matches!(error, ProofError::Lowering(LoweringFault::Result { .. })), "{error}");
+}
+
+#[test]
+fn a_program_without_symbols_is_scheduled() {
+    let program = b512_asm::assemble(".isa vector_length=8, word_bits=64\nhalt\n").unwrap();
+    assert_eq!(reschedule(&program, &short_machine()).unwrap().program, program);
+}
+
+/// What the proof cannot follow is named by its instruction, and by the reason.
+#[test]
+fn the_end_of_a_proof_has_its_instruction_and_its_reason() {
+    let table = ".table t, 8\n.words t { 1 2 3 4 5 6 7 8 }\n.table k, 1, sdm\n.words k { 3 }";
+    for (directives, code, at, problem) in [
+        ("", "vload v0, a0, x\nvstore v0, a0, 8", None, ""),
+        (
+            table,
+            "sload s0, k\nvload v0, a0, t\nvadd v1, v0, v0, m1\nvstore v1, a0, y",
+            Some(2),
+            "reads constants",
+        ),
+        (".scratch t, 8", "vload v0, a0, t\nvstore v0, a0, y", Some(0), "loads a word that has no value"),
+        (table, "vload v0, a0, x\nvstore v0, a0, t\nvstore v0, a0, y", Some(1), "a constant of `t`"),
+        (
+            ".words 32 { 1 2 3 4 5 6 7 8 }",
+            "vload v0, a0, x\nvstore v0, a0, 32",
+            Some(1),
+            "belongs to no symbol",
+        ),
+        ("", "vload v0, a0, x\nvstore v0, a0, 16", Some(1), "belongs to no symbol"),
+    ] {
+        let claimed = format!("{directives}\n.computes y = x, n=8, modulus=97");
+        let result = prove(&short(&claimed, code));
+        let Some(at) = at else {
+            assert_eq!(result, Ok(()));
+            continue;
+        };
+        let error = result.unwrap_err();
+        assert_eq!(error.instruction(), Some(at), "{code}: {error}");
+        let text = error.to_string();
+        assert!(
+            text.starts_with(&format!("no proof: instruction {at} `")) && text.contains(problem),
+            "{text}"
+        );
+    }
+    let sum = "automorphism(x, g=5, order=coefficients) + automorphism(x, g=3, order=coefficients)";
+    let error = prove(&short(&format!(".computes y = {sum}, n=8, modulus=97"), LOAD_AND_SQUARE)).unwrap_err();
+    let claim = "no rule covers the operations of `y = automorphism(x, g=5, order=coefficients) + ";
+    assert!(error.to_string().contains(claim), "{error}");
+}
