@@ -160,7 +160,7 @@ fn best(request: &Request, machine: &Machine) -> Result<Choice, Error> {
         let (own, others) = (sizes(machine), sizes(&reference));
         own.0 >= others.0 && own.1 >= others.1 || compile(request, recipe, machine).is_ok()
     };
-    if let Some(recipe) = held.filter(|recipe| recipe.suits(request, machine.instruction_set()))
+    if let Some(recipe) = held.filter(|recipe| recipe.applies(request, machine))
         && machine.has_the_timing_of(&reference)
         && has_the_memory(recipe)
         && fits(recipe)
@@ -183,7 +183,7 @@ fn known(request: &Request, machine: &Machine) -> Choice {
     let is_safe = |recipe: &Recipe| {
         machine.vbar.paths == VbarPaths::Shared || compile(request, recipe, machine).is_ok()
     };
-    let suits = |recipe: &&Recipe| recipe.suits(request, isa) && is_safe(recipe);
+    let suits = |recipe: &&Recipe| recipe.applies(request, machine) && is_safe(recipe);
     let held = BUILT_IN.find(request, &target).filter(suits);
     let is_held = machine.has_the_timing_of(&target.machine());
     let nearest = || BUILT_IN.nearest(request, &target).map(|(recipe, _)| recipe).find(suits);

@@ -1,5 +1,6 @@
 //! Recipes: every decision of the generator for a request, as data.
 
+use crate::ops;
 use crate::plan::Plan;
 use crate::request::Request;
 use crate::schedule::Tuning;
@@ -7,6 +8,7 @@ use b512_asm::Isa;
 use diagnostic::document::{Document, Format, Item, Schema};
 use diagnostic::{Code, Diagnostics};
 use serde::{Deserialize, Serialize};
+use sim::Machine;
 use std::sync::LazyLock;
 
 /// The schema of plan files as text.
@@ -76,6 +78,12 @@ impl Recipe {
     /// Whether its plans are for the degree of a request and the vector length of an instruction set.
     pub(crate) fn suits(&self, request: &Request, isa: Isa) -> bool {
         self.plans.iter().all(|plan| plan.shape() == request.shape(isa))
+    }
+
+    /// Whether it [suits](Self::suits), and its method applies to the request on the machine.
+    pub(crate) fn applies(&self, request: &Request, machine: &Machine) -> bool {
+        self.suits(request, machine.instruction_set())
+            && ops::method(self.method.as_deref(), request, machine).is_ok()
     }
 }
 

@@ -111,3 +111,18 @@ fn a_recipe_for_another_number_of_rings_is_no_answer() {
         }
     }
 }
+
+/// A recipe of the library for another machine may have a method that does not apply here. It is no choice.
+#[test]
+fn a_known_recipe_applies() {
+    for lanes in [8, 32, 64, 128, 512, 1024] {
+        let changes = [format!("isa.vector_length={lanes}"), format!("hple.count={}", lanes.min(128))];
+        let machine = Machine::rpu_128x128().with(&changes.map(|change| change.parse().unwrap())).unwrap();
+        for operation in [golden::NTT, golden::INTT] {
+            let request = request(operation, 1024, 1);
+            let choice = choose(&request, &machine, &PlanChoice::Known).unwrap();
+            compile(&request, &choice.recipe, &machine)
+                .unwrap_or_else(|error| panic!("{operation}, {lanes} lanes, {}: {error}", choice.origin));
+        }
+    }
+}
