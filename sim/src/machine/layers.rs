@@ -188,7 +188,7 @@ impl Layers {
         let path = change.key();
         match schema::find(path) {
             Some(key) => self.set(key, Some(change.leaf_value()), at),
-            None if path == "technology" => {
+            None if change.is_file() => {
                 let name = change.leaf_value();
                 let here = Location::File(PathBuf::new());
                 let name = name.as_str().unwrap_or(change.value());

@@ -19,7 +19,7 @@ impl MachineFile {
         MACHINES.iter().map(|(name, _)| *name)
     }
 
-    /// Loads a machine file and applies `overrides` in order.
+    /// Loads a machine file and applies `overrides`, as [`MachineBase::machine`] does.
     ///
     /// Paths in a file (`inherits`, `technology`) are relative to it. A name without `.toml` is a
     /// built-in file.
@@ -31,7 +31,7 @@ impl MachineFile {
         MachineBase::load(path)?.machine(overrides)
     }
 
-    /// Loads a built-in machine and applies `overrides` in order.
+    /// Loads a built-in machine and applies `overrides`, as [`MachineBase::machine`] does.
     ///
     /// # Errors
     /// Returns an error if there is no machine of that name, or an override is invalid.
@@ -125,7 +125,7 @@ impl MachineBase {
         })
     }
 
-    /// The machine with `overrides` applied in order.
+    /// The machine with `overrides` applied: a file for a whole section first, then single keys in order.
     ///
     /// # Errors
     /// Returns all errors: the file lacks a key, or an override is invalid.
@@ -154,7 +154,9 @@ impl MachineBase {
 
     fn changed_layers(&self, overrides: &[Override]) -> Layers {
         let mut layers = self.layers.clone();
-        overrides.iter().for_each(|change| layers.add_override(change));
+        // A file would replace the keys of its section that were set before it.
+        let (files, keys): (Vec<_>, Vec<_>) = overrides.iter().partition(|change| change.is_file());
+        files.into_iter().chain(keys).for_each(|change| layers.add_override(change));
         layers
     }
 

@@ -41,6 +41,11 @@ impl Override {
         self.text[self.equals + 1..].trim()
     }
 
+    /// Whether it names a file with all keys of a section.
+    pub(super) fn is_file(&self) -> bool {
+        self.key() == "technology"
+    }
+
     pub(super) fn leaf_value(&self) -> Value {
         let text = format!("value = {}", self.value());
         let document = Document::toml(Self::SOURCE, &text).ok();

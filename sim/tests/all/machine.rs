@@ -452,3 +452,13 @@ fn rpus_share_the_size_of_the_memory() {
     assert_eq!(error.key, ("hbm.stacks", 3));
     assert_eq!(Hbm { size_mib: 0, stacks: 3, ..hbm }.check_fits(most + 1), Ok(()));
 }
+
+/// A technology as a whole comes before its keys, wherever it is written.
+#[test]
+fn a_technology_keeps_the_keys_that_are_set_beside_it() {
+    let (whole, key) = ("technology=gf12", "technology.area.law_mm2=0");
+    let one = overridden(&[whole, key]).unwrap();
+    assert_eq!(one.technology.area.law_mm2, 0.0);
+    assert_eq!(overridden(&[key, whole]).unwrap(), one);
+    assert!(overridden(&[whole]).unwrap().technology.area.law_mm2 > 0.0);
+}
