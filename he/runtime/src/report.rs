@@ -51,7 +51,7 @@ pub struct Report {
     /// The costs by name of the kernel.
     pub costs: BTreeMap<String, Cost>,
     /// The compulsory bytes of transfers, which no mapping undercuts without keys on the chip: each limb of
-    /// an input that the program reads, and each limb of an output, once.
+    /// an input that a launch reads, and each limb of an output that one makes, once.
     pub least_bytes: u64,
     /// The off-chip memory.
     pub hbm: Hbm,
@@ -151,7 +151,7 @@ impl Report {
                 .collect(),
             lifted_operations: launches.lifted() + renamed,
             unused_operations: unused,
-            least_bytes: timeline.hbm.compulsory_bytes(),
+            least_bytes: timeline.hbm.compulsory_bytes,
             hbm: Hbm {
                 bytes_by_kind: Kind::ALL
                     .iter()

@@ -240,6 +240,7 @@ impl Plan<'_> {
         let uses = Uses::of(layout.items.len(), layout.uses(self));
         let (homes, limbs) = layout.homes(self, &uses);
         let mut programs = FxHashMap::default();
+        let compulsory_bytes = layout.compulsory_bytes(self, &uses);
         let (vdm, items) = (self.pages(), std::mem::take(&mut layout.items));
         let records = Records { record: self.record, accounts: self.accounts, events: self.events };
         let mut rpu = Rpu::new(self.machine, vdm, (items, uses), records);
@@ -275,7 +276,8 @@ impl Plan<'_> {
             costs.add(launch, kernel, span);
         }
         let (mut timeline, items) = rpu.finish();
-        (timeline.costs, timeline.hbm.homes) = (costs.0, homes);
+        timeline.costs = costs.0;
+        (timeline.hbm.homes, timeline.hbm.compulsory_bytes) = (homes, compulsory_bytes);
         if self.events {
             layout.items = items;
             timeline.places = layout.places(self, &limbs, &timeline.events);

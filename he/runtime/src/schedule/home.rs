@@ -12,6 +12,9 @@ use ring_program::Group;
 pub struct HbmUse {
     /// What has a place during the whole program, with its bytes, in order.
     pub homes: Vec<(Home, u64)>,
+    /// The bytes that every mapping transfers: the limbs of inputs that a launch reads and no memory on the
+    /// chip has, and the limbs of outputs that a launch makes, each once.
+    pub compulsory_bytes: u64,
     /// The most bytes of other limbs that the memory holds at once.
     pub saved_bytes: u64,
     /// The index of the launch that saves the last of these.
@@ -39,15 +42,6 @@ impl HbmUse {
         self.homes.iter().map(|(_, bytes)| bytes).sum::<u64>() + self.saved_bytes
     }
 
-    /// The bytes of inputs and outputs.
-    pub(crate) fn compulsory_bytes(&self) -> u64 {
-        let crosses = |home: &Home| match home {
-            Home::Input(_) | Home::Output(_) => true,
-            Home::Tables | Home::Programs => false,
-        };
-        self.homes.iter().filter(|(home, _)| crosses(home)).map(|(_, bytes)| bytes).sum()
-    }
-
     /// The first data that end beyond a memory of `capacity` bytes. `None` if only saved limbs do.
     pub(crate) fn beyond(&self, capacity: u64) -> Option<Home> {
         let mut end = 0;
@@ -60,6 +54,26 @@ impl HbmUse {
 }
 
 impl Layout {
+    /// See [`HbmUse::compulsory_bytes`]. Outputs that are inputs or zeros have a place, but nothing stores
+    /// them.
+    pub(super) fn compulsory_bytes(&self, plan: &Plan<'_>, uses: &Uses) -> u64 {
+        let mut is_there = vec![false; plan.flow.values];
+        is_there[ValueId::ZERO.index()] = true;
+        let mut halves = 0;
+        for &(_, value) in &plan.flow.inputs {
+            is_there[value.index()] = true;
+            if uses.any(ItemId(value.0)) && !self.is_on_chip(value) {
+                halves += u64::from(self.items[value.index()].halves);
+            }
+        }
+        for value in plan.flow.outputs.iter().flatten() {
+            if !std::mem::replace(&mut is_there[value.index()], true) {
+                halves += 2;
+            }
+        }
+        plan.machine.instruction_set().bytes(halves * plan.program.degree().get()) / 2
+    }
+
     /// What has a place in the off-chip memory during the whole program, with its bytes; and the places of
     /// limbs.
     pub(super) fn homes(&self, plan: &Plan<'_>, uses: &Uses) -> (Vec<(Home, u64)>, Limbs) {

@@ -215,6 +215,30 @@ fn transforms_in_a_small_memory_work_in_place_with_small_tables() {
     assert!(are_small && spills == 0, "{tables:?}, {fewer} instead of {bytes}, {spills}");
 }
 
+/// Outputs that are inputs or zeros are in the off-chip memory before the program runs.
+#[test]
+fn compulsory_bytes_are_of_limbs_that_a_launch_reads_or_makes() {
+    let head = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\n";
+    let lines = "sr_mulps %4, %1, 0, m=1\nsr_addps %5, %1, 0, m=0\nsr_addp %6, %1, %2, m=1\nhalt\n";
+    let machine = Machine::rpu_128x128();
+    for (outputs, limbs) in [
+        (r#""zero": [4]"#, 0),
+        (r#""zero": [4], "x": [3], "copy": [5]"#, 0),
+        (r#""zero": [4], "x": [3], "copy": [5], "sum": [6], "again": [6]"#, 3),
+    ] {
+        let manifest =
+            format!(r#"{{"ring_dimension": 512, "inputs": {{"x": [1, 2, 3]}}, "outputs": {{{outputs}}}}}"#);
+        let manifest = Manifest::parse("p.json", &manifest, Path::new("")).unwrap();
+        let text = format!("{head}{lines}");
+        let program = ring_program::read("p.fhetch", text.as_bytes(), Interface::Manifest(&manifest));
+        let program = program.unwrap();
+        let runtime = Runtime::new(&program, &machine, Keys::Streamed).unwrap();
+        let timeline = runtime.time(false).unwrap();
+        let moved = timeline.traffic[Kind::Inputs] + timeline.traffic[Kind::Outputs];
+        assert_eq!([runtime.report(&timeline).least_bytes, moved], [limbs * 512 * 16; 2], "{outputs}");
+    }
+}
+
 /// Places in the off-chip memory: the key unless it is on the chip, the operand, the output, and what does
 /// not fit the VDM.
 #[test]

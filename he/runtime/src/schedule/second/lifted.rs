@@ -141,6 +141,9 @@ fn both_models_agree_on_programs_with_calls() {
         fitting += 1;
         spilling += usize::from(timeline.traffic[Kind::Spills] > 0);
         model.assert_equal(&timeline, case);
+        let kinds = [Kind::Inputs, Kind::Keys, Kind::Outputs, Kind::Permutations];
+        let least = timeline.hbm.compulsory_bytes;
+        assert!(least <= kinds.map(|kind| timeline.traffic[kind]).iter().sum(), "case {case}");
     }
     assert!(2 * fitting > cases && 8 * spilling > cases, "{fitting} programs fit, {spilling} spill");
 }
