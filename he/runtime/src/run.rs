@@ -41,6 +41,16 @@ struct Lifting {
     candidates: Candidates,
 }
 
+impl Lifting {
+    /// Whether a launch reads a limb that is expanded from a seed, or a half of one.
+    fn expands_keys(&self, program: &RingProgram, keys: Keys) -> bool {
+        let sources = Sources::of(program, &self.flow, keys);
+        let launches = &self.launches;
+        let mut read = launches.launches.iter().flat_map(|launch| launches.sources(launch));
+        read.any(|&value| sources.is_expanded(value))
+    }
+}
+
 impl<'p> Lifted<'p> {
     /// Lifts a program, and generates kernels to choose among.
     ///
@@ -184,7 +194,7 @@ impl<'p> Runtime<'p> {
     /// Maps a program to a machine so that it is fastest if its keys have this origin.
     ///
     /// # Errors
-    /// Returns an error if a kernel does not fit the machine.
+    /// Returns an error if a kernel does not fit the machine, or if nothing expands seeded keys.
     pub fn new(program: &'p RingProgram, machine: &'p Machine, keys: Keys) -> Result<Self, RunError> {
         Self::mapped(program, machine, (keys, Merit::Cycles.into()))
     }
@@ -192,7 +202,7 @@ impl<'p> Runtime<'p> {
     /// As [`new`](Self::new), by a choice.
     ///
     /// # Errors
-    /// Returns an error if a kernel does not fit the machine.
+    /// The same.
     pub fn mapped(
         program: &'p RingProgram,
         machine: &'p Machine,
@@ -205,13 +215,18 @@ impl<'p> Runtime<'p> {
     /// which the program was lifted.
     ///
     /// # Errors
-    /// Returns an error if a kernel does not fit the machine.
+    /// The same.
     pub fn of(
         lifted: &Lifted<'p>,
         machine: &'p Machine,
         (keys, choice): (Keys, Choice),
     ) -> Result<Self, RunError> {
         let program = lifted.program;
+        if machine.generator.words_per_cycle == 0
+            && lifted.lifting(Mapping::START, machine)?.expands_keys(program, keys)
+        {
+            return Err(RunError::NoGenerator);
+        }
         let of = |mapping, (merit, schedules), compiled, timeline| Self {
             program,
             machine,
@@ -365,9 +380,6 @@ impl<'p> Runtime<'p> {
     fn fitting(&self, timeline: Timeline) -> Result<Timeline, RunError> {
         if timeline.is_too_long {
             return Err(RunError::TooLong);
-        }
-        if timeline.expanded_bytes.is_some() && self.machine.generator.words_per_cycle == 0 {
-            return Err(RunError::NoGenerator);
         }
         let hbm = &self.machine.hbm;
         match hbm.check_fits(timeline.hbm.bytes()) {

@@ -161,6 +161,11 @@ impl Sources {
         self.keys == Keys::Resident && self.key_halves[value.index()].is_some()
     }
 
+    /// Whether the generator makes a value, or a half of it.
+    pub(crate) fn is_expanded(&self, value: ValueId) -> bool {
+        self.key_halves[value.index()].is_some_and(|halves| halves < 2)
+    }
+
     /// The halves of limbs of keys that a memory holds, each limb once.
     pub(crate) fn key_halves(&self) -> u64 {
         self.key_halves.iter().flatten().map(|&halves| u64::from(halves)).sum()

@@ -8,7 +8,7 @@ use runtime::launches::kernels::Tables;
 use runtime::mapping::{Batch, Form, Mapping, Order, Recipes};
 use runtime::schedule::traffic::Kind;
 use runtime::testing::program;
-use runtime::{Choice, Keys, Runtime};
+use runtime::{Choice, Keys, RunError, Runtime};
 use sim::Machine;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -236,6 +236,30 @@ fn compulsory_bytes_are_of_limbs_that_a_launch_reads_or_makes() {
         let timeline = runtime.time(false).unwrap();
         let moved = timeline.traffic[Kind::Inputs] + timeline.traffic[Kind::Outputs];
         assert_eq!([runtime.report(&timeline).least_bytes, moved], [limbs * 512 * 16; 2], "{outputs}");
+    }
+}
+
+/// The generator's time would be beyond what is counted, and the error another one.
+#[test]
+fn keys_from_a_seed_need_a_generator_if_a_launch_reads_them() {
+    let head = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\n";
+    let manifest = r#"{"ring_dimension": 512, "inputs": {"evk": [1], "x": [2]}, "outputs": {"y": [3, 1]}}"#;
+    let manifest = Manifest::parse("p.json", manifest, Path::new("")).unwrap();
+    let mut machine = Machine::rpu_128x128();
+    machine.edit(|values| values.generator.words_per_cycle = 0).unwrap();
+    let product =
+        "sr_mulp %3, %2, %1, m=1\nsr_ntt %3, %3, m=1\nsr_mulp %3, %3, %1, m=1\nsr_ntt %3, %3, m=1\n";
+    for (lines, keys, is_refused) in [
+        (product, Keys::Seeded, true),
+        (product, Keys::Streamed, false),
+        (product, Keys::Resident, false),
+        ("sr_ntt %3, %2, m=1\n", Keys::Seeded, false),
+    ] {
+        let text = format!("{head}{lines}halt\n");
+        let program = ring_program::read("p.fhetch", text.as_bytes(), Interface::Manifest(&manifest));
+        let program = program.unwrap();
+        let found = Runtime::new(&program, &machine, keys).map(drop);
+        assert_eq!(found, if is_refused { Err(RunError::NoGenerator) } else { Ok(()) }, "{lines}{keys:?}");
     }
 }
 
