@@ -199,51 +199,6 @@ fn set(path: &Path, n: Option<u64>) -> Result<ParameterSet, Failure> {
 
 /// Reports options that the program or the set does not allow.
 fn failure(error: Error) -> Failure {
-    let help = match error {
-        Error::Level { .. } => "leave --level out, or choose a level of the set",
-        Error::NothingToDrop { ref program, .. } if program == "hmult" => {
-            "choose a higher --level, or --rescale none"
-        }
-        Error::NothingToDrop { .. } | Error::TooLow { .. } => "choose a higher --level",
-        Error::Option { ref option, .. } => {
-            let all = all_options();
-            let of =
-                all.iter().find(|(spec, _)| spec.name == option).map(|(_, programs)| programs.join(", "));
-            let help = of.map(|of| format!("--{} is for {of}", flag_name(option)));
-            return Failure::Wrong { message: error.to_string(), help };
-        }
-        Error::Convolutions { .. } => "choose fewer --layers, at least 1",
-        Error::Layers { .. } => "choose fewer --layers, or a higher --level",
-        Error::TooLong { .. } => "choose fewer --rotations, --iterations, --blocks or --layers",
-        Error::Tile { .. } => "--tile is for the dataflow oct",
-        Error::Rotation { .. } => "give other rotations, such as 1,2,-3",
-        Error::NoBootstrap { .. } => {
-            "choose a set with a bootstrap, such as lattigo-n16qp1546, or add the table [bootstrap] to its file"
-        }
-        Error::NoRoom { needed, .. } => {
-            let help = format!("choose a --level of at least {needed}");
-            return Failure::Wrong { message: error.to_string(), help: Some(help) };
-        }
-        Error::Slots { needed, .. } => {
-            let help = format!("choose a ring degree of at least {}", 2 * needed);
-            return Failure::Wrong { message: error.to_string(), help: Some(help) };
-        }
-        Error::PackedSlots { .. } => "choose other --slots",
-        Error::LevelsOut { .. } | Error::LevelBetween { .. } | Error::LargeDigit { .. } => {
-            "choose other --levels-out"
-        }
-        Error::Features { .. } => "choose other --features",
-        Error::NeedsRescales { .. } => "choose --rescale merged or separate",
-        Error::OptionValue { .. } => "`rpu gen program --list` has the values of options",
-        Error::Scales { .. }
-        | Error::BootstrapScale { .. }
-        | Error::Name { .. }
-        | Error::Degree { .. }
-        | Error::Coefficients { .. }
-        | Error::Matrix { .. }
-        | Error::KnownProgram { .. }
-        | Error::LateProgram { .. } => "the generator is wrong: report it",
-        Error::OneRotation { .. } => "give one number, or use hoisted-rotations",
-    };
-    Failure::wrong(error, help)
+    let help = error.help(|option| format!("--{}", flag_name(option)));
+    Failure::Wrong { message: error.to_string(), help: Some(help) }
 }

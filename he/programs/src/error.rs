@@ -1,5 +1,7 @@
 //! Errors of this crate. Errors of parameter sets are diagnostics, since they have a location in a file.
 
+use crate::dataflow::DATAFLOWS;
+use crate::program::all_options;
 use crate::scale::Scale;
 use thiserror::Error;
 
@@ -257,4 +259,93 @@ pub enum Error {
         /// The number of rotations.
         count: usize,
     },
+}
+
+impl Error {
+    /// The options at fault, the most likely first: `set` and `n` are those of the parameter set. None of a
+    /// circuit's operations.
+    pub fn options(&self) -> Vec<&str> {
+        match self {
+            Self::Level { .. } | Self::TooLow { .. } => vec!["level"],
+            Self::NothingToDrop { .. } => vec!["level", "rescale"],
+            Self::Layers { .. } => vec!["layers", "level"],
+            Self::Convolutions { .. } => vec!["layers"],
+            Self::TooLong { .. } => vec!["rotations", "iterations", "blocks", "layers"],
+            Self::Tile { .. } => vec!["tile", "dataflow"],
+            Self::Rotation { .. } | Self::OneRotation { .. } => vec!["rotations"],
+            Self::NoBootstrap { .. } => vec!["set"],
+            Self::NoRoom { .. } => vec!["level", "levels_out", "set"],
+            Self::Slots { .. } => vec!["n", "set"],
+            Self::PackedSlots { .. } => vec!["slots"],
+            Self::LevelsOut { .. } | Self::LevelBetween { .. } | Self::LargeDigit { .. } => {
+                vec!["levels_out"]
+            }
+            Self::Features { .. } => vec!["features"],
+            Self::NeedsRescales { .. } => vec!["rescale"],
+            Self::Option { option, .. } | Self::OptionValue { option, .. } => vec![option],
+            Self::Scales { .. }
+            | Self::BootstrapScale { .. }
+            | Self::Name { .. }
+            | Self::Degree { .. }
+            | Self::Coefficients { .. }
+            | Self::Matrix { .. }
+            | Self::KnownProgram { .. }
+            | Self::LateProgram { .. } => Vec::new(),
+        }
+    }
+
+    /// What would be right. `option` writes the name of an option as users do: `--level`.
+    pub fn help(&self, option: impl Fn(&str) -> String) -> String {
+        match self {
+            Self::Level { .. } => format!("leave {} out, or choose a level of the set", option("level")),
+            Self::NothingToDrop { program, .. } if program == "hmult" => {
+                format!("choose a higher {}, or {} none", option("level"), option("rescale"))
+            }
+            Self::NothingToDrop { .. } | Self::TooLow { .. } => format!("choose a higher {}", option("level")),
+            Self::Option { option: name, .. } => {
+                let all = all_options();
+                match all.iter().find(|(spec, _)| spec.name == name) {
+                    Some((_, programs)) => format!("{} is for {}", option(name), programs.join(", ")),
+                    None => "`rpu gen program --list` has all options".to_owned(),
+                }
+            }
+            Self::Convolutions { .. } => format!("choose fewer {}, at least 1", option("layers")),
+            Self::Layers { .. } => {
+                format!("choose fewer {}, or a higher {}", option("layers"), option("level"))
+            }
+            Self::TooLong { .. } => {
+                let [rotations, iterations, blocks, layers] =
+                    ["rotations", "iterations", "blocks", "layers"].map(option);
+                format!("choose fewer {rotations}, {iterations}, {blocks} or {layers}")
+            }
+            Self::Tile { .. } => {
+                let with: Vec<_> =
+                    DATAFLOWS.iter().filter(|flow| flow.has_tiles).map(|flow| flow.name).collect();
+                format!("{} is for the dataflow {}", option("tile"), with.join(" or "))
+            }
+            Self::Rotation { .. } => format!("give other {}, such as 1,2,-3", option("rotations")),
+            Self::OneRotation { .. } => "give one number, or use hoisted-rotations".to_owned(),
+            Self::NoBootstrap { .. } => {
+                "choose a set with a bootstrap, such as lattigo-n16qp1546, or add the table [bootstrap] to its file"
+                    .to_owned()
+            }
+            Self::NoRoom { needed, .. } => format!("choose a {} of at least {needed}", option("level")),
+            Self::Slots { needed, .. } => format!("choose a ring degree of at least {}", 2 * needed),
+            Self::PackedSlots { .. } => format!("choose other {}", option("slots")),
+            Self::LevelsOut { .. } | Self::LevelBetween { .. } | Self::LargeDigit { .. } => {
+                format!("choose other {}", option("levels_out"))
+            }
+            Self::Features { .. } => format!("choose other {}", option("features")),
+            Self::NeedsRescales { .. } => format!("choose {} merged or separate", option("rescale")),
+            Self::OptionValue { .. } => "`rpu gen program --list` has the values of options".to_owned(),
+            Self::Scales { .. }
+            | Self::BootstrapScale { .. }
+            | Self::Name { .. }
+            | Self::Degree { .. }
+            | Self::Coefficients { .. }
+            | Self::Matrix { .. }
+            | Self::KnownProgram { .. }
+            | Self::LateProgram { .. } => "the generator is wrong: report it".to_owned(),
+        }
+    }
 }

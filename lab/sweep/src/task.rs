@@ -475,11 +475,14 @@ impl Reader<'_> {
         for setting in others {
             let option = generator.all_options().find(|option| option.name == &*setting.key);
             let checked = option.map_or(Ok(()), |option| option.check(&setting.text()));
-            checked.map_err(|error| self.error(setting.span.clone(), error, ""))?;
+            let help = format!("leave `{}` out, or choose another value", setting.key);
+            checked.map_err(|error| self.error(setting.span.clone(), error, help))?;
             options.set(&setting.key, setting.text());
         }
         let program = programs::generate(&generator, &parameter_set, &options).map_err(|error| {
-            self.error(place(others.iter().copied().map(Some).chain([set])), error.to_string(), "")
+            let given = |name: &&str| self.given.all().find(|setting| &*setting.key == *name);
+            let culprits = error.options().iter().map(given).chain([set]).collect::<Vec<_>>();
+            self.error(place(culprits), error.to_string(), error.help(|option| format!("`{option}`")))
         })?;
         let title = programs::title(&generator, &parameter_set, &options);
         let mut columns = Settings::new();

@@ -7,5 +7,6 @@ mod golden;
 mod heir;
 mod levels;
 mod orion;
+mod refused;
 mod regions;
 mod resnet20;
