@@ -198,6 +198,11 @@ impl Circuit {
         &self.set
     }
 
+    /// The name of the program.
+    pub(crate) fn program(&self) -> &str {
+        &self.program
+    }
+
     /// Declares the slots of a bootstrap's message times the levels that the program leaves it.
     pub(crate) fn declare_slot_levels(&mut self, slot_levels: usize) {
         let slot_levels = Some(slot_levels as u64).filter(|&count| count > 0);

@@ -183,6 +183,18 @@ pub enum Error {
         /// The slots.
         most: usize,
     },
+    /// A bootstrap of fewer slots than a row of data has: it would add up weights.
+    #[error(
+        "`{program}` with bootstraps of {slots} slots would add up weights: a row has {features} features"
+    )]
+    FewSlots {
+        /// The name of the program.
+        program: String,
+        /// The slots of a bootstrap.
+        slots: usize,
+        /// The places of a row.
+        features: usize,
+    },
     /// A program whose rescales cannot be left out.
     #[error("`{program}` needs its rescales")]
     NeedsRescales {
@@ -281,6 +293,7 @@ impl Error {
                 vec!["levels_out"]
             }
             Self::Features { .. } => vec!["features"],
+            Self::FewSlots { .. } => vec!["slots", "features"],
             Self::NeedsRescales { .. } => vec!["rescale"],
             Self::Option { option, .. } | Self::OptionValue { option, .. } => vec![option],
             Self::Scales { .. }
@@ -336,6 +349,9 @@ impl Error {
                 format!("choose other {}", option("levels_out"))
             }
             Self::Features { .. } => format!("choose other {}", option("features")),
+            Self::FewSlots { features, .. } => {
+                format!("choose {} of at least {features}, or fewer {}", option("slots"), option("features"))
+            }
             Self::NeedsRescales { .. } => format!("choose {} merged or separate", option("rescale")),
             Self::OptionValue { .. } => "`rpu gen program --list` has the values of options".to_owned(),
             Self::Scales { .. }

@@ -83,7 +83,7 @@ fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
     let level = between * depth(sigmoid) + 1;
     c.needs_levels(level - 1, 1)?;
     if options.rescale() == Some(crate::Rescale::None) {
-        return Err(Error::NeedsRescales { program: LOGISTIC_REGRESSION.name.to_owned() });
+        return Err(Error::NeedsRescales { program: c.program().to_owned() });
     }
     let scale = c.divisor(level);
     let of_weights = match c.set.bootstrap() {
@@ -101,6 +101,11 @@ fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
     let bootstrapping =
         if iterations > between { Some(Bootstrapping::new(c, BootstrapOptions::of(options))?) } else { None };
     if let Some(bootstrapping) = &bootstrapping {
+        // Weights repeat after each row. A bootstrap adds up the slots that are as many apart as it has.
+        let (program, slots) = (c.program().to_owned(), bootstrapping.slots());
+        if slots < features {
+            return Err(Error::FewSlots { program, slots, features });
+        }
         c.needs_levels(bootstrapping.depth(), level)?;
     }
     for iteration in 0..iterations {
