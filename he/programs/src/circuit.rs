@@ -264,6 +264,12 @@ impl Circuit {
         Err(Error::NoRoom { set, program: self.program.to_string(), needed, left, level })
     }
 
+    /// Refuses a set of BGV: for bootstraps, and for plaintexts of numbers that are no integers.
+    pub(crate) fn needs_ckks(&self) -> Result<(), Error> {
+        let Some(t) = self.set.plaintext_modulus() else { return Ok(()) };
+        Err(Error::Bgv { program: self.program.to_string(), set: self.set.name().to_owned(), t })
+    }
+
     /// The number of slots; an error if there are fewer than `needed`.
     pub(crate) fn slots(&self, needed: usize) -> Result<usize, Error> {
         let slots = self.set.degree().len() / 2;

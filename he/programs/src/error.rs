@@ -195,6 +195,16 @@ pub enum Error {
         /// The places of a row.
         features: usize,
     },
+    /// A program of CKKS for a set of BGV.
+    #[error("`{program}` is of CKKS, and the set `{set}` of BGV: it has `plaintext_modulus = {t}`")]
+    Bgv {
+        /// The name of the program.
+        program: String,
+        /// The name of the set.
+        set: String,
+        /// The plaintext modulus.
+        t: u128,
+    },
     /// A program whose rescales cannot be left out.
     #[error("`{program}` needs its rescales")]
     NeedsRescales {
@@ -285,7 +295,7 @@ impl Error {
             Self::TooLong { .. } => vec!["rotations", "iterations", "blocks", "layers"],
             Self::Tile { .. } => vec!["tile", "dataflow"],
             Self::Rotation { .. } | Self::OneRotation { .. } => vec!["rotations"],
-            Self::NoBootstrap { .. } => vec!["set"],
+            Self::NoBootstrap { .. } | Self::Bgv { .. } => vec!["set"],
             Self::NoRoom { .. } => vec!["level", "levels_out", "set"],
             Self::Slots { .. } => vec!["n", "set"],
             Self::PackedSlots { .. } => vec!["slots"],
@@ -342,6 +352,7 @@ impl Error {
                 "choose a set with a bootstrap, such as lattigo-n16qp1546, or add the table [bootstrap] to its file"
                     .to_owned()
             }
+            Self::Bgv { .. } => "choose another set, or leave `plaintext_modulus` out of its file".to_owned(),
             Self::NoRoom { needed, .. } => format!("choose a {} of at least {needed}", option("level")),
             Self::Slots { needed, .. } => format!("choose a ring degree of at least {}", 2 * needed),
             Self::PackedSlots { .. } => format!("choose other {}", option("slots")),

@@ -78,8 +78,10 @@ impl Bootstrapping {
     /// Bootstraps with the parameters of the circuit's set.
     ///
     /// # Errors
-    /// Returns an error if the set has no bootstrap, or the slots are no power of two in its range.
+    /// Returns an error if the set has no bootstrap or is one of BGV, or the slots are no power of two in its
+    /// range.
     pub fn new(c: &Circuit, options: BootstrapOptions) -> Result<Self, Error> {
+        c.needs_ckks()?;
         let settings = c.set.bootstrap().cloned();
         let mut settings = settings.ok_or_else(|| Error::NoBootstrap { set: c.set.name().to_owned() })?;
         settings.message_ratio_bits = options.message_ratio.unwrap_or(settings.message_ratio_bits);

@@ -24,6 +24,7 @@ impl Circuit {
         p: &[f64],
         scale: &Scale,
     ) -> Result<Ciphertext, Error> {
+        self.needs_ckks()?;
         let degree = p.iter().rposition(|&coefficient| coefficient != 0.0).unwrap_or(0);
         if degree == 0 {
             return Err(Error::Degree { program: self.program.to_string() });

@@ -116,6 +116,7 @@ impl Circuit {
             let (program, name) = (self.program.to_string(), name.to_owned());
             Err(Error::Matrix { program, name, reason })
         };
+        self.needs_ckks()?;
         let most = self.set.degree().len() / 2;
         let Some(slots) = diagonals.values().next().map(Vec::len) else {
             return wrong("has no diagonal".to_owned());

@@ -41,6 +41,7 @@ const DEPTH: usize = 5;
 const BABIES: usize = 4;
 
 fn emit(c: &mut Circuit, _: &Options) -> Result<(), Error> {
+    c.needs_ckks()?;
     let images = c.slots(PLACES)? / PLACES;
     c.needs_levels(DEPTH, 1)?;
     let network = Network::trained();

@@ -71,6 +71,7 @@ const OPTIONS: &[&OptionSpec] = &[
 ];
 
 fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
+    c.needs_ckks()?;
     let iterations = options.count(ITERATIONS.name).unwrap_or(1);
     let between = options.count(BETWEEN.name).unwrap_or(1).min(iterations);
     let features = options.count(PLACES.name).unwrap_or(FEATURES);

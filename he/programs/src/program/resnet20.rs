@@ -88,6 +88,7 @@ const CONVOLUTIONS: usize = 1 + 2 * BLOCKS * CHANNELS.len();
 const LEAST_SLOTS: usize = 2 * 16 * CHANNELS[0];
 
 fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
+    c.needs_ckks()?;
     let slots = c.slots(LEAST_SLOTS)?;
     let bootstrapping = Bootstrapping::new(c, BootstrapOptions::default())?;
     c.needs_levels(bootstrapping.depth(), LEVEL)?;

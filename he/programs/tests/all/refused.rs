@@ -45,3 +45,47 @@ fn bootstraps_of_a_training_have_a_slot_for_each_feature() {
     let error = refused("helr", &set, &[("features", "512"), ("iterations", "4")]);
     assert!(matches!(error, Error::FewSlots { slots: 256, features: 512, .. }), "{error}");
 }
+
+/// A set of BGV, with further lines.
+fn of_bgv(t: u128, q: &str, more: &str) -> ParameterSet {
+    let text = format!(
+        "n = 2048\nq = {q}\np = [{{ bits = 61, count = 5 }}]\ndigits = 6\nplaintext_modulus = {t}\n\
+         security = \"none\"\n{more}"
+    );
+    ParameterSet::parse("bgv", "bgv.toml", &text, None).unwrap()
+}
+
+/// The table of a bootstrap.
+const BOOTSTRAP: &str = "[bootstrap]\nscale_bits = 40\nmessage_ratio_bits = 8\ncoeff_to_slot = 2\n\
+    eval_mod = 8\nslot_to_coeff = 2\nrange = 16\ndegree = 30\ndouble_angles = 3\nephemeral_weight = 32\n\
+    steps = \"lattigo\"\n";
+
+/// Slots of integers have no encodings of other numbers, and no approximate modulo.
+#[test]
+fn programs_of_real_numbers_refuse_a_set_of_bgv() {
+    let set = of_bgv(65_537, "[{ bits = 60, count = 24 }]", BOOTSTRAP);
+    let of_integers = ["keyswitch", "hmult", "hrot", "rescale", "hoisted-rotations", "layers"];
+    for program in programs::all_programs() {
+        let generated = generate(program, &set, &Options::of([("level", "24")]));
+        match generated {
+            Ok(_) => assert!(of_integers.contains(&program.name), "{}", program.name),
+            Err(error) => {
+                assert!(!of_integers.contains(&program.name), "{}: {error}", program.name);
+                assert_eq!(
+                    text(&error),
+                    format!(
+                        "`{}` is of CKKS, and the set `bgv` of BGV: it has `plaintext_modulus = 65537`; \
+                         choose another set, or leave `plaintext_modulus` out of its file",
+                        program.name
+                    )
+                );
+            }
+        }
+    }
+    let mut circuit = programs::Circuit::new("c", &set);
+    let x = circuit.input("x").unwrap();
+    assert!(matches!(circuit.chebyshev(&x, &[0.0, 1.0]), Err(Error::Bgv { .. })));
+    let diagonal = [(0, vec![num_complex::Complex64::ONE])].into();
+    let product = circuit.linear_transform("m", &x, &diagonal, programs::Hoisting::Double);
+    assert!(matches!(product, Err(Error::Bgv { .. })));
+}
