@@ -171,12 +171,13 @@ impl Circuit {
     /// An empty circuit.
     ///
     /// # Errors
-    /// Returns an error if the set lacks the level, or the dataflow has no tiles.
+    /// Returns an error if the set lacks the level, the level does not hold the plaintexts of BGV, or the
+    /// dataflow has no tiles.
     pub fn with_setup(program: impl Into<Arc<str>>, set: &ParameterSet, setup: Setup) -> Result<Self, Error> {
         if setup.tile.is_some() && !setup.dataflow.has_tiles {
             return Err(Error::Tile { dataflow: setup.dataflow.name });
         }
-        Ok(Self {
+        let circuit = Self {
             emitter: Emitter::new(set.base(setup.level)?, set.parameters()),
             set: Arc::new(set.clone()),
             setup,
@@ -190,7 +191,9 @@ impl Circuit {
             functions: BTreeMap::new(),
             scope: None,
             ledger: Ledger::default(),
-        })
+        };
+        circuit.holds_plaintexts(circuit.level())?;
+        Ok(circuit)
     }
 
     /// The parameter set.
@@ -268,6 +271,17 @@ impl Circuit {
     pub(crate) fn needs_ckks(&self) -> Result<(), Error> {
         let Some(t) = self.set.plaintext_modulus() else { return Ok(()) };
         Err(Error::Bgv { program: self.program.to_string(), set: self.set.name().to_owned(), t })
+    }
+
+    /// Refuses a level whose moduli do not hold a plaintext of BGV.
+    pub(crate) fn holds_plaintexts(&self, level: usize) -> Result<(), Error> {
+        let base = self.emitter.base().at(level);
+        let (product, t) = (base.product_of(&base.q()), base.t);
+        if product > t.into() {
+            return Ok(());
+        }
+        let (set, bits) = (self.set.name().to_owned(), product.bits() - 1);
+        Err(Error::Plaintexts { set, level, bits, t })
     }
 
     /// The number of slots; an error if there are fewer than `needed`.

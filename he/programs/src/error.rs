@@ -205,6 +205,20 @@ pub enum Error {
         /// The plaintext modulus.
         t: u128,
     },
+    /// A level of BGV whose moduli do not hold a plaintext.
+    #[error(
+        "the moduli of level {level} have a product of 2^{bits}, and the plaintext modulus of the set `{set}` is {t}"
+    )]
+    Plaintexts {
+        /// The name of the set.
+        set: String,
+        /// The level of an input or of an output.
+        level: usize,
+        /// log2 of the product of its moduli, rounded down.
+        bits: u64,
+        /// The plaintext modulus.
+        t: u128,
+    },
     /// A program whose rescales cannot be left out.
     #[error("`{program}` needs its rescales")]
     NeedsRescales {
@@ -288,7 +302,7 @@ impl Error {
     /// circuit's operations.
     pub fn options(&self) -> Vec<&str> {
         match self {
-            Self::Level { .. } | Self::TooLow { .. } => vec!["level"],
+            Self::Level { .. } | Self::TooLow { .. } | Self::Plaintexts { .. } => vec!["level"],
             Self::NothingToDrop { .. } => vec!["level", "rescale"],
             Self::Layers { .. } => vec!["layers", "level"],
             Self::Convolutions { .. } => vec!["layers"],
@@ -351,6 +365,9 @@ impl Error {
             Self::NoBootstrap { .. } => {
                 "choose a set with a bootstrap, such as lattigo-n16qp1546, or add the table [bootstrap] to its file"
                     .to_owned()
+            }
+            Self::Plaintexts { .. } => {
+                format!("choose a higher {}, or a set with a smaller `plaintext_modulus`", option("level"))
             }
             Self::Bgv { .. } => "choose another set, or leave `plaintext_modulus` out of its file".to_owned(),
             Self::NoRoom { needed, .. } => format!("choose a {} of at least {needed}", option("level")),

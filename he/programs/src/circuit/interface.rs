@@ -150,8 +150,11 @@ impl Circuit {
     /// Declares the outputs `NAME.0` and `NAME.1`, and `NAME.2` of a product.
     ///
     /// # Errors
-    /// Returns an error if an output has the name, or if the program is too long.
+    /// Returns an error if an output has the name, if the program is too long, or if the moduli of the
+    /// ciphertext do not hold the plaintexts of BGV.
     pub fn output(&mut self, name: &str, ciphertext: &Ciphertext) -> Result<(), Error> {
+        // No other ciphertext has a lower level.
+        self.holds_plaintexts(ciphertext.level)?;
         if !self.outputs.insert(name.to_owned()) {
             return Err(self.known_name("output", name));
         }

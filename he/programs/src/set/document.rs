@@ -87,7 +87,8 @@ pub(super) fn parse(
     let (levels, rings) = levels.zip(rings).expect("moduli without errors have levels and rings");
     let count = levels.last().map_or(0, Vec::len);
     let plaintext_modulus = contents.plaintext_modulus.as_ref();
-    let plaintext_modulus = plaintext_modulus.map(|t| source.plaintext_modulus(t, &rings)).transpose()?;
+    let plaintext_modulus =
+        plaintext_modulus.map(|t| source.plaintext_modulus(t, rings.split_at(count))).transpose()?;
     let basis = Basis::new(rings)
         .map_err(|error| source.error(Code::Contradiction, contents.q.span(), error.to_string()))?;
     let mut errors = Diagnostics::default();
@@ -516,9 +517,16 @@ impl SetDocument<'_> {
         }
     }
 
-    fn plaintext_modulus(&self, t: &Spanned<u64>, rings: &[Ring]) -> Result<u128, Diagnostic> {
+    fn plaintext_modulus(&self, t: &Spanned<u64>, (q, p): (&[Ring], &[Ring])) -> Result<u128, Diagnostic> {
         let value = u128::from(*t.get_ref());
-        match rings.iter().find(|ring| ring.modulus().inverse(value % ring.q()).is_none()) {
+        let moduli: Vec<u128> = q.iter().map(Ring::q).collect();
+        if product(&moduli) <= value.into() {
+            let message =
+                format!("the plaintext modulus {value} is not below Q, which is 2^{:.2}", log2(&moduli));
+            let error = self.error(Code::Contradiction, t.span(), message);
+            return Err(error.with_help("choose a smaller one, such as 65537, or more moduli q"));
+        }
+        match q.iter().chain(p).find(|ring| ring.modulus().inverse(value % ring.q()).is_none()) {
             None => Ok(value),
             Some(ring) => {
                 let message =

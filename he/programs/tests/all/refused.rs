@@ -89,3 +89,26 @@ fn programs_of_real_numbers_refuse_a_set_of_bgv() {
     let product = circuit.linear_transform("m", &x, &diagonal, programs::Hoisting::Double);
     assert!(matches!(product, Err(Error::Bgv { .. })));
 }
+
+/// Moduli whose product is below t lose the plaintext.
+#[test]
+fn every_level_of_bgv_holds_a_plaintext() {
+    let t = i64::MAX as u128;
+    let set = of_bgv(t, "[{ bits = 30, count = 2 }, { bits = 59, count = 22 }]", "");
+    assert!(generate(&find_program("hmult").unwrap(), &set, &Options::of([("level", "4")])).is_ok());
+    for (program, level) in [("keyswitch", "2"), ("rescale", "3"), ("hmult", "3")] {
+        let error = refused(program, &set, &[("level", level)]);
+        assert_eq!(error.options(), ["level"]);
+        assert_eq!(
+            text(&error),
+            "the moduli of level 2 have a product of 2^59, and the plaintext modulus of the set `bgv` is \
+             9223372036854775807; choose a higher --level, or a set with a smaller `plaintext_modulus`"
+        );
+    }
+    let text = "n = 1024\nq = [{ bits = 30, count = 2 }]\np = [{ bits = 31, count = 1 }]\ndigits = 2\n\
+         plaintext_modulus = 9223372036854775807\nsecurity = \"none\"\n";
+    let errors = ParameterSet::parse("bgv", "bgv.toml", text, None).unwrap_err().to_string();
+    let expected =
+        "bgv.toml:5:21: D006: the plaintext modulus 9223372036854775807 is not below Q, which is 2^60.00";
+    assert!(errors.contains(expected), "{errors}");
+}
