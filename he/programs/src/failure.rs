@@ -17,21 +17,22 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// log2 of the probability that any of the n coefficients has |I| above K.
+    /// log2 of the probability that any of the n coefficients has |I| above K, or of a bound on it; minus
+    /// infinity if none can have it.
     pub fn log2_probability(&self) -> f64 {
-        log2_tail(self.weight + 1, self.range) + (self.degree as f64).log2()
+        (log2_tail(self.weight + 1, self.range) + (self.degree as f64).log2()).min(0.0)
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (weight, range, degree) = (self.weight, self.range, self.degree);
-        write!(
-            f,
-            "secret of weight {weight} during the mod-raise, K = {range}: one of {degree} coefficients is beyond it with \
-             the probability 2^{:.1}",
-            self.log2_probability()
-        )
+        write!(f, "secret of weight {weight} during the mod-raise, K = {range}: ")?;
+        match self.log2_probability() {
+            f64::NEG_INFINITY => write!(f, "none of {degree} coefficients can be beyond it"),
+            0.0 => write!(f, "one of {degree} coefficients is beyond it with a probability of at most 1"),
+            log2 => write!(f, "one of {degree} coefficients is beyond it with the probability 2^{log2:.1}"),
+        }
     }
 }
 

@@ -110,6 +110,11 @@ fn the_probability_of_failure_is_that_of_the_secret() {
     }
     assert!((log2(2 * (1 << 16) / 3, 512) + 39.0).abs() < 1.0, "{}", log2(2 * (1 << 16) / 3, 512));
     assert_eq!(log2(8, 5), f64::NEG_INFINITY);
+    let text = |weight, range| programs::Failure { weight, range, degree: 512 }.to_string();
+    assert!(text(32, 16).contains(": one of 512 coefficients is beyond it with the probability 2^-14"));
+    // A sum over all coefficients, which would be above 1.
+    assert!(text(32, 2).ends_with("one of 512 coefficients is beyond it with a probability of at most 1"));
+    assert!(text(8, 5).ends_with("none of 512 coefficients can be beyond it"), "{}", text(8, 5));
 }
 
 #[test]
