@@ -13,7 +13,7 @@ use test_client::Client;
 /// SlotToCoeff.
 const BOOTSTRAP: &str = "n = 512\nq = [{ bits = 45, count = 7 }]\np = [{ bits = 60, count = 3 }]\n\
     digits = 2\nsecurity = \"none\"\n[bootstrap]\nscale_bits = 30\nmessage_ratio_bits = 8\ncoeff_to_slot = 1\n\
-    eval_mod = 3\nslot_to_coeff = 1\nrange = 4\ndegree = 2\ndouble_angles = 1\nephemeral_weight = 8\n\
+    eval_mod = 3\nslot_to_coeff = 1\nrange = 1\ndegree = 2\ndouble_angles = 1\nephemeral_weight = 8\n\
     steps = \"lattigo\"\n";
 
 /// A small set for CKKS: two digits, the second one short at the highest level.

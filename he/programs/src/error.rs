@@ -100,6 +100,18 @@ pub enum Error {
         /// The name of the set.
         set: String,
     },
+    /// A bootstrap that computes nothing with the set's parameters, or with those that options replace.
+    #[error("the bootstrap of the set `{set}`: {reason}")]
+    Bootstrap {
+        /// The name of the set.
+        set: String,
+        /// The option at fault, if one is given.
+        option: &'static str,
+        /// What is wrong.
+        reason: String,
+        /// What would be right.
+        remedy: String,
+    },
     /// Levels that a bootstrap cannot leave.
     #[error("invalid number of levels {left} after a bootstrap: the set `{set}` leaves 1 to {most}")]
     LevelsOut {
@@ -310,6 +322,7 @@ impl Error {
             Self::Tile { .. } => vec!["tile", "dataflow"],
             Self::Rotation { .. } | Self::OneRotation { .. } => vec!["rotations"],
             Self::NoBootstrap { .. } | Self::Bgv { .. } => vec!["set"],
+            Self::Bootstrap { option, .. } => vec![option, "set"],
             Self::NoRoom { .. } => vec!["level", "levels_out", "set"],
             Self::Slots { .. } => vec!["n", "set"],
             Self::PackedSlots { .. } => vec!["slots"],
@@ -366,6 +379,7 @@ impl Error {
                 "choose a set with a bootstrap, such as lattigo-n16qp1546, or add the table [bootstrap] to its file"
                     .to_owned()
             }
+            Self::Bootstrap { remedy, .. } => remedy.clone(),
             Self::Plaintexts { .. } => {
                 format!("choose a higher {}, or a set with a smaller `plaintext_modulus`", option("level"))
             }

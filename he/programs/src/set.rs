@@ -9,7 +9,7 @@ pub(crate) use primes::{alternating_primes, falling_primes};
 pub use variation::Variation;
 
 use crate::base::{Base, Levels, Tower};
-use crate::bootstrap::Bootstrap;
+use crate::bootstrap::{Bootstrap, Fault};
 use crate::failure::Failure;
 use crate::noise::KeySwitchNoise;
 use crate::sine::Sine;
@@ -216,6 +216,23 @@ impl ParameterSet {
         Some(Bootstrap { message_ratio_bits, ..settings })
     }
 
+    /// log2 of the error that the rounding of a rescale makes in a slot, times the scale: the root of the mean
+    /// square of r_0 + r_1 s, whose coefficients are uniform from -1/2 to 1/2.
+    pub(crate) fn rounding(&self) -> f64 {
+        let n = self.degree().get() as f64;
+        (n * (1.0 + self.weight()) / 12.0).log2() / 2.0
+    }
+
+    /// Refuses messages with which a bootstrap computes nothing.
+    pub(crate) fn check_messages(&self, settings: &Bootstrap) -> Result<(), Fault> {
+        settings.check_messages(log2(&self.level_moduli(1)), self.rounding())
+    }
+
+    /// The nonzero coefficients of the secret; of a uniformly ternary one, the expected number.
+    fn weight(&self) -> f64 {
+        self.hamming_weight.map_or(2.0 * self.degree().get() as f64 / 3.0, |weight| weight as f64)
+    }
+
     /// The set whose bootstrap leaves fewer levels: without the moduli of messages that the level `left`
     /// lacks. Digits are no larger.
     ///
@@ -289,10 +306,9 @@ impl ParameterSet {
         let (q, p) = (self.q(), self.p());
         let digits: Vec<(usize, f64)> =
             q.chunks(self.digit_size()).map(|digit| (digit.len(), log2(digit))).collect();
-        let n = self.degree().get() as f64;
         let noise = KeySwitchNoise {
-            n,
-            weight: self.hamming_weight.map_or(2.0 * n / 3.0, |weight| weight as f64),
+            n: self.degree().get() as f64,
+            weight: self.weight(),
             digits: &digits,
             special: (p.len(), log2(&p)),
             t: self.plaintext_modulus.unwrap_or(1) as f64,

@@ -42,6 +42,27 @@ impl Sine {
         Self { range, double_angles, amplitude, cosine, arcsine }
     }
 
+    /// log2 of the largest error for t next to integers that are not too unlikely to occur. What a sine
+    /// itself lacks of t - I is not in it.
+    pub(crate) fn log2_error(&self, settings: &Bootstrap, weight: u64) -> f64 {
+        let error = |point: &Point| {
+            let sine = (2.0 * PI * point.offset).sin();
+            let exact = self.arcsine.as_ref().map_or(sine / (2.0 * PI), |arcsine| chebyshev(arcsine, sine));
+            (self.reduce(point.integer + point.offset) - exact).abs()
+        };
+        let errors = points(settings, weight).into_iter().filter(|point| point.weight > LEAST_WEIGHT);
+        // `f64::max` would leave out what is no number.
+        errors
+            .map(|point| error(&point))
+            .fold(0.0, |most, error| if error <= most { most } else { error })
+            .log2()
+    }
+
+    /// The largest angle of the cosine, 2 pi K/2^r.
+    pub(crate) fn angle(range: u32, double_angles: u32) -> f64 {
+        2.0 * PI * f64::from(range) / f64::from(double_angles).exp2()
+    }
+
     /// The result for t: next to t - I if t is next to an integer I below the range.
     pub fn reduce(&self, t: f64) -> f64 {
         let mut value = chebyshev(&self.cosine, (t - 0.25) / f64::from(self.range));
@@ -61,30 +82,46 @@ fn chebyshev(coefficients: &[f64], x: f64) -> f64 {
     value - x * next
 }
 
-/// The coefficients of the cosine. They are the least squares over points next to integers I, weighted by the
-/// probability of I: a sum of `weight` + 1 uniform numbers from -1/2 to 1/2. A few narrow clusters of points
-/// do not determine a high degree. Then the series of the cosine over the whole range has that degree, and is
-/// exact enough.
-fn cosine(settings: &Bootstrap, weight: u64, amplitude: f64) -> Vec<f64> {
+/// A point next to an integer I.
+struct Point {
+    integer: f64,
+    /// The distance to the integer, at most a message.
+    offset: f64,
+    /// The probability of I, relative to that of 0.
+    weight: f64,
+}
+
+/// The points next to all integers. I is a sum of `weight` + 1 uniform numbers from -1/2 to 1/2.
+fn points(settings: &Bootstrap, weight: u64) -> Vec<Point> {
     let variance = (weight + 1) as f64 / 12.0;
-    let range = f64::from(settings.range);
     let near = |point: usize| {
         (PI * (point as f64 + 0.5) / POINTS as f64).cos() * (-f64::from(settings.message_ratio_bits)).exp2()
     };
     let integers = 1 - i64::from(settings.range)..i64::from(settings.range);
-    let points: Vec<(f64, f64)> = integers
+    integers
         .flat_map(|integer| {
             let integer = integer as f64;
-            let weight = LEAST_WEIGHT.max((-integer.powi(2) / (2.0 * variance)).exp()).sqrt();
-            (0..POINTS).map(move |point| ((integer + near(point) - 0.25) / range, weight))
+            let weight = LEAST_WEIGHT.max((-integer.powi(2) / (2.0 * variance)).exp());
+            (0..POINTS).map(move |point| Point { integer, offset: near(point), weight })
         })
+        .collect()
+}
+
+/// The coefficients of the cosine. They are the least squares over points next to integers, weighted by the
+/// probability of these. A few narrow clusters of points do not determine a high degree. Then the series of
+/// the cosine over the whole range has that degree, and is exact enough.
+fn cosine(settings: &Bootstrap, weight: u64, amplitude: f64) -> Vec<f64> {
+    let range = f64::from(settings.range);
+    let points: Vec<(f64, f64)> = points(settings, weight)
+        .into_iter()
+        .map(|point| ((point.integer + point.offset - 0.25) / range, point.weight.sqrt()))
         .collect();
     let unknowns = settings.degree / 2 + 1;
     let matrix = DynMatrix::from_fn(points.len(), unknowns, |row, column| {
         let (x, weight) = points[row];
         weight * (2.0 * column as f64 * x.acos()).cos()
     });
-    let angle = 2.0 * PI * range / f64::from(settings.double_angles).exp2();
+    let angle = Sine::angle(settings.range, settings.double_angles);
     let values = points.iter().map(|&(x, weight)| weight * amplitude * (angle * x).cos());
     let Ok(solution) = matrix.solve_qr(&DynVector::from_vec(values.collect())) else {
         return series(settings.degree, |x| amplitude * (angle * x).cos());

@@ -17,7 +17,7 @@ mod plan;
 pub(super) use plan::babies;
 
 use super::{Ciphertext, Circuit, LinearTransform, ModDowns};
-use crate::bootstrap::{Bootstrap, Steps};
+use crate::bootstrap::{Bootstrap, Fault, Steps};
 use crate::definition::Definition;
 use crate::matrix::{Diagonal, Matrix, Packing, Slots};
 use crate::option::{Options, Order};
@@ -72,14 +72,15 @@ pub struct Bootstrapping {
     is_sparse: bool,
     /// The scale of messages.
     scale: Scale,
+    sine: Arc<Sine>,
 }
 
 impl Bootstrapping {
     /// Bootstraps with the parameters of the circuit's set.
     ///
     /// # Errors
-    /// Returns an error if the set has no bootstrap or is one of BGV, or the slots are no power of two in its
-    /// range.
+    /// Returns an error if the set has no bootstrap or is one of BGV, the slots are no power of two in its
+    /// range, or the options leave nothing of a message.
     pub fn new(c: &Circuit, options: BootstrapOptions) -> Result<Self, Error> {
         c.needs_ckks()?;
         let settings = c.set.bootstrap().cloned();
@@ -91,8 +92,18 @@ impl Bootstrapping {
         if !slots.is_power_of_two() || slots < least || slots > most {
             return Err(Error::PackedSlots { slots, least, most });
         }
+        let refused = |Fault { key, message: reason, help: remedy }| {
+            let set = c.set.name().to_owned();
+            let option = if key == "meta_bits" { key } else { "message_ratio" };
+            Error::Bootstrap { set, option, reason, remedy }
+        };
+        c.set.check_messages(&settings).map_err(refused)?;
+        settings.check_meta_bits(options.meta_bits, c.set.rounding()).map_err(refused)?;
+        let weight = c.set.raised_weight();
+        let sine = Arc::new(Sine::new(&settings, weight));
+        settings.check_sine(&sine, weight).map_err(refused)?;
         let scale = Scale::power_of_two(settings.scale_bits);
-        Ok(Self { options, settings, slots, is_sparse: slots < most, scale })
+        Ok(Self { options, settings, slots, is_sparse: slots < most, scale, sine })
     }
 
     /// The scale of messages.
@@ -186,13 +197,12 @@ impl Bootstrapping {
             names.iter().zip(&parts).try_for_each(|(name, part)| c.output(name, part))?;
         }
         c.stage("eval-mod", parts[0].level());
-        let sine = Sine::new(&self.settings, c.set.raised_weight());
         // SlotToCoeff brings the result to the scale of messages; if it came first, EvalMod does.
         let target = match self.options.order {
             Order::SlotToCoeffLast => None,
             Order::SlotToCoeffFirst => Some(self.scale.over(&message)),
         };
-        let parts = parts.iter().map(|part| self.eval_mod(c, part, (&sine, target.as_ref())));
+        let parts = parts.iter().map(|part| self.eval_mod(c, part, target.as_ref()));
         let parts = parts.collect::<Result<Vec<_>, _>>()?;
         let reduced = if let [real, imaginary] = &parts[..] {
             let imaginary = c.multiply_i(imaginary);

@@ -49,8 +49,8 @@ pub(super) enum LevelEntry {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BootstrapTable {
-    pub(super) scale_bits: u32,
-    pub(super) message_ratio_bits: u32,
+    pub(super) scale_bits: Spanned<u32>,
+    pub(super) message_ratio_bits: Spanned<u32>,
     pub(super) coeff_to_slot: usize,
     pub(super) eval_mod: Spanned<usize>,
     pub(super) slot_to_coeff: usize,

@@ -5,7 +5,7 @@ use super::primes::alternating_primes;
 use super::variation::{Variation, resized_special};
 use super::{ParameterSet, log2};
 use crate::base::{Levels, Tower};
-use crate::bootstrap::{Bootstrap, Steps};
+use crate::bootstrap::{Bootstrap, Fault, Steps};
 use crate::security::{self, Security};
 use diagnostic::document::{Document, Format, Schema};
 use diagnostic::{Code, Diagnostic, Diagnostics, Span, counted};
@@ -100,7 +100,7 @@ pub(super) fn parse(
     let degree = basis.degree();
     let bootstrap = bootstrap.and_then(|table| errors.keep(source.bootstrap(table, (degree, levels.len()))));
     let security = errors.in_order().or(security)?.expect("a set without errors has a class");
-    Ok(ParameterSet {
+    let set = ParameterSet {
         name: diagnostic::one_line(name).into_owned(),
         basis,
         terminal: contents.terminal.iter().map(|entry| entry.get_ref().count()).sum(),
@@ -115,7 +115,11 @@ pub(super) fn parse(
         bootstrap,
         security,
         sources: sources(&contents.sources),
-    })
+    };
+    if let Some((table, settings)) = contents.bootstrap.as_ref().zip(set.bootstrap()) {
+        set.check_messages(settings).map_err(|fault| source.refused(table, fault))?;
+    }
+    Ok(set)
 }
 
 /// The sources in the order of the keys above.
@@ -291,8 +295,8 @@ impl SetDocument<'_> {
     ) -> Result<Bootstrap, Diagnostic> {
         let contents = table.get_ref();
         let bootstrap = Bootstrap {
-            scale_bits: contents.scale_bits,
-            message_ratio_bits: contents.message_ratio_bits,
+            scale_bits: *contents.scale_bits.get_ref(),
+            message_ratio_bits: *contents.message_ratio_bits.get_ref(),
             coeff_to_slot: contents.coeff_to_slot,
             eval_mod: *contents.eval_mod.get_ref(),
             slot_to_coeff: contents.slot_to_coeff,
@@ -362,6 +366,17 @@ impl SetDocument<'_> {
             return Err(error.with_help("give the set at least one level more than the bootstrap uses up"));
         }
         Ok(bootstrap)
+    }
+
+    /// The error of a value with which a bootstrap computes nothing.
+    fn refused(&self, table: &Spanned<BootstrapTable>, fault: Fault) -> Diagnostic {
+        let contents = table.get_ref();
+        let span = match fault.key {
+            "scale_bits" => contents.scale_bits.span(),
+            "message_ratio_bits" => contents.message_ratio_bits.span(),
+            _ => table.span(),
+        };
+        self.error(Code::Contradiction, span, fault.message).with_help(fault.help)
     }
 
     fn number(&self, text: &str, span: Span) -> Result<u128, Diagnostic> {

@@ -112,3 +112,110 @@ fn every_level_of_bgv_holds_a_plaintext() {
         "bgv.toml:5:21: D006: the plaintext modulus 9223372036854775807 is not below Q, which is 2^60.00";
     assert!(errors.contains(expected), "{errors}");
 }
+
+/// The set of the book, with other values in its table.
+fn boot(changes: &[(&str, u32)]) -> Result<ParameterSet, String> {
+    let mut values = vec![
+        ("scale_bits", 40),
+        ("message_ratio_bits", 8),
+        ("coeff_to_slot", 4),
+        ("eval_mod", 8),
+        ("slot_to_coeff", 3),
+        ("range", 16),
+        ("degree", 30),
+        ("double_angles", 3),
+        ("ephemeral_weight", 32),
+    ];
+    for (key, value) in changes {
+        values.iter_mut().find(|(known, _)| known == key).unwrap().1 = *value;
+    }
+    let table: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
+    let text = format!(
+        "n = 512\nq = [{{ bits = 60, count = 1, around = true }}, {{ bits = 40, count = 5, around = true }}, \
+         {{ bits = 60, count = 12, around = true }}]\np = [{{ bits = 61, count = 5, around = true }}]\n\
+         digits = 4\nhamming_weight = 192\nsecurity = \"none\"\n[bootstrap]\n{}steps = \"lattigo\"\n",
+        table.concat()
+    );
+    ParameterSet::parse("boot", "boot.toml", &text, None).map_err(|errors| errors.to_string())
+}
+
+/// A message must be below q_0 by the ratio, and above what rounding leaves of it.
+#[test]
+fn messages_of_a_bootstrap_have_room() {
+    for (changes, place, expected, help) in [
+        (
+            &[("scale_bits", 90)][..],
+            8,
+            "no message of the scale 2^90 is below q_0, which is 2^60.0",
+            "choose at most 59",
+        ),
+        (
+            &[("message_ratio_bits", 21)],
+            9,
+            "q_0 is 2^60.0, so a message of the scale 2^40 is not below it by the ratio 2^21",
+            "choose at most 20",
+        ),
+        (
+            &[("scale_bits", 1)],
+            8,
+            "messages of the scale 2^1 are drowned by the rounding of a rescale, 2^6.5 in a slot",
+            "choose more than 6.5, by the bits that a slot should keep",
+        ),
+    ] {
+        let found = boot(changes).unwrap_err();
+        let key = changes[0].0;
+        assert!(found.starts_with(&format!("boot.toml:{place}:")), "{found}");
+        assert!(found.ends_with(&format!(": D006: {expected}; {help}")), "{key}: {found}");
+    }
+    let set = boot(&[]).unwrap();
+    let error = refused("bootstrap", &set, &[("message_ratio", "60")]);
+    assert_eq!(error.options(), ["message_ratio", "set"]);
+    assert_eq!(
+        text(&error),
+        "the bootstrap of the set `boot`: q_0 is 2^60.0, so a message of the scale 2^40 is not below it by \
+         the ratio 2^60; choose at most 20"
+    );
+    let error = refused("bootstrap", &set, &[("meta_bits", "60")]);
+    assert_eq!(error.options(), ["meta_bits", "set"]);
+    assert!(
+        text(&error).ends_with("times 2^60 it is no message; choose fewer bits than 33.5"),
+        "{}",
+        text(&error)
+    );
+    for options in [[("message_ratio", "20")], [("meta_bits", "14")]] {
+        let bootstrap = find_program("bootstrap").unwrap();
+        assert!(generate(&bootstrap, &set, &Options::of(options)).is_ok(), "{options:?}");
+    }
+}
+
+/// The error of the sine is computed, and what would be enough is.
+#[test]
+fn a_sine_that_leaves_nothing_of_a_message_is_refused() {
+    for (changes, expected) in [
+        (
+            &[("double_angles", 0)][..],
+            "the bootstrap of the set `boot`: the sine for K = 16 by a polynomial of degree 30 and 0 double \
+             angles has an error of 2^-8.0, and messages are up to 2^-8; ",
+        ),
+        (&[("range", 4096)], "K = 4096 by a polynomial of degree 30 and 3 double angles has an error of 2^3"),
+        (&[("degree", 10)], "by a polynomial of degree 10 and 3 double angles has an error of 2^4"),
+    ] {
+        let error = text(&refused("bootstrap", &boot(changes).unwrap(), &[]));
+        assert!(error.contains(expected), "{error}");
+        // The values that the help names.
+        let value = |key: &str| -> u32 {
+            let rest = error.split(&format!("`{key} = ")).nth(1).unwrap();
+            rest.split('`').next().unwrap().parse().unwrap()
+        };
+        let mut changes = changes.to_vec();
+        changes.retain(|(key, _)| *key == "range");
+        let better = [("degree", value("degree")), ("double_angles", value("double_angles"))];
+        let text = boot(&[&changes[..], &better].concat());
+        // More levels may be needed, which the set says.
+        let Ok(set) = text else {
+            assert!(text.unwrap_err().contains("EvalMod has 8 levels, but"));
+            continue;
+        };
+        assert!(generate(&find_program("bootstrap").unwrap(), &set, &Options::default()).is_ok());
+    }
+}

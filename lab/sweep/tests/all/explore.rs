@@ -112,7 +112,7 @@ fn a_tenth_of_the_evaluations_comes_within_5_percent_of_the_fastest_design_in_ea
 /// A small set with a bootstrap of two matrices each.
 const SMALL: &str = "n = 512\nq = [{ bits = 45, count = 9 }]\np = [{ bits = 60, count = 3 }]\n\
     digits = 3\nsecurity = 'none'\n[bootstrap]\nscale_bits = 30\nmessage_ratio_bits = 8\ncoeff_to_slot = 2\n\
-    eval_mod = 3\nslot_to_coeff = 2\nrange = 4\ndegree = 2\ndouble_angles = 1\nephemeral_weight = 8\n\
+    eval_mod = 3\nslot_to_coeff = 2\nrange = 1\ndegree = 2\ndouble_angles = 1\nephemeral_weight = 8\n\
     steps = 'lattigo'\n";
 
 /// What computes the same is one task: its forms are axes beside those of machines.

@@ -5,7 +5,6 @@ use crate::Error;
 use crate::circuit::chebyshev::{polynomial, rescaled, scaled_polynomial};
 use crate::circuit::{Ciphertext, Circuit};
 use crate::scale::Scale;
-use crate::sine::Sine;
 
 impl Bootstrapping {
     /// t - I in each slot, for t/K with t next to an integer I. The scale of the result is next to the
@@ -14,8 +13,9 @@ impl Bootstrapping {
         &self,
         c: &mut Circuit,
         x: &Ciphertext,
-        (sine, target): (&Sine, Option<&Scale>),
+        target: Option<&Scale>,
     ) -> Result<Ciphertext, Error> {
+        let sine = &self.sine;
         // A quarter less: the cosine is even.
         let x = c.add_real(x, -0.25 / f64::from(sine.range));
         let mut value = match target.filter(|_| sine.arcsine.is_none()) {
