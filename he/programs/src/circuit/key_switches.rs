@@ -106,8 +106,11 @@ impl Circuit {
         results.pop().expect("a switch has a result for each key")
     }
 
-    /// A ciphertext with X^g for X, for each of some odd g. Digits are raised once.
+    /// A ciphertext with X^g for X, for each of some odd g. Digits are raised once, and not for none.
     pub(crate) fn automorphisms(&mut self, a: &Ciphertext, exponents: &[u32]) -> Vec<Ciphertext> {
+        if exponents.is_empty() {
+            return Vec::new();
+        }
         let a = self.relinearised(a.clone());
         let base = self.emitter.base().at(a.level());
         let [c0, c1] = &a.components[..] else { unreachable!("it is relinearised") };
@@ -173,7 +176,7 @@ impl Circuit {
             }
         }
         let a = self.relinearised(a.clone());
-        let rotated = if exponents.is_empty() { Vec::new() } else { self.automorphisms(&a, &exponents) };
+        let rotated = self.automorphisms(&a, &exponents);
         let mut results = Vec::new();
         for &by in by {
             results.push(match by {

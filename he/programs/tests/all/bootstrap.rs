@@ -144,6 +144,21 @@ fn a_merged_rescale_saves_its_transforms() {
     assert_eq!(merged.automorphisms, separate.automorphisms);
 }
 
+/// A matrix of few diagonals has no baby rotations, and then no digits to raise.
+#[test]
+fn digits_that_are_raised_once_cost_no_more_than_rotations_by_themselves() {
+    let set = built_in("lattigo-n16qp1546", Some(512));
+    let [single, none] = ["single", "none"].map(|hoisting| {
+        let Generated { ledger, program, .. } =
+            generated(&set, &Options::of([("hoisting", hoisting)])).unwrap();
+        let regions = program.regions().as_slice();
+        assert!(regions.iter().all(|region| region.name.trim_end() == &*region.name), "{hoisting}");
+        ledger.total()
+    });
+    assert!(single.transforms < none.transforms, "{} {}", single.transforms, none.transforms);
+    assert_eq!(single.automorphisms, none.automorphisms);
+}
+
 #[test]
 fn a_bootstrap_needs_a_set_with_room_for_it() {
     let error = generated(&built_in("ark", Some(512)), &Options::default()).unwrap_err();
