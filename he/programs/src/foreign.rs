@@ -3,6 +3,7 @@
 
 use crate::ParameterSet;
 use crate::circuit::Ciphertext;
+use crate::scale::Scale;
 use crate::set::SETS;
 use std::fmt::Write as _;
 
@@ -121,4 +122,13 @@ pub(crate) fn summand(a: &Ciphertext, b: Ciphertext) -> Option<(Ciphertext, f64)
 pub(crate) fn overfull(a: &Ciphertext, q: &[u128]) -> Option<f64> {
     let room = q[..a.level()].iter().map(|&modulus| log2(modulus)).sum();
     (a.scale().log2() >= room).then_some(room)
+}
+
+/// Why the largest of some numbers, times a scale, is no message modulo the product of some moduli.
+pub(crate) fn beyond(numbers: impl Iterator<Item = f64>, scale: &Scale, q: &[u128]) -> Option<String> {
+    let largest = numbers.map(f64::abs).fold(0.0, f64::max);
+    // Residues are from -Q/2 on.
+    let room: f64 = q.iter().map(|&modulus| log2(modulus)).sum();
+    (largest.log2() + scale.log2() >= room - 1.0)
+        .then(|| format!("{largest:e} with the scale {scale} is beyond its moduli, 2^{room:.6}"))
 }

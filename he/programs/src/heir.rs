@@ -187,7 +187,7 @@ impl<'t> Program<'t> {
         let generic = text::read(source, operations::find)?;
         let mut types = Types::new(source, generic.aliases);
         let scheme = Scheme::read(&types, &generic.module)?;
-        types.set_chain(scheme.q.clone());
+        types.set_ring(scheme.q.clone(), scheme.degree());
         let mut functions = BTreeMap::new();
         for operation in generic.module.regions.into_iter().flat_map(|region| region.operations) {
             let function = Function::read(&types, operation)?;
@@ -329,7 +329,8 @@ impl<'t> Program<'t> {
         let function = self.client("client.decrypt", result)?;
         let encoded = |slots: &Vec<f64>| {
             let (name, slots) = (String::new(), Some(slots.clone()));
-            Value::Plaintext(Rc::new(Encoded { name, slots, scale_bits: self.scheme.scale_bits }))
+            let scale_bits = self.scheme.scale_bits;
+            Value::Plaintext(Rc::new(Encoded { name, slots, level: None, scale_bits }))
         };
         let mut values = Vec::new();
         for text in &function.arguments {

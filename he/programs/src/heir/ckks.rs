@@ -135,6 +135,14 @@ fn relinearise<'t>(e: &mut Evaluation<'_, 't>, operation: &Operation<'t>) -> Res
 fn rescale<'t>(e: &mut Evaluation<'_, 't>, operation: &Operation<'t>) -> Result<Vec<Value>, Diagnostic> {
     let a = e.ciphertext(operation, 0, false)?;
     let rescaled = e.circuit(operation)?.rescale(&a);
+    if let (Ok(rescaled), Some(&text)) = (&rescaled, operation.attributes.get("to_ring"))
+        && let Some(moduli) = e.types().ring(text)?
+        && moduli != rescaled.level()
+    {
+        let (name, found) = (operation.name, rescaled.level());
+        let message = format!("`to_ring` of `{name}` has {moduli} moduli, and its result {found}");
+        return Err(e.source().error(text, message));
+    }
     e.checked(operation, rescaled)
 }
 

@@ -7,7 +7,7 @@ use super::value::{Encoded, Matrix, Tensor, Value};
 use crate::Error;
 use crate::circuit::{Ciphertext, Circuit, Plaintext};
 use crate::definition::Definition;
-use crate::foreign::{MOST_ENCRYPTED, SCALE_BITS, overfull, summand};
+use crate::foreign::{MOST_ENCRYPTED, SCALE_BITS, beyond, overfull, summand};
 use crate::matrix::Slots;
 use crate::scale::Scale;
 use diagnostic::Diagnostic;
@@ -380,6 +380,12 @@ impl<'p, 't> Evaluation<'p, 't> {
                 format!("`{}` needs a plaintext of the scale {scale}, found 2^{bits}", operation.name);
             return Err(self.error(operation, message));
         }
+        if let Some(found) = encoded.level.filter(|&found| found != level) {
+            let (name, level, found) = (operation.name, level - 1, found - 1);
+            let message = format!("`{name}` needs a plaintext of the level {level}, found {found}");
+            return Err(self.error(operation, message));
+        }
+        self.room(operation, encoded.slots.iter().flatten().copied(), (level, &scale))?;
         let definition = match &encoded.slots {
             None => Definition::Given { scale: scale.clone() },
             Some(slots) => {
@@ -393,6 +399,19 @@ impl<'p, 't> Evaluation<'p, 't> {
             }
         };
         Ok(self.circuit(operation)?.plaintext(encoded.name.clone(), (level, false), scale, definition))
+    }
+
+    /// Refuses numbers that are beyond the moduli of a level with a scale: they would wrap.
+    pub(super) fn room(
+        &self,
+        operation: &Operation<'t>,
+        numbers: impl Iterator<Item = f64>,
+        (level, scale): (usize, &Scale),
+    ) -> Result<(), Diagnostic> {
+        match beyond(numbers, scale, &self.program.scheme.q[..level]) {
+            None => Ok(()),
+            Some(reason) => Err(self.error(operation, format_args!("`{}` of {reason}", operation.name))),
+        }
     }
 
     /// Two summands of one scale: a small difference is left, and noted.

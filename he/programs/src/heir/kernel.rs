@@ -28,6 +28,7 @@ fn polynomial<'t>(e: &mut Evaluation<'_, 't>, operation: &Operation<'t>) -> Resu
     }
     let is = e.ciphertext_type(operation)?;
     let scale = e.scale(is.level, is.scale_bits);
+    e.room(operation, coefficients.iter().copied(), (is.level, &scale))?;
     let circuit = e.circuit(operation)?;
     let value = circuit.chebyshev_to(&x, &coefficients, &scale);
     let value = value.and_then(|value| match value.level() > is.level {
@@ -75,6 +76,11 @@ fn apply<'t>(e: &mut Evaluation<'_, 't>, operation: &Operation<'t>) -> Result<Ve
     let diagonals = diagonals.iter().map(|(&diagonal, values)| (diagonal, complex(values))).collect();
     let is = e.ciphertext_type(operation)?;
     let scale = e.scale(is.level, is.scale_bits);
+    e.room(
+        operation,
+        matrix.diagonals.iter().flatten().flat_map(|(_, row)| row.iter().copied()),
+        (is.level, &scale),
+    )?;
     let circuit = e.circuit(operation)?;
     let product = circuit.linear_transform_to(&matrix.name, &x, (&diagonals, &scale), Hoisting::Double);
     e.checked(operation, product)

@@ -18,12 +18,32 @@ pub(super) const OPERATIONS: &[Row] = &[
 fn encode<'t>(e: &mut Evaluation<'_, 't>, operation: &Operation<'t>) -> Result<Vec<Value>, Diagnostic> {
     let tensor = e.tensor(operation, 0)?;
     let scale_bits = e.types().encoding(e.attribute(operation, "encoding")?)?;
+    let attribute = |key: &str| operation.attributes.get(key).copied();
+    if let Some(ring) = attribute("ring") {
+        e.types().ring(ring)?;
+    }
+    if let Some(text) = attribute("scale") {
+        let scale = e.types().integer(text)?;
+        if scale != i64::from(scale_bits) {
+            let message = format!("`scale` is {scale}, and the scaling factor of the encoding {scale_bits}");
+            return Err(e.source().error(text, message));
+        }
+    }
+    // Levels are from 0.
+    let level = attribute("level").map(|text| {
+        let level = e.types().integer(text)?;
+        let moduli = usize::try_from(level).ok().map(|level| level.saturating_add(1));
+        let most = e.program.scheme.q.len();
+        let message = || format!("`level` is {level}, and Q of `ckks.schemeParam` has {most} moduli, from 0");
+        moduli.filter(|&moduli| moduli <= most).ok_or_else(|| e.source().error(text, message()))
+    });
+    let level = level.transpose()?;
     let name = format!("plaintext{}", operation.results.first().copied().unwrap_or_default());
     let is_number = |value: &Value| matches!(value, Value::Real(_));
     if !tensor.elements.iter().all(is_number) {
         return Err(e.error(operation, format_args!("`{}` of something else than numbers", operation.name)));
     }
-    let encoded = Encoded { name, slots: tensor.reals(), scale_bits };
+    let encoded = Encoded { name, slots: tensor.reals(), level, scale_bits };
     Ok(vec![Value::Plaintext(Rc::new(encoded))])
 }
 

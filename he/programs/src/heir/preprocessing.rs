@@ -54,7 +54,7 @@ fn load<'t>(e: &mut Evaluation<'_, 't>, operation: &Operation<'t>) -> Result<Vec
     match &*e.result_type(operation, 0)? {
         // The file does not have the function that fills the storage.
         &Type::Plaintext { scale_bits } if e.is_foreign(storage) => {
-            Ok(vec![Value::Plaintext(Rc::new(Encoded { name, slots: None, scale_bits }))])
+            Ok(vec![Value::Plaintext(Rc::new(Encoded { name, slots: None, level: None, scale_bits }))])
         }
         _ => {
             let error = e.error(operation, format_args!("nothing is stored in `{name}`"));

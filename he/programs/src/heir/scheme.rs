@@ -51,6 +51,11 @@ impl<'t> Scheme<'t> {
         Ok(Self { text, log_n, q: moduli("Q")?, p: moduli("P")?, scale_bits })
     }
 
+    /// The degree of the file.
+    pub(super) fn degree(&self) -> u64 {
+        1 << self.log_n
+    }
+
     /// The parameter set of the file, at another degree if `n` is given. With bootstraps it has their moduli
     /// above those of the file, and the special moduli of [`BOOTSTRAP_SET`].
     pub(super) fn set(
@@ -61,7 +66,7 @@ impl<'t> Scheme<'t> {
     ) -> Result<ParameterSet, Diagnostic> {
         let wrong =
             |message: String| types.source.error(self.text, message).with_code(Code::Contradiction.name());
-        let own = 1_u64 << self.log_n;
+        let own = self.degree();
         let mut parameters = Parameters {
             name: format!("heir-{name}"),
             origin: format!("ckks.schemeParam of {}", types.source.file),

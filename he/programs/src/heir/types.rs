@@ -77,16 +77,47 @@ pub(super) struct Types<'t> {
     known: RefCell<BTreeMap<&'t str, Rc<Type>>>,
     /// The moduli that the chains of ciphertexts have.
     chain: Vec<u128>,
+    /// The degree that all rings have.
+    degree: u64,
 }
 
 impl<'t> Types<'t> {
     pub(super) fn new(source: Source<'t>, aliases: BTreeMap<&'t str, &'t str>) -> Self {
-        Self { source, aliases, known: RefCell::default(), chain: Vec::new() }
+        Self { source, aliases, known: RefCell::default(), chain: Vec::new(), degree: 0 }
     }
 
-    /// Sets the moduli that the chains of ciphertexts have.
-    pub(super) fn set_chain(&mut self, chain: Vec<u128>) {
-        self.chain = chain;
+    /// Sets the moduli that the chains of ciphertexts have, and the degree of rings.
+    pub(super) fn set_ring(&mut self, chain: Vec<u128>, degree: u64) {
+        (self.chain, self.degree) = (chain, degree);
+    }
+
+    /// The number of moduli of a ring, which are the first ones of the chain; `None` for real coefficients.
+    pub(super) fn ring(&self, text: &'t str) -> Result<Option<usize>, Diagnostic> {
+        let list = self.parameters(text, "polynomial.ring")?;
+        let polynomial = self.parameter(text, &list, "polynomialModulus")?;
+        let degree = polynomial.strip_prefix("<1 + x**").and_then(|rest| rest.strip_suffix('>'));
+        if degree.and_then(|degree| degree.parse().ok()) != Some(self.degree) {
+            let message = format!(
+                "a ring modulo `{}`, and `logN` of `ckks.schemeParam` says 1 + x**{}",
+                shown(polynomial),
+                self.degree
+            );
+            return Err(self.error(polynomial, message));
+        }
+        let coefficients = self.parameter(text, &list, "coefficientType")?;
+        let moduli = self.resolve(coefficients)?.strip_prefix("!rns.rns<");
+        let Some(moduli) = moduli.and_then(|rest| rest.strip_suffix('>')).and_then(parts) else {
+            return Ok(None);
+        };
+        let count = moduli.len();
+        for (index, part) in moduli.into_iter().enumerate() {
+            let number = self.resolve(part)?.strip_prefix("!mod_arith.int<");
+            let number = number.and_then(|rest| rest.split([':', '>']).next()?.trim().parse().ok());
+            if number.is_none() || number != self.chain.get(index).copied() {
+                return Err(self.error(part, "a modulus that differs from Q of `ckks.schemeParam`"));
+            }
+        }
+        Ok(Some(count))
     }
 
     fn error(&self, part: &str, message: impl Into<String>) -> Diagnostic {
@@ -192,8 +223,8 @@ impl<'t> Types<'t> {
         let list = self.parameters(body, "lwe.lwe_ciphertext")?;
         let scale_bits = self.scale_bits(self.parameter(body, &list, "plaintext_space")?)?;
         let space = self.parameter(body, &list, "ciphertext_space")?;
-        let size = self.parameters(space, "lwe.ciphertext_space")?;
-        let size = size.iter().find(|(key, _)| *key == "size");
+        let space = self.parameters(space, "lwe.ciphertext_space")?;
+        let size = space.iter().find(|(key, _)| *key == "size");
         let components = size.map_or(Ok(2), |(_, size)| self.integer(size))?;
         let chain = self.parameter(body, &list, "modulus_chain")?;
         let chain = self.parameters(chain, "lwe.modulus_chain")?;
@@ -205,6 +236,15 @@ impl<'t> Types<'t> {
             elements.and_then(|elements| elements.into_iter().map(number).collect());
         if elements.as_ref() != Some(&self.chain) {
             return Err(self.error(body, "a modulus chain that differs from Q of `ckks.schemeParam`"));
+        }
+        let ring = space.iter().find(|(key, _)| *key == "ring").map(|&(_, ring)| ring);
+        if let Some((ring, of_ring)) = ring.and_then(|ring| Some((ring, self.ring(ring).transpose()?))) {
+            let of_ring = of_ring?;
+            if of_ring as i64 != current.saturating_add(1) {
+                let message =
+                    format!("a ring of {of_ring} moduli, and the modulus {current} of the chain is the last");
+                return Err(self.error(ring, message));
+            }
         }
         let moduli = self.chain.len();
         match (usize::try_from(current), components) {
@@ -219,6 +259,9 @@ impl<'t> Types<'t> {
     /// log2 of the scale in a plaintext space.
     fn scale_bits(&self, space: &'t str) -> Result<u32, Diagnostic> {
         let list = self.parameters(space, "lwe.plaintext_space")?;
+        if let Some((_, ring)) = list.iter().find(|(key, _)| *key == "ring") {
+            self.ring(ring)?;
+        }
         self.encoding(self.parameter(space, &list, "encoding")?)
     }
 

@@ -51,6 +51,8 @@ pub(super) struct Encoded {
     pub(super) name: String,
     /// `None` if the file does not have them all.
     pub(super) slots: Option<Vec<f64>>,
+    /// The number of moduli of what it is for, if the file says so.
+    pub(super) level: Option<usize>,
     /// log2 of the scale in its type.
     pub(super) scale_bits: u32,
 }

@@ -205,6 +205,46 @@ fn texts_that_contradict_themselves_are_refused() {
             "value = 4 : f32".into(),
             "a constant of the type `f32`, and its result has `index`".into(),
         ),
+        (
+            "scale = 90 : i64",
+            "scale = 45 : i64".into(),
+            ":40:128: `scale` is 45, and the scaling factor of the encoding 90".into(),
+        ),
+        (
+            "level = 2 : i64",
+            "level = 3 : i64".into(),
+            "`level` is 3, and Q of `ckks.schemeParam` has 3 moduli, from 0".into(),
+        ),
+        (
+            "level = 2 : i64",
+            "level = 1 : i64".into(),
+            "`ckks.add_plain` needs a plaintext of the level 2, found 1".into(),
+        ),
+        (
+            "to_ring = #ring_rns_L1_1_x16384",
+            "to_ring = #ring_rns_L2_1_x16384".into(),
+            "`to_ring` of `ckks.rescale` has 3 moduli, and its result 2".into(),
+        ),
+        (
+            "logN = 14",
+            "logN = 13".into(),
+            "a ring modulo `<1 + x**16384>`, and `logN` of `ckks.schemeParam` says 1 + x**8192".into(),
+        ),
+        (
+            "#ciphertext_space_L1 = #lwe.ciphertext_space<ring = #ring_rns_L1_1_x16384",
+            "#ciphertext_space_L1 = #lwe.ciphertext_space<ring = #ring_rns_L0_1_x16384".into(),
+            "a ring of 1 moduli, and the modulus 1 of the chain is the last".into(),
+        ),
+        (
+            "!rns_L1 = !rns.rns<!Z36028797017456641_i64, !Z35184371138561_i64>",
+            "!rns_L1 = !rns.rns<!Z36028797017456641_i64, !Z35184372121601_i64>".into(),
+            "a modulus that differs from Q of `ckks.schemeParam`".into(),
+        ),
+        (
+            "dense<1.000000e-01>",
+            "dense<1.0e30>".into(),
+            "`ckks.add_plain` of 1e30 with the scale 2^90.000000 is beyond its moduli, 2^145".into(),
+        ),
     ] {
         let found = error(&DOT_PRODUCT.replacen(from, &to, 1));
         assert!(found.contains(&message), "{to}: {found}");
