@@ -39,8 +39,9 @@ fn bootstrap(
     e.no_blobs(node)?;
     let Config { prescale, postscale, constant, slots, .. } = e.config(node)?;
     for (key, number) in [("prescale", prescale), ("constant", constant)] {
-        e.finite(node, key, number)?;
+        e.fits(node, key, &[number])?;
     }
+    e.not_zero(node, "prescale", prescale)?;
     if postscale.fract() != 0.0 || !(1.0..=f64::from(u32::MAX)).contains(&postscale) {
         let message = format!("config.postscale is {postscale}, expected an integer from 1 on");
         return Err(e.wrong(node, message));

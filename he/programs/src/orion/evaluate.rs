@@ -4,7 +4,7 @@ use super::header::Node;
 use super::{Import, Program};
 use crate::Error;
 use crate::circuit::{Ciphertext, Circuit};
-use crate::foreign::{MOST_ENCRYPTED, SCALE_BITS, overfull};
+use crate::foreign::{MOST_ENCRYPTED, SCALE_BITS, beyond, overfull};
 use crate::scale::Scale;
 use diagnostic::{Code, Diagnostic};
 use serde::Deserialize;
@@ -93,6 +93,11 @@ impl<'p, 't> Evaluation<'p, 't> {
             return Err(self.program.error(format!("no layer has the blob {index}")));
         }
         let generated = self.circuit.finish();
+        let products = generated.ledger.total().relinearisations;
+        if products > 0 && header.manifest.needs_rlk == Some(false) {
+            let message = format!("manifest.needs_rlk is false, and the network has {products} products");
+            return Err(self.program.error(message).with_code(Code::Contradiction.name()));
+        }
         Ok(Import { generated, inputs, outputs, counts: self.counts, worst_sum: self.worst_sum })
     }
 
@@ -119,6 +124,8 @@ impl<'p, 't> Evaluation<'p, 't> {
         let level = operands.iter().flatten().map(Ciphertext::level).min().unwrap_or(1);
         self.circuit.stage(&*node.name, level);
         let results = (row.run)(self, node, operands)?;
+        let counts = [operands.iter().map(Vec::len).max().unwrap_or(0), results.len()];
+        self.check_shapes(node, counts)?;
         *self.counts.entry(row.name).or_default() += 1;
         self.ciphertexts += results.len();
         if self.ciphertexts > MOST_ENCRYPTED {
@@ -139,6 +146,34 @@ impl<'p, 't> Evaluation<'p, 't> {
             checked.push(result);
         }
         Ok(checked)
+    }
+
+    /// Refuses tensors of more elements than the operands and the results of a layer have slots.
+    fn check_shapes(&self, node: &Node<'_>, [operands, results]: [usize; 2]) -> Result<(), Diagnostic> {
+        for (key, shape) in node.shape.iter().flatten() {
+            let count = if key.ends_with("input") { operands } else { results };
+            let slots = count.saturating_mul(self.program.slots()) as u64;
+            let elements = shape.iter().try_fold(1_u64, |product, &size| product.checked_mul(size));
+            if elements.is_none_or(|elements| elements > slots) {
+                let key = diagnostic::one_line(key);
+                let message = format!("shape.{key} is {shape:?}, and its ciphertexts have {slots} slots");
+                return Err(self.wrong(node, message).with_code(Code::Contradiction.name()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses numbers that are beyond the moduli of a level with a scale: they would wrap.
+    pub(super) fn room(
+        &self,
+        node: &Node<'_>,
+        key: &str,
+        (numbers, level, scale): (impl Iterator<Item = f64>, usize, &Scale),
+    ) -> Result<(), Diagnostic> {
+        match beyond(numbers, scale, &self.program.parameters.q[..level]) {
+            None => Ok(()),
+            Some(reason) => Err(self.wrong(node, format!("{key}: {reason}"))),
+        }
     }
 
     /// The scale of the client's messages.
@@ -167,11 +202,17 @@ impl<'p, 't> Evaluation<'p, 't> {
         })
     }
 
-    /// A number of the settings.
-    pub(super) fn finite(&self, node: &Node<'_>, key: &str, number: f64) -> Result<(), Diagnostic> {
-        match number.is_finite() {
-            true => Ok(()),
-            false => Err(self.wrong(node, format!("config.{key} is {number}, expected a finite number"))),
+    /// Refuses numbers of the settings that are beyond the moduli of the highest level of messages.
+    pub(super) fn fits(&self, node: &Node<'_>, key: &str, numbers: &[f64]) -> Result<(), Diagnostic> {
+        let (level, scale) = (self.program.residual, self.default_scale());
+        self.room(node, &format!("config.{key}"), (numbers.iter().copied(), level, &scale))
+    }
+
+    /// Refuses the factor 0, after which nothing is left of a message.
+    pub(super) fn not_zero(&self, node: &Node<'_>, key: &str, factor: f64) -> Result<(), Diagnostic> {
+        match factor == 0.0 {
+            false => Ok(()),
+            true => Err(self.wrong(node, format!("config.{key} is 0: nothing is left of a message"))),
         }
     }
 

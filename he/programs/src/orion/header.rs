@@ -13,9 +13,7 @@ pub(super) struct Header<'t> {
     version: u64,
     pub(super) params: Params<'t>,
     pub(super) config: Config,
-    /// The keys that Orion's client makes. Ours are those that the circuit uses.
-    #[serde(borrow, rename = "manifest")]
-    _manifest: &'t RawValue,
+    pub(super) manifest: Manifest,
     /// The level of the client's ciphertexts, from 0.
     pub(super) input_level: usize,
     /// The numbers of bootstraps and keys.
@@ -43,18 +41,44 @@ pub(super) struct Params<'t> {
     pub(super) btp_logn: Option<u32>,
 }
 
+/// The keys that Orion's client makes. Ours are those that the circuit uses, whose rotations are by other
+/// baby and giant steps.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    #[serde(default, rename = "galois_elements")]
+    _galois_elements: Vec<u64>,
+    #[serde(default, rename = "bootstrap_slots")]
+    _bootstrap_slots: Vec<u64>,
+    #[serde(default, rename = "boot_logp")]
+    _boot_logp: Option<Vec<u32>>,
+    #[serde(default, rename = "btp_logn")]
+    _btp_logn: Option<u32>,
+    /// Whether there is a key for products.
+    pub(super) needs_rlk: Option<bool>,
+}
+
 /// The settings of the compiler.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Config {
     #[serde(rename = "margin")]
     _margin: f64,
+    /// The layout of tensors, which the matrices have already.
     #[serde(rename = "embedding_method")]
-    _embedding_method: String,
+    _embedding_method: Embedding,
     /// Whether the layers before polynomials have their scaling and shift.
     pub(super) fuse_modules: bool,
     #[serde(default, rename = "reserve_output_levels")]
     _reserve_output_levels: u64,
+}
+
+/// A layout of tensors.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Embedding {
+    Hybrid,
+    Square,
 }
 
 #[derive(Debug, Deserialize)]
@@ -78,9 +102,9 @@ pub(super) struct Node<'t> {
     /// The levels that it uses up.
     #[serde(rename = "depth")]
     _depth: usize,
-    /// Shapes of tensors, which the layouts of the matrices have already.
-    #[serde(default, rename = "shape")]
-    _shape: Option<BTreeMap<String, Vec<u64>>>,
+    /// Shapes of the tensors in operands and results, whose layouts the matrices have already.
+    #[serde(default)]
+    pub(super) shape: Option<BTreeMap<String, Vec<u64>>>,
     /// The settings of the operation.
     #[serde(borrow)]
     pub(super) config: Option<&'t RawValue>,

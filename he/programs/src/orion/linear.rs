@@ -18,8 +18,7 @@ pub(super) const LINEAR_TRANSFORM: Row =
 #[serde(deny_unknown_fields)]
 struct Config {
     /// Giant steps per baby step in Lattigo. Ours are chosen by the number of diagonals.
-    #[serde(rename = "bsgs_ratio")]
-    _bsgs_ratio: f64,
+    bsgs_ratio: f64,
     /// Sums of the results with themselves, rotated by 1/2, 1/4, .. of the slots.
     output_rotations: u32,
     num_input_cts: usize,
@@ -42,6 +41,10 @@ fn transform(
     let (inputs, rows, columns) = (&operands[0], config.num_output_cts, config.num_input_cts);
     if inputs.len() != columns || rows == 0 {
         let message = format!("a matrix of {rows} x {columns} blocks, and {} ciphertexts", inputs.len());
+        return Err(e.wrong(node, message));
+    }
+    if config.bsgs_ratio.is_nan() || config.bsgs_ratio <= 0.0 {
+        let message = format!("config.bsgs_ratio is {}, expected a number above 0", config.bsgs_ratio);
         return Err(e.wrong(node, message));
     }
     let slots = e.program.slots();
@@ -107,6 +110,8 @@ fn block(
     };
     let diagonals = diagonals(blob, e.program.slots());
     let diagonals = diagonals.map_err(|reason| e.wrong(node, format!("blob_refs.{name}: {reason}")))?;
+    let numbers = diagonals.values().flatten().map(|slot| slot.re);
+    e.room(node, &format!("blob_refs.{name}"), (numbers, input.level(), input.scale()))?;
     let name = if count == 1 { node.name.clone() } else { format!("{}_{row}_{column}", node.name) };
     let product = e.circuit.linear_transform(&name, input, &diagonals, Hoisting::Double);
     e.checked(node, product)
@@ -127,6 +132,8 @@ fn biased(
         let message = format!("blob_refs.{name}: {} bytes, expected {slots} finite numbers", blob.len());
         e.wrong(node, message)
     })?;
+    let numbers = bias.iter().map(|slot| slot.re);
+    e.room(node, &format!("blob_refs.{name}"), (numbers, sum.level(), sum.scale()))?;
     let name = numbered(&format!("{}.bias", node.name), row, rows);
     let bias = e.circuit.summand(&name, &sum, Some(bias));
     let sum = e.circuit.add_plaintext(&sum, &bias);

@@ -42,9 +42,11 @@ fn evaluate(
     for (key, number) in
         [("prescale", config.prescale), ("postscale", config.postscale), ("constant", config.constant)]
     {
-        e.finite(node, key, number)?;
+        e.fits(node, key, &[number])?;
     }
-    config.coeffs.iter().try_for_each(|&coefficient| e.finite(node, "coeffs", coefficient))?;
+    e.fits(node, "coeffs", &config.coeffs)?;
+    e.not_zero(node, "prescale", config.prescale)?;
+    e.not_zero(node, "postscale", config.postscale)?;
     let coefficients = match &*config.basis {
         "chebyshev" => config.coeffs,
         "monomial" => chebyshev(&config.coeffs),

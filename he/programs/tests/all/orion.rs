@@ -110,10 +110,18 @@ fn layers_become_operations_and_stages() {
     let polynomial = r#"a polynomial 3 {"coeffs":[0,0,1],"basis":"monomial","prescale":0.5,"postscale":4,"constant":0.25}"#;
     let error = error(&container(&network(PARAMS, &[polynomial], &[]), &[]));
     assert!(error.contains("layer `a` (polynomial): "), "{error}");
-    // A division by T_2 doubles the last coefficient.
     let large = polynomial.replace("[0,0,1]", "[0,0,0,1e308]").replace("monomial", "chebyshev");
     let error = self::error(&container(&network(PARAMS, &[&large], &[]), &[]));
-    assert!(error.contains("add up to more than double precision holds"), "{error}");
+    assert!(
+        error.contains("config.coeffs: 1e308 with the scale 2^40.000000 is beyond its moduli"),
+        "{error}"
+    );
+    for key in ["prescale", "postscale"] {
+        let number = if key == "prescale" { "0.5" } else { "4" };
+        let zero = polynomial.replace(&format!("\"{key}\":{number}"), &format!("\"{key}\":0"));
+        let error = self::error(&container(&network(PARAMS, &[&zero], &[]), &[]));
+        assert!(error.contains(&format!("config.{key} is 0: nothing is left of a message")), "{error}");
+    }
     let five = PARAMS.replace("[50,40,40,40]", "[50,40,40,40,40]");
     let text = network(&five, &[polynomial], &[]).replace("\"input_level\":3", "\"input_level\":4");
     let import = self::import(&container(&text, &[])).unwrap();
@@ -183,6 +191,15 @@ fn other_forms_versions_and_rings_are_refused_by_name() {
     assert!(message.contains("params.logq: 4 moduli of the sizes [61, 40, 40, 40]"), "{message}");
     let message = changed("\"logn\":8", "\"logn\":70");
     assert!(message.contains("params.logn: no ring has the degree 2^70"), "{message}");
+    let message = changed("\"hybrid\"", "\"nonsense\"");
+    assert!(message.contains("unknown variant `nonsense`, expected `hybrid` or `square`"), "{message}");
+    let message = changed("\"manifest\":{}", "\"manifest\":{\"needs_rlk\":false}");
+    assert!(message.contains("manifest.needs_rlk is false, and the network has 2 products"), "{message}");
+    let message = changed("\"manifest\":{}", "\"manifest\":{\"needs_key\":false}");
+    assert!(message.contains("unknown key `needs_key`"), "{message}");
+    let quad = r#""op":"quad","level":3,"depth":1,"#;
+    let message = changed(quad, &format!(r#"{quad}"shape":{{"output":[1,4000]}},"#));
+    assert!(message.contains("shape.output is [1, 4000], and its ciphertexts have 128 slots"), "{message}");
     let message = changed("\"input_level\":3", "\"input_level\":4");
     assert!(message.contains("input_level: 4, and params.logq has 4 moduli"), "{message}");
 }
@@ -252,6 +269,21 @@ fn matrices_that_do_not_fit_are_refused_by_name() {
     wrong("\"diag_0_0\":0,\"bias_0\":1", &[diagonal(0, 1.0), vec![0; 8]], "blob_refs.bias_0: 8 bytes");
     wrong("\"diag_0_0\":0,\"bias\":0", &[diagonal(0, 1.0)], "unknown blob `bias`");
     wrong("\"diag_0_0\":0", &[diagonal(0, 1.0), vec![0; 8]], "no layer has the blob 1");
+    let bias = |value: f64| (0..128).flat_map(|_| value.to_le_bytes()).collect::<Vec<u8>>();
+    // Q has 130 bits after the rescale of the matrix.
+    for value in [1e28, 1e300] {
+        let blobs = [diagonal(0, 1.0), bias(value)];
+        let expected = format!("blob_refs.bias_0: {value:e} with the scale 2^40.000000 is beyond its moduli");
+        wrong("\"diag_0_0\":0,\"bias_0\":1", &blobs, &expected);
+    }
+    wrong(
+        "\"diag_0_0\":0",
+        &[diagonal(0, 1e300)],
+        "blob_refs.diag_0_0: 1e300 with the scale 2^40.000000 is beyond",
+    );
+    let flat = config.replace("\"bsgs_ratio\":2", "\"bsgs_ratio\":0");
+    let message = error(&container(&header("\"diag_0_0\":0", 1, &flat), &[diagonal(0, 1.0)]));
+    assert!(message.contains("config.bsgs_ratio is 0, expected a number above 0"), "{message}");
     let high = header("\"diag_0_0\":0", 1, config).replace("\"level\":3", &format!("\"level\":{}", u64::MAX));
     let message = error(&container(&high, &[diagonal(0, 1.0)]));
     assert!(
