@@ -1,6 +1,6 @@
 //! The off-chip memory: its bandwidth, its size, and what a run of a program transfers.
 
-use crate::machine::Hbm;
+use crate::machine::{Hbm, at_least};
 use b512_asm::{Program, Role};
 use serde::{Deserialize, Serialize};
 
@@ -69,11 +69,12 @@ impl Hbm {
     /// Returns an error if it is smaller.
     pub fn check_fits(&self, needed: u64) -> Result<(), BeyondHbm> {
         let capacity = self.capacity_bytes();
+        if needed <= capacity {
+            return Ok(());
+        }
         let size_mib = needed.saturating_mul(self.shared_by.into()).div_ceil(1 << 20);
-        let stacks = size_mib.div_ceil(self.stack_mib.into());
-        let key =
-            if size_mib <= self.stacks_mib() { ("hbm.size_mib", size_mib) } else { ("hbm.stacks", stacks) };
-        if needed <= capacity { Ok(()) } else { Err(BeyondHbm { needed, capacity, key }) }
+        let stacks = (size_mib > self.stacks_mib()).then(|| size_mib.div_ceil(self.stack_mib.into()));
+        Err(BeyondHbm { needed, capacity, stacks, size_mib: (self.size_mib > 0).then_some(size_mib) })
     }
 
     /// The bandwidth that transfers of one RPU sustain, in 1e9 bytes a second.
@@ -86,14 +87,21 @@ impl Hbm {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "the data need {needed} bytes of off-chip memory, but the RPU has {capacity}; \
-     set `{}` to {} or more", key.0, key.1
+     {}", larger(*stacks, *size_mib)
 )]
 pub struct BeyondHbm {
     /// The bytes that the data need.
     pub needed: u64,
     /// The bytes of the memory that the RPU has.
     pub capacity: u64,
-    /// The key that limits it, and the least value that suffices: a number of stacks, or MiB of those that
-    /// there are.
-    pub key: (&'static str, u64),
+    /// The least number of stacks that suffices, if there are fewer.
+    pub stacks: Option<u64>,
+    /// The least size in MiB that suffices, if a smaller one is set.
+    pub size_mib: Option<u64>,
+}
+
+/// The settings that make the memory large enough: a size beyond that of its stacks is none.
+fn larger(stacks: Option<u64>, size_mib: Option<u64>) -> String {
+    let values = [("hbm.stacks", stacks), ("hbm.size_mib", size_mib)];
+    at_least(&values.into_iter().filter_map(|(key, value)| Some((key, value?))).collect::<Vec<_>>())
 }

@@ -24,7 +24,7 @@ mod technology;
 pub use assignment::{Assignment, AssignmentError};
 pub use costs::costs;
 pub use dominance::Speed;
-pub use fit::{FitError, Resources};
+pub use fit::{FitError, Resources, at_least};
 pub use keys::{
     Arbitration, AreaConstants, BankMapping, Busyboard, ClockKeys, ClockPoint, DelayConstants,
     EnergyConstants, Frontend, Generator, Hbm, Hple, Ideal, Isa, Law, LawOperands, Placement, PowerConstants,

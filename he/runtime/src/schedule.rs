@@ -157,6 +157,7 @@ use codegen::Recipe;
 use ring_program::RingProgram;
 use rustc_hash::FxHashMap;
 use sim::Machine;
+use sim::machine::at_least;
 
 /// The bytes of a modulus, a scalar or an address of a launch.
 pub const LAUNCH_WORD_BYTES: u64 = 16;
@@ -186,7 +187,7 @@ pub const INSTRUCTION_BYTES: u64 = 8;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "a launch of `{kernel}` needs {needed} words of the VDM at once, but the machine has {capacity}; \
-     set `vdm.size_mib` to {} or more", isa.bytes(*needed).div_ceil(1 << 20)
+     {}", at_least(&[("vdm.size_mib", isa.bytes(*needed).div_ceil(1 << 20))])
 )]
 pub struct TooLarge {
     /// The name of the kernel.
@@ -239,8 +240,8 @@ impl Plan<'_> {
         let mut layout = Layout::new(self);
         let uses = Uses::of(layout.items.len(), layout.uses(self));
         let (homes, limbs) = layout.homes(self, &uses);
-        let mut programs = FxHashMap::default();
         let compulsory_bytes = layout.compulsory_bytes(self, &uses);
+        let mut programs = FxHashMap::default();
         let (vdm, items) = (self.pages(), std::mem::take(&mut layout.items));
         let records = Records { record: self.record, accounts: self.accounts, events: self.events };
         let mut rpu = Rpu::new(self.machine, vdm, (items, uses), records);

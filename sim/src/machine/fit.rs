@@ -1,6 +1,6 @@
 //! The check that a program fits a machine.
 
-use super::Machine;
+use super::{Machine, schema};
 use b512_asm::{Feature, FeatureSet, Isa, Program, Space};
 use thiserror::Error;
 
@@ -23,7 +23,7 @@ pub enum FitError {
     /// More instructions than the instruction memory holds.
     #[error(
         "the program has {needed} instructions, but the instruction memory holds {capacity}; \
-         set `frontend.instruction_memory_kib` to {} or more", needed.div_ceil(INSTRUCTIONS_PER_KIB)
+         {}", at_least(&[("frontend.instruction_memory_kib", needed.div_ceil(INSTRUCTIONS_PER_KIB) as u64)])
     )]
     Instructions {
         /// Instructions of the program.
@@ -64,10 +64,21 @@ pub(super) const INSTRUCTIONS_PER_KIB: usize = 128;
 /// The setting that makes a memory large enough.
 fn larger(memory: Space, words: u64, isa: Isa) -> String {
     let bytes = isa.bytes(words);
-    match memory {
-        Space::Vdm => format!("set `vdm.size_mib` to {} or more", bytes.div_ceil(1 << 20)),
-        Space::Sdm => format!("set `sdm.size_kib` to {} or more", bytes.div_ceil(1 << 10)),
-    }
+    at_least(&[match memory {
+        Space::Vdm => ("vdm.size_mib", bytes.div_ceil(1 << 20)),
+        Space::Sdm => ("sdm.size_kib", bytes.div_ceil(1 << 10)),
+    }])
+}
+
+/// The remedy for a machine that has too little: the least values of these keys that suffice together. If a
+/// key takes no such value, there is no such machine.
+pub fn at_least(values: &[(&str, u64)]) -> String {
+    let beyond = values.iter().find_map(|&(path, value)| {
+        let most = schema::find(path)?.kind.most().filter(|&most| value > most)?;
+        Some(format!("no machine has as much: `{path}` is at most {most}"))
+    });
+    let settings = values.iter().map(|(path, value)| format!("`{path}` to {value} or more"));
+    beyond.unwrap_or_else(|| format!("set {}", settings.collect::<Vec<_>>().join(" and ")))
 }
 
 /// The parts of a machine that limit the programs that it can run.

@@ -480,6 +480,20 @@ impl Kind {
         }
     }
 
+    /// The largest accepted whole number, if it takes whole numbers only.
+    pub(super) fn most(self) -> Option<u64> {
+        match self {
+            Self::Int(_, most) | Self::PowerOfTwo(_, most) => Some(most.into()),
+            Self::Text
+            | Self::Bool
+            | Self::Positive
+            | Self::Share
+            | Self::NotNegative
+            | Self::Choice(_)
+            | Self::Clock => None,
+        }
+    }
+
     /// The accepted values, in words.
     pub fn describe(self) -> String {
         match self {

@@ -445,12 +445,34 @@ fn rpus_share_the_size_of_the_memory() {
     let half = 3 << 19;
     assert_eq!(hbm.check_fits(half), Ok(()));
     let error = hbm.check_fits(half + 1).unwrap_err();
-    assert_eq!(error, BeyondHbm { needed: half + 1, capacity: half, key: ("hbm.size_mib", 4) });
+    assert_eq!(error, BeyondHbm { needed: half + 1, capacity: half, stacks: None, size_mib: Some(4) });
+    assert!(error.to_string().ends_with("; set `hbm.size_mib` to 4 or more"), "{error}");
     assert_eq!(Hbm { size_mib: 4, ..hbm }.check_fits(half + 1), Ok(()));
+    // A larger part of the stacks, and more of them.
     let most = 8 << 30;
     let error = hbm.check_fits(most + 1).unwrap_err();
-    assert_eq!(error.key, ("hbm.stacks", 3));
-    assert_eq!(Hbm { size_mib: 0, stacks: 3, ..hbm }.check_fits(most + 1), Ok(()));
+    assert_eq!((error.stacks, error.size_mib), (Some(3), Some(16385)));
+    assert!(
+        error.to_string().ends_with("; set `hbm.stacks` to 3 or more and `hbm.size_mib` to 16385 or more")
+    );
+    assert_eq!(Hbm { size_mib: 16385, stacks: 3, ..hbm }.check_fits(most + 1), Ok(()));
+    let all = Hbm { size_mib: 0, ..hbm };
+    let error = all.check_fits(most + 1).unwrap_err();
+    assert!(error.to_string().ends_with("; set `hbm.stacks` to 3 or more"), "{error}");
+    assert_eq!(Hbm { stacks: 3, ..all }.check_fits(most + 1), Ok(()));
+    let error = all.check_fits(u64::MAX).unwrap_err();
+    assert!(error.to_string().ends_with("; no machine has as much: `hbm.stacks` is at most 4096"), "{error}");
+}
+
+/// A remedy names values that the key takes, if there are any.
+#[test]
+fn a_remedy_is_within_the_range_of_its_key() {
+    let isa = Machine::rpu_128x128().instruction_set();
+    let data = |memory, needed| FitError::Data { memory, needed, capacity: 65536, isa }.to_string();
+    assert!(data(Space::Vdm, 512 << 16).ends_with("; set `vdm.size_mib` to 512 or more"));
+    let beyond = "; no machine has as much: `vdm.size_mib` is at most 512";
+    assert!(data(Space::Vdm, (512 << 16) + 1).ends_with(beyond));
+    assert!(data(Space::Sdm, 1 << 20).ends_with("; set `sdm.size_kib` to 16384 or more"));
 }
 
 /// A technology as a whole comes before its keys, wherever it is written.

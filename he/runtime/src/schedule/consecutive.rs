@@ -7,6 +7,7 @@ use crate::schedule::traffic::Kind;
 use crate::schedule::{LAUNCH_WORD_BYTES, Parameters, ProgramId, Records, Rpu, Task, TooLarge, Uses};
 use b512_asm::{Program, Role, Space, Symbol};
 use sim::hbm::BeyondHbm;
+use sim::machine::at_least;
 use sim::timing::Timing;
 use sim::{Events, Machine};
 
@@ -71,8 +72,8 @@ impl Repeated {
 pub enum StreamError {
     /// The VDM is too small.
     #[error(
-        "the words of {buffers} run{} at once need {needed} words of the VDM, but the machine has {capacity}; set \
-         `vdm.size_mib` to {size_mib} or more{}", if *buffers == 1 { "" } else { "s" }, if *buffers > 1 { ", or `hbm.buffers` to less" } else { "" }
+        "the words of {buffers} run{} at once need {needed} words of the VDM, but the machine has {capacity}; \
+         {}{}", at_least(&[("vdm.size_mib", *size_mib)]), if *buffers == 1 { "" } else { "s" }, if *buffers > 1 { ", or `hbm.buffers` to less" } else { "" }
     )]
     TooLarge {
         /// The runs whose words the VDM must hold.
