@@ -43,7 +43,7 @@ pub(super) struct At {
 }
 
 /// The longest chain of files that inherit from each other.
-const MAX_CHAIN: usize = 16;
+pub(super) const MAX_CHAIN: usize = 16;
 
 #[derive(Clone, Default)]
 pub(super) struct Layers {

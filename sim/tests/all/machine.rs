@@ -484,3 +484,23 @@ fn a_technology_keeps_the_keys_that_are_set_beside_it() {
     assert_eq!(overridden(&[key, whole]).unwrap(), one);
     assert!(overridden(&[whole]).unwrap().technology.area.law_mm2 > 0.0);
 }
+
+/// A file that only renames a technology is one too, by way of others or not.
+#[test]
+fn a_file_that_inherits_a_technology_is_one() {
+    let folder = std::env::temp_dir().join(format!("sim-technology-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (file, text, is_technology) in [
+        ("one.toml", "inherits = \"gf12\"\nname = \"t\"\n", true),
+        ("two.toml", "inherits = \"one.toml\"\n", true),
+        ("machine.toml", "inherits = \"rpu-128x128\"\nname = \"t\"\n", false),
+        ("loop.toml", "inherits = \"loop.toml\"\n", false),
+        ("missing.toml", "inherits = \"gf14\"\n", false),
+    ] {
+        std::fs::write(folder.join(file), text).unwrap();
+        let technology = MachineBase::of_technology(folder.join(file));
+        assert_eq!(technology.is_some(), is_technology, "{file}");
+        technology.map(|technology| technology.unwrap_or_else(|errors| panic!("{file}: {errors}")));
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
