@@ -27,7 +27,12 @@ impl Trace<'_> {
     pub fn write_ascii(&self, from: usize, count: usize, out: &mut impl Write) -> io::Result<()> {
         let rows: Vec<_> = self.rows().skip(from).take(count).collect();
         let Some(start) = rows.iter().map(|row| row.arrival).min() else {
-            return writeln!(out, "no instructions from {from} on");
+            let all = self.rows().count();
+            return if from < all {
+                writeln!(out, "none of the {all} instructions: a timeline of 0 was asked for")
+            } else {
+                writeln!(out, "no instructions from {from} on: the program has {all}")
+            };
         };
         let end = rows.iter().map(Row::end).max().unwrap_or(start);
         let columns = (end - start) as usize + 1;

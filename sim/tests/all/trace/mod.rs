@@ -82,7 +82,15 @@ fn a_timeline_that_starts_beyond_the_end_says_so() {
     let (machine, program, timing) = run();
     let mut text = Vec::new();
     Trace::new(&machine, &program, &timing).write_ascii(7, 10, &mut text).unwrap();
-    assert_eq!(text, b"no instructions from 7 on\n");
+    let all = program.instructions.len();
+    assert_eq!(
+        String::from_utf8(text).unwrap(),
+        format!("no instructions from 7 on: the program has {all}\n")
+    );
+    let mut text = Vec::new();
+    Trace::new(&machine, &program, &timing).write_ascii(0, 0, &mut text).unwrap();
+    let expected = format!("none of the {all} instructions: a timeline of 0 was asked for\n");
+    assert_eq!(String::from_utf8(text).unwrap(), expected);
 }
 
 /// The entries of one instruction in a Kanata log.
