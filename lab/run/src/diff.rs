@@ -2,10 +2,11 @@
 
 use crate::page_parts::cause_label;
 use crate::pipes::vrf_ports_key;
+use crate::stream::Bottleneck;
 use crate::table::{bar, grouped, title};
 use crate::{RunReport, SCHEMA};
 use b512_asm::Pipe;
-use diagnostic::Diagnostic;
+use diagnostic::{Diagnostic, counted};
 use runtime::limit;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -48,6 +49,9 @@ pub struct Compared {
     /// Program and machine in one line.
     #[serde(skip)]
     title: String,
+    /// The runs of its stream and what binds them, if it is one.
+    #[serde(skip)]
+    stream: Option<(usize, Bottleneck)>,
 }
 
 /// One number of two runs.
@@ -184,8 +188,24 @@ impl Comparison {
     }
 
     fn write(&self, f: &mut String) -> fmt::Result {
-        for (name, run) in [("A", &self.a), ("B", &self.b)] {
+        let streams = [("A", &self.a), ("B", &self.b)];
+        let has_streams = streams.iter().any(|(_, run)| run.stream.is_some());
+        for (name, run) in streams {
             writeln!(f, "{name}  {}: {}", run.file, run.title)?;
+            match run.stream {
+                Some((runs, Bottleneck::Compute)) => {
+                    writeln!(f, "   a stream of {}, which compute binds", counted(runs, "run", "runs"))?;
+                }
+                Some((runs, Bottleneck::Hbm)) => {
+                    writeln!(
+                        f,
+                        "   a stream of {}, which off-chip memory binds",
+                        counted(runs, "run", "runs")
+                    )?;
+                }
+                None if has_streams => writeln!(f, "   one run without its transfers, not a stream")?,
+                None => {}
+            }
         }
         writeln!(f, "   {} program", if self.same_program { "the same" } else { "a different" })?;
         if !self.same_model {
@@ -213,6 +233,19 @@ impl Comparison {
         ] {
             self.row(f, &format!("{name} ({})", unit.name()), key, unit)?;
         }
+        section(f, "The stream", |f| {
+            for (name, key, unit) in [
+                ("runs", "hbm.runs", Unit::Count),
+                ("time (us)", "hbm.total_us", Unit::Decimal("us")),
+                ("compute per run (us)", "hbm.compute_us_per_run", Unit::Decimal("us")),
+                ("transfers per run (us)", "hbm.transfer_us_per_run", Unit::Decimal("us")),
+                ("compute busy (%)", "hbm.compute_utilisation", Unit::Percent),
+                ("off-chip memory busy (%)", "hbm.hbm_utilisation", Unit::Percent),
+            ] {
+                self.row(f, name, key, unit)?;
+            }
+            Ok(())
+        })?;
         let headings = [
             ("What limits the time (%)", Unit::Percent),
             ("Launches", Unit::Count),
@@ -347,6 +380,7 @@ impl Compared {
             program: report.program.clone(),
             program_blake3: report.program_blake3.clone(),
             title: title(report),
+            stream: report.stream().map(|stream| (stream.runs, stream.bottleneck)),
         }
     }
 }

@@ -1,8 +1,12 @@
 //! Documents of runs, read and compared.
 
 use b512_asm::{PerPipe, Pipe, Program};
-use lab_run::{Bounds, Comparison, Instructions, ProgramFacts, RunReport, Utilisation, Waits};
+use lab_run::{
+    Bottleneck, Bounds, Comparison, Instructions, OffChip, ProgramFacts, RunReport, StreamReport,
+    Utilisation, Waits,
+};
 use serde_json::Value;
+use sim::hbm::Traffic;
 use sim::{Machine, MachineFile, Override};
 
 fn machine(changes: &[&str]) -> Machine {
@@ -130,6 +134,38 @@ fn the_table_shows_what_changed() {
     let without = report(&[], 1000, 4, 0);
     let table = Comparison::new(("a.json", &without), ("a.json", &without)).unwrap().table();
     assert!(same.contains("Delays after dispatch") && !table.contains("Delays after dispatch"), "{table}");
+}
+
+/// The time of a stream is beside that of one run, with what binds it. Energy and power of a stream count
+/// transfers: a run without them is named.
+#[test]
+fn streams_have_their_own_time() {
+    let stream = |runs: usize, total_us: f64, bottleneck: Bottleneck| {
+        let stream = StreamReport {
+            runs,
+            words_per_run: Traffic::default(),
+            hbm_bytes: 1024,
+            transfer_us_per_run: total_us / 4.0,
+            compute_us_per_run: 0.5,
+            total_us,
+            bottleneck,
+            hbm_utilisation: 0.75,
+            compute_utilisation: 0.25,
+            vdm_words_needed: 64,
+            vdm_words: 128,
+        };
+        RunReport { hbm: Some(OffChip::Stream(stream)), ..report(&[], 1000, 4, 0) }
+    };
+    let (a, b) = (stream(3, 1.0, Bottleneck::Compute), stream(1, 4.0, Bottleneck::Hbm));
+    let table = |a, b| Comparison::new(("a.json", a), ("b.json", b)).unwrap().table();
+    diagnostic::snapshot::fresh(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/diff-streams.txt"),
+        table(&a, &b),
+    );
+    let mixed = table(&report(&[], 1000, 4, 0), &b);
+    assert!(mixed.contains("\n   one run without its transfers, not a stream\n"), "{mixed}");
+    assert!(mixed.contains("\n   a stream of 1 run, which off-chip memory binds\n"), "{mixed}");
+    assert!(!mixed.contains("The stream"), "{mixed}");
 }
 
 #[test]
