@@ -7,6 +7,7 @@ use b512_asm::asm::Checks;
 use b512_asm::{Defect, Part, Program, SourceMap, assemble_with_checks, intrinsics, object};
 use diagnostic::input::{self, Content};
 use diagnostic::{Diagnostic, Diagnostics, Lines};
+use serde_json::value::RawValue;
 use sim::functional::ExecuteError;
 use std::path::Path;
 
@@ -181,14 +182,16 @@ fn json_coefficients(name: &str, bytes: &[u8]) -> Result<Vec<u128>, Diagnostic> 
         let help = "write a list such as [\"0x1f\", \"31\", 31], of numbers of at most 128 bits";
         Diagnostic::new(message).in_file(name).with_help(help)
     };
-    let values: Vec<serde_json::Value> = serde_json::from_slice(input::without_mark(bytes))
+    // As they are written: a number of JSON may be beyond those of its reader.
+    let values: Vec<&RawValue> = serde_json::from_slice(input::without_mark(bytes))
         .map_err(|error| wrong(format!("invalid JSON: {}", diagnostic::reason(&error.to_string()))))?;
-    let word = |(index, value): (usize, &serde_json::Value)| {
-        let number = match value.as_str() {
-            Some(text) => diagnostic::number(text.as_bytes()).ok(),
-            None => value.as_u64().map(u128::from),
+    let word = |(index, value): (usize, &&RawValue)| {
+        let value = value.get();
+        let number = match serde_json::from_str::<String>(value) {
+            Ok(text) => diagnostic::number(text.as_bytes()).ok(),
+            Err(_) => value.parse().ok(),
         };
-        number.ok_or_else(|| wrong(format!("invalid coefficient {index}: {value}")))
+        number.ok_or_else(|| wrong(format!("invalid coefficient {index}: {}", diagnostic::one_line(value))))
     };
     values.iter().enumerate().map(word).collect()
 }
@@ -217,6 +220,15 @@ mod tests {
         let list = |text: &str| coefficients(Form::List, "x.json", text.as_bytes());
         assert_eq!(list("[7, \"0x10\", \"12\"]"), Ok(vec![7, 16, 12]));
         let error = |text: &str| list(text).unwrap_err().to_string();
+        let wide = "[18446744073709551616, 340282366920938463463374607431768211455]";
+        assert_eq!(list(wide), Ok(vec![1 << 64, u128::MAX]));
+        for number in ["340282366920938463463374607431768211456", "1e3", "1.0", "null", "[1]"] {
+            let message = error(&format!("[{number}]"));
+            assert!(
+                message.starts_with(&format!("x.json: invalid coefficient 0: {number}; write")),
+                "{message}"
+            );
+        }
         assert!(error("[1, -2]").starts_with("x.json: invalid coefficient 1: -2; write a list"));
         assert!(error("{}").starts_with("x.json: invalid JSON: expected a list, found an object"));
         assert!(coefficients(Form::Binary, "x.bin", &[0; 15]).is_err());
