@@ -120,7 +120,6 @@ fn without_a_manifest_ids_are_names_and_a_table_is_printed() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
-    fs::remove_file(folder.join("p.json")).unwrap();
     let args = ["run", "p.fhetch", "--n", "512", "--seed", "3", "--output", "id6=6.bin", "--check"];
     let table = succeed(folder, &args);
     for part in
