@@ -120,6 +120,7 @@ fn without_a_manifest_ids_are_names_and_a_table_is_printed() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
+    fs::remove_file(folder.join("p.json")).unwrap();
     let args = ["run", "p.fhetch", "--n", "512", "--seed", "3", "--output", "id6=6.bin", "--check"];
     let table = succeed(folder, &args);
     for part in
@@ -356,4 +357,22 @@ fn a_network_of_orion_becomes_a_ring_program() {
     let report = json(folder, &["--check"]);
     let stages = report["stages"].as_array().unwrap().iter().map(|stage| stage["name"].as_str().unwrap());
     assert_eq!(stages.collect::<Vec<_>>(), ["fc1", "act1", "fc2"]);
+}
+
+/// Sums of nothing are 0, not -0.
+#[test]
+fn a_program_without_a_launch_takes_no_time_and_moves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let text = "modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 0x3001\nsr_mulps %2, %1, 0, m=1\nhalt\n";
+    fs::write(folder.join("p.fhetch"), text).unwrap();
+    fs::write(folder.join("p.json"), r#"{"ring_dimension": 512, "inputs": {}, "outputs": {"z": [2]}}"#)
+        .unwrap();
+    let table = succeed(folder, &["run", "p.fhetch", "--timing-only", "--profile", "profile.json"]);
+    for part in
+        ["Time of the kernels, 0.000 us in all", "Off-chip transfers, 0 bytes in all, 0 of them compulsory"]
+    {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    assert!(!fs::read_to_string(folder.join("profile.json")).unwrap().contains("-0"));
 }

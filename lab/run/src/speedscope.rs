@@ -57,7 +57,8 @@ pub fn speedscope(title: &str, profile: &Profile) -> Value {
     let total = json!(bytes.iter().sum::<u64>());
     let bytes = sampled("off-chip bytes", "bytes", total, json!(stacks), json!(bytes));
     let energy: Vec<f64> = profile.entries.iter().map(|entry| 1e3 * entry.energy_uj).collect();
-    let total = json!(energy.iter().sum::<f64>());
+    // The sum of no numbers would be -0.
+    let total = json!(energy.iter().fold(0.0, |total, energy| total + energy));
     let energy = sampled("energy in nJ", "none", total, json!(stacks), json!(energy));
     let names = frames.names.iter().map(|name| json!({ "name": name }));
     json!({

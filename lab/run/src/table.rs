@@ -103,7 +103,8 @@ fn write_ring(f: &mut String, report: &RunReport, hbm: &Hbm) -> fmt::Result {
     }
     write_stages(f, report)?;
     let costs = || report.costs.iter().flatten();
-    let total: f64 = costs().map(|(_, cost)| cost.time_us).sum();
+    // The sum of no numbers would be -0.
+    let total = costs().fold(0.0, |total, (_, cost)| total + cost.time_us);
     writeln!(f, "\nTime of the kernels, {} in all", ascii(total, "µs"))?;
     for (name, Cost { launches, operations, time_us, energy_uj, .. }) in costs() {
         let launches = counted(*launches as usize, "launch", "launches");
@@ -287,9 +288,12 @@ fn write_timing(f: &mut String, report: &RunReport) -> fmt::Result {
     }
     let Some(bounds) = &report.bounds else { return Ok(()) };
     for (name, bound) in [("resource", bounds.resource_cycles), ("dependence", bounds.dependence_cycles)] {
-        let distance = cycles as f64 / bound.max(1) as f64;
-        let name = format!("{name} bound");
-        writeln!(f, "  {name:<18}{:>9} cycles; the run takes {distance:.2} times that", grouped(bound))?;
+        // A program without vector instructions has none.
+        if bound > 0 {
+            let distance = cycles as f64 / bound as f64;
+            let name = format!("{name} bound");
+            writeln!(f, "  {name:<18}{:>9} cycles; the run takes {distance:.2} times that", grouped(bound))?;
+        }
     }
     Ok(())
 }
