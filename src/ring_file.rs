@@ -14,8 +14,8 @@ pub(crate) struct RingFileArgs {
     #[arg(long, value_name = "P.json")]
     manifest: Option<PathBuf>,
     /// Degree of a ring program without a manifest. Its inputs are the limbs that are read before
-    /// they are written; `%7` has the name `id7`
-    #[arg(long, value_name = "N", value_parser = degree, conflicts_with = "manifest")]
+    /// they are written; `%7` has the name `id7`. With a manifest, it must be the manifest's
+    #[arg(long, value_name = "N", value_parser = degree)]
     n: Option<Degree>,
 }
 

@@ -29,16 +29,28 @@ impl RingFile {
         without_compression(path).with_extension("manifest.json")
     }
 
-    /// Reads a program with this manifest, or else with this degree, or else with the [manifest beside
-    /// it](Self::manifest_beside), for which `P.json` also stands.
+    /// The manifest beside a program if there is one: [`P.manifest.json`](Self::manifest_beside), or else
+    /// `P.json`.
+    pub fn found_beside(path: &Path) -> Option<PathBuf> {
+        let names = [Self::manifest_beside(path), without_compression(path).with_extension("json")];
+        names.into_iter().find(|path| path.is_file())
+    }
+
+    /// Reads a program with this manifest, or else with that [beside it](Self::found_beside), or else with this
+    /// degree.
     ///
     /// # Errors
-    /// Returns all errors of the files, or that there is neither a manifest nor a degree.
+    /// Returns all errors of the files, that there is neither a manifest nor a degree, or that the two differ.
     pub fn read(path: &Path, manifest: Option<&Path>, n: Option<u64>) -> Result<Self, Diagnostics> {
-        let beside = [Self::manifest_beside(path), without_compression(path).with_extension("json")];
-        let beside = beside.iter().find(|path| manifest.is_none() && n.is_none() && path.is_file());
-        let manifest = manifest.or(beside.map(PathBuf::as_path)).map(Manifest::read_file).transpose()?;
+        let beside = Self::found_beside(path).filter(|_| manifest.is_none());
+        let manifest = manifest.or(beside.as_deref()).map(Manifest::read_file).transpose()?;
         let interface = match (&manifest, n) {
+            (Some(manifest), Some(n)) if n != manifest.degree => {
+                let message = format!("the degree `n` is {n}, but the manifest says {}", manifest.degree);
+                let error = Diagnostic::new(message).with_code(Code::Contradiction.name());
+                let help = "leave `n` out, or use the manifest of a program of this degree";
+                return Err(error.in_file(manifest.file()).with_help(help).into());
+            }
             (Some(manifest), _) => Interface::Manifest(manifest),
             (None, Some(n)) => Interface::Degree(n),
             (None, None) => {
