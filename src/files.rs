@@ -6,9 +6,6 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use diagnostic::input::{self, Content};
 use diagnostic::printable;
 use lab_run::Form;
-use lab_run::program::Axes;
-use ring_program::RingProgram;
-use ring_program::data::{Words, concat};
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -121,15 +118,4 @@ pub(crate) fn program_file(path: &Path, program: &Program) -> Result<Vec<u8>, Fa
 /// Reads coefficients, in the form that the name says.
 pub(crate) fn read_coefficients(path: &Path) -> Result<Vec<u128>, Failure> {
     Ok(lab_run::program::coefficients(Form::of(path)?, &name(path), &read(path, Content::Data)?)?)
-}
-
-/// Writes coefficients in the form that the name says.
-pub(crate) fn write_coefficients(path: &Path, words: &[u128], axes: Axes) -> Result<(), Failure> {
-    write(path, &lab_run::program::coefficient_file(Form::of(path)?, words, axes))
-}
-
-/// Writes the limbs of an input or an output of a ring program in the same forms.
-pub(crate) fn write_limbs(path: &Path, program: &RingProgram, limbs: &[Words]) -> Result<(), Failure> {
-    let wide = program.moduli().iter().any(|(_, modulus)| modulus > u128::from(u64::MAX));
-    write_coefficients(path, &concat(limbs), Axes { limbs: Some(limbs.len()), wide })
 }

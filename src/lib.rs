@@ -50,6 +50,7 @@ mod machine_options;
 mod man;
 mod message;
 mod numbers;
+mod outputs;
 mod plot;
 mod program;
 mod prove;

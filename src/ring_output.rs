@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
+use crate::outputs::Outputs;
 use lab_run::RingFile;
 use programs::Generated;
 use ring_program::Manifest;
@@ -32,22 +33,24 @@ impl<'p> RingOutput<'p> {
 
     /// Writes a program with a title of one line, and with a comment of several.
     pub(crate) fn write(&self, generated: &Generated, title: String, comment: &str) -> Result<(), Failure> {
+        let mut outputs = Outputs::default();
         if let Some(folder) = self.plaintexts {
-            write_plaintexts(folder, generated)?;
+            add_plaintexts(&mut outputs, folder, generated)?;
         }
         let lines = if self.flat { generated.program.flat() } else { Cow::Borrowed(&generated.program) };
         let mut text = Vec::new();
         let comment = comment.to_owned() + &generated.ledger.to_string();
         lines.write(&comment, &mut text).map_err(|error| Failure::Work(error.to_string()))?;
-        files::write(self.output, &text)?;
+        outputs.add(self.output, &text)?;
         let mut manifest = Manifest::of(&lines);
         manifest.title = Some(title);
-        files::write(&RingFile::manifest_beside(self.output), manifest.to_json().as_bytes())
+        outputs.add(&RingFile::manifest_beside(self.output), manifest.to_json().as_bytes())?;
+        outputs.finish()
     }
 }
 
-/// Writes the inputs that anybody can make.
-fn write_plaintexts(folder: &Path, generated: &Generated) -> Result<(), Failure> {
+/// Adds the inputs that anybody can make.
+fn add_plaintexts(outputs: &mut Outputs, folder: &Path, generated: &Generated) -> Result<(), Failure> {
     let groups = generated.inputs.iter().zip(generated.program.inputs());
     let mut public = groups.filter(|(input, _)| input.definition.is_public()).peekable();
     if public.peek().is_none() {
@@ -65,7 +68,7 @@ fn write_plaintexts(folder: &Path, generated: &Generated) -> Result<(), Failure>
     for (input, group) in public {
         let limbs: Vec<Words> =
             group.limbs.iter().map(|&limb| inputs.words(limb).expect("a definition")).collect();
-        files::write_limbs(&folder.join(format!("{}.npy", input.name)), &generated.program, &limbs)?;
+        outputs.add_limbs(&folder.join(format!("{}.npy", input.name)), &generated.program, &limbs)?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use crate::files;
 use crate::format::{Format, json};
 use crate::machine_options::MachineArgs;
 use crate::numbers::whole;
+use crate::outputs::Outputs;
 use crate::program;
 use crate::run_failure::failure_of;
 use b512_asm::{Program, Role};
@@ -166,9 +167,10 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
             file.compare(found, expected, (&drawn, seed))?;
         }
     }
+    let mut outputs = Outputs::default();
     for NamedFile { name, path } in &args.outputs {
         if let Some(words) = outcome.outputs.get(name) {
-            files::write_coefficients(path, words, Axes::of(program))?;
+            outputs.add_coefficients(path, words, Axes::of(program))?;
         }
     }
     if let Some(timing) = outcome.timing.as_ref().filter(|_| !args.traces.is_empty()) {
@@ -183,13 +185,14 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
                 }
             };
             written.map_err(|error| Failure::Work(error.to_string()))?;
-            files::write(path, &content)?;
+            outputs.add(path, &content)?;
         }
     }
     if let Some(path) = &args.page {
         let trace = outcome.timing.as_ref().map(|timing| Trace::new(&machine, program, timing));
-        files::write(path, page(&outcome.report, trace.as_ref()).as_bytes())?;
+        outputs.add(path, page(&outcome.report, trace.as_ref()).as_bytes())?;
     }
+    outputs.finish()?;
     let text = match args.format {
         Format::Table => table(&outcome.report),
         Format::Json => json(&outcome.report)?,

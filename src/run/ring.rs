@@ -6,6 +6,7 @@ use crate::data::{NamedFile, check_names};
 use crate::failure::{self, Failure};
 use crate::files;
 use crate::format::{Format, json};
+use crate::outputs::Outputs;
 use crate::ring_file::RingFileArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use diagnostic::input::Content;
@@ -123,20 +124,25 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
             file.compare(&concat(words), expected, (&drawn, seed(args).unwrap_or(0)))?;
         }
     }
-    write_outputs(&program, &args.outputs, &outputs)?;
+    let mut written = Outputs::default();
+    for NamedFile { name, path } in &args.outputs {
+        let Some((_, limbs)) = named(&program, &outputs).find(|(known, _)| known == name) else { continue };
+        written.add_limbs(path, &program, limbs)?;
+    }
     for TraceFile { path, .. } in &args.traces {
         let mut content = Vec::new();
-        let written = runtime.write_perfetto(&timeline, &mut content);
-        written.map_err(|error| Failure::Work(error.to_string()))?;
-        files::write(path, &content)?;
+        let traced = runtime.write_perfetto(&timeline, &mut content);
+        traced.map_err(|error| Failure::Work(error.to_string()))?;
+        written.add(path, &content)?;
     }
     if let (Some(path), Some(profile)) = (&args.profile, &report.profile) {
         let content = speedscope(&report.program, profile).to_string();
-        files::write(path, escaped(&content).as_bytes())?;
+        written.add(path, escaped(&content).as_bytes())?;
     }
     if let Some(path) = &args.page {
-        files::write(path, ring_page(&report, &runtime, &timeline).as_bytes())?;
+        written.add(path, ring_page(&report, &runtime, &timeline).as_bytes())?;
     }
+    written.finish()?;
     let text = match args.format {
         Format::Table => table(&report),
         Format::Json => json(&report)?,
@@ -310,14 +316,6 @@ fn check_outputs<'f>(
         };
         Err(Failure::Wrong { message: format!("unknown output `{name}`"), help: Some(help) })
     })
-}
-
-fn write_outputs(program: &RingProgram, files: &[NamedFile], outputs: &[Vec<Words>]) -> Result<(), Failure> {
-    for NamedFile { name, path } in files {
-        let Some((_, limbs)) = named(program, outputs).find(|(known, _)| known == name) else { continue };
-        files::write_limbs(path, program, limbs)?;
-    }
-    Ok(())
 }
 
 fn failure(error: RunError, program: &Path) -> Failure {

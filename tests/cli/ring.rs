@@ -376,3 +376,27 @@ fn a_program_without_a_launch_takes_no_time_and_moves_nothing() {
     }
     assert!(!fs::read_to_string(folder.join("profile.json")).unwrap().contains("-0"));
 }
+
+/// Of several files, none has its name before all are there.
+#[test]
+fn a_file_that_cannot_be_written_keeps_the_others_from_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    for name in ["k.manifest.json", "page.html"] {
+        fs::create_dir(folder.join(name)).unwrap();
+    }
+    succeed(folder, &["gen", "add", "--n", "512", "-o", "k.o"]);
+    let before = crate::common::names(folder);
+    for (line, failed) in [
+        ("gen program keyswitch --set ark --n 2048 --level 1 -o k.fhetch", "k.manifest.json"),
+        ("run p.fhetch --seed 1 --output c=c.bin --profile p.txt --page page.html", "page.html"),
+        ("run k.o --output c=c.bin --trace ascii=t.txt --page page.html", "page.html"),
+    ] {
+        let output = rpu(folder, &line.split(' ').collect::<Vec<_>>());
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{line}: {errors}");
+        assert!(errors.starts_with(&format!("error: cannot write `{failed}`")), "{line}: {errors}");
+        assert_eq!(crate::common::names(folder), before, "{line}");
+    }
+}

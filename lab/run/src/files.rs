@@ -48,6 +48,11 @@ impl NewFile {
         Ok(Self { path: path.into(), file: Target::Temporary(BufWriter::new(file)) })
     }
 
+    /// Whether this is a device or a pipe, which has its content before [`finish`](Self::finish).
+    pub fn is_special(&self) -> bool {
+        matches!(self.file, Target::Special(_))
+    }
+
     /// Closes the file and gives it its name.
     ///
     /// # Errors
