@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
+use crate::outputs::check_overwritten;
 use crate::program;
 use b512_asm::object;
 use std::path::PathBuf;
@@ -22,6 +23,8 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         None if files::is_dash(&args.file) => "-".into(),
         None => args.file.with_extension("o"),
     };
+    let option = format!("--output {}", diagnostic::path(&output));
+    check_overwritten([(option, &*output)], [args.file.clone()])?;
     let program = program::read(&args.file)?.program;
     let content = object::write(&program).map_err(|error| Failure::wrong(error, None))?;
     files::write(&output, &content)

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
+use crate::outputs::check_overwritten;
 use crate::program;
 use b512_asm::intrinsics;
 use std::path::PathBuf;
@@ -20,6 +21,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    let option = format!("--output {}", diagnostic::path(&args.output));
+    check_overwritten([(option, &*args.output)], [args.file.clone()])?;
     let program = program::read(&args.file)?.program;
     let text = if args.intrinsics { intrinsics::print(&program) } else { program.to_string() };
     files::write(&args.output, text.as_bytes())

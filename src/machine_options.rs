@@ -16,6 +16,11 @@ pub(crate) struct MachineArgs {
 }
 
 impl MachineArgs {
+    /// The file, or the name of a built-in machine.
+    pub(crate) fn file(&self) -> &Path {
+        &self.machine
+    }
+
     /// Loads the machine.
     pub(crate) fn load(&self) -> Result<Machine, Failure> {
         load(&self.machine, &self.overrides)

@@ -7,6 +7,7 @@ use lab_run::files::NewFile;
 use lab_run::program::{Axes, coefficient_file};
 use ring_program::RingProgram;
 use ring_program::data::{Words, concat};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -73,4 +74,21 @@ impl Outputs {
 
 fn unwritten(path: &Path, error: &io::Error) -> Failure {
     Failure::wrong(format_args!("cannot write `{}`: {error}", files::name(path)), None)
+}
+
+/// Refuses to write over a file that the command reads. Outputs have the options that name them.
+pub(crate) fn check_overwritten<'p>(
+    outputs: impl IntoIterator<Item = (String, &'p Path)>,
+    inputs: impl IntoIterator<Item = PathBuf>,
+) -> Result<(), Failure> {
+    let inputs = inputs.into_iter().filter(|path| !files::is_dash(path) && path.is_file());
+    let inputs: BTreeSet<PathBuf> = inputs.filter_map(|path| files::identity(&path)).collect();
+    let is_input = |path: &Path| files::identity(path).is_some_and(|file| inputs.contains(&file));
+    match outputs.into_iter().find(|(_, path)| !files::is_dash(path) && is_input(path)) {
+        Some((option, _)) => {
+            let message = format!("`{option}` would overwrite a file that the command reads");
+            Err(Failure::wrong(message, "name another file"))
+        }
+        None => Ok(()),
+    }
 }

@@ -25,6 +25,11 @@ impl RingFileArgs {
         self.manifest.is_some() || self.n.is_some()
     }
 
+    /// The manifest of a ring program, named or beside it.
+    pub(crate) fn manifest_of(&self, path: &Path) -> Option<PathBuf> {
+        self.manifest.clone().or_else(|| RingFile::found_beside(path))
+    }
+
     /// The error that a file is no ring program, though `options` are given.
     pub(crate) fn misplaced(path: &Path, options: &str) -> Failure {
         let message = format!("`{}` is not a ring program", diagnostic::path(path));

@@ -10,7 +10,7 @@ use crate::files;
 use crate::format::{Format, json};
 use crate::machine_options::MachineArgs;
 use crate::numbers::whole;
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, check_overwritten};
 use crate::program;
 use crate::run_failure::failure_of;
 use b512_asm::{Program, Role};
@@ -234,6 +234,14 @@ impl Args {
         all
     }
 
+    /// The files that the command reads, those of `--inputs` aside.
+    fn sources(&self) -> Vec<PathBuf> {
+        let mut all = vec![self.file.clone(), self.machine.file().to_owned()];
+        all.extend(self.inputs.iter().chain(&self.expected).map(|file| file.path.clone()));
+        all.extend(self.ring.files(&self.file));
+        all
+    }
+
     /// Refuses options that other options make useless, and files of data without a form.
     fn check_options(&self) -> Result<(), Failure> {
         [&self.inputs, &self.outputs, &self.expected].into_iter().try_for_each(|files| check_forms(files))?;
@@ -247,6 +255,7 @@ impl Args {
             }
             known.insert(file, option);
         }
+        check_overwritten(self.destinations(), self.sources())?;
         let ascii = self.traces.iter().any(|trace| matches!(trace.kind, TraceKind::Ascii));
         for (option, given) in [("--from", self.from.is_some()), ("--count", self.count.is_some())] {
             if given && !ascii {

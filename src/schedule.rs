@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
+use crate::outputs::check_overwritten;
 use crate::program::{self, ProgramArgs};
 use crate::run_failure::failure_of;
 use codegen::rewrite::{Rescheduled, reschedule};
@@ -19,6 +20,8 @@ pub(crate) struct Args {
 
 /// Reorders a program for a machine and renames its registers.
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
+    let option = format!("--output {}", diagnostic::path(&args.output));
+    check_overwritten([(option, &*args.output)], [args.program.file().to_owned()])?;
     let (file, machine) = args.program.load()?;
     admit(&file.program, &machine).map_err(|error| failure_of(error, &file, &[]))?;
     let rescheduled = reschedule(&file.program, &machine);

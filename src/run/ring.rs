@@ -6,7 +6,7 @@ use crate::data::{NamedFile, check_names};
 use crate::failure::{self, Failure};
 use crate::files;
 use crate::format::{Format, json};
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, check_overwritten};
 use crate::ring_file::RingFileArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use diagnostic::input::Content;
@@ -62,6 +62,12 @@ impl RingArgs {
         self.folder.is_some()
     }
 
+    /// The mapping, and the manifest of a ring program.
+    pub(super) fn files(&self, program: &Path) -> Vec<PathBuf> {
+        let manifest = RingFile::is_meant(program).then(|| self.file.manifest_of(program)).flatten();
+        self.mapping.iter().cloned().chain(manifest).collect()
+    }
+
     /// Whether an option is given.
     fn any(&self) -> bool {
         let is_mapped = self.optimise.is_some() || self.mapping.is_some();
@@ -87,6 +93,11 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let RingFile { program, title, .. } = read_program(args)?;
     check_keys(args, &program)?;
     check_outputs(&program, args.outputs.iter().chain(&args.expected))?;
+    let in_folder = files_of_folder(args, &program)?;
+    check_overwritten(args.destinations(), in_folder.iter().map(|file| file.path.clone()))?;
+    let is_given = |name: &&str| args.inputs.iter().chain(&in_folder).any(|file| file.name == **name);
+    let names = program.inputs().iter().map(|group| &*group.name);
+    let drawn: Vec<&str> = names.filter(|name| !is_given(name)).collect();
     let idle = idle_outputs(&program);
     if args.check {
         check_checkable(&program, &idle)?;
@@ -103,7 +114,7 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let failed = |error: Box<RunError>| failure(*error, &args.file);
     let run = || {
         let run = RingRun::timed(&program, &title, on, record).map_err(failed)?;
-        run.with_data(&program, &data(args, &program)?).map_err(failed)
+        run.with_data(&program, &data(args, &in_folder, &program)?).map_err(failed)
     };
     let run = run();
     clock.finish_and_clear();
@@ -115,10 +126,6 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
             idle.is_empty() && !program.outputs().is_empty() && program.outputs().iter().all(is_expected);
         report.expected = args.expected.iter().map(|file| file.name.clone()).collect();
     }
-    let given: Vec<String> =
-        args.inputs.iter().cloned().chain(files_of_folder(args, &program)?).map(|file| file.name).collect();
-    let names = program.inputs().iter().map(|group| &*group.name);
-    let drawn: Vec<&str> = names.filter(|name| !given.iter().any(|given| given == name)).collect();
     for (name, words) in named(&program, &outputs) {
         for (file, expected) in expected.iter().filter(|(file, _)| file.name == name) {
             file.compare(&concat(words), expected, (&drawn, seed(args).unwrap_or(0)))?;
@@ -211,18 +218,18 @@ fn read_program(args: &Args) -> Result<RingFile, Failure> {
     Ok(file)
 }
 
-fn data<'p>(args: &Args, program: &'p RingProgram) -> Result<RingData<'p>, Failure> {
+fn data<'p>(args: &Args, in_folder: &[NamedFile], program: &'p RingProgram) -> Result<RingData<'p>, Failure> {
     Ok(match (args.timing_only, args.check) {
         (true, _) => RingData::None,
-        (false, false) => RingData::Execute(inputs(args, program)?),
-        (false, true) => RingData::Check(inputs(args, program)?, args.seed.unwrap_or(0)),
+        (false, false) => RingData::Execute(inputs(args, in_folder, program)?),
+        (false, true) => RingData::Check(inputs(args, in_folder, program)?, args.seed.unwrap_or(0)),
     })
 }
 
-fn inputs<'p>(args: &Args, program: &'p RingProgram) -> Result<Inputs<'p>, Failure> {
+fn inputs<'p>(args: &Args, in_folder: &[NamedFile], program: &'p RingProgram) -> Result<Inputs<'p>, Failure> {
     check_names(&args.inputs)?;
     let mut inputs = Inputs::new(program);
-    for NamedFile { name, path } in args.inputs.iter().chain(&files_of_folder(args, program)?) {
+    for NamedFile { name, path } in args.inputs.iter().chain(in_folder) {
         if Form::of(path)? != Form::Binary {
             let words = files::read_coefficients(path)?;
             let limbs = words.chunks(program.degree().len()).map(Words::from);

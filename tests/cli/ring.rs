@@ -400,3 +400,49 @@ fn a_file_that_cannot_be_written_keeps_the_others_from_their_names() {
         assert_eq!(crate::common::names(folder), before, "{line}");
     }
 }
+
+/// An output over an input would lose it. Another name of the file is the file.
+#[test]
+fn outputs_do_not_overwrite_inputs() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    fs::create_dir(folder.join("data")).unwrap();
+    fs::rename(folder.join("evk.bin"), folder.join("data/evk.bin")).unwrap();
+    fs::write(folder.join("mapping.json"), json(folder, &["--timing-only"]).to_string()).unwrap();
+    succeed(folder, &["gen", "add", "--n", "512", "-o", "k.o"]);
+    succeed(folder, &["disasm", "k.o", "-o", "k.b512"]);
+    let contents = || -> Vec<_> {
+        let names = ["p.fhetch", "p.json", "ab.bin", "data/evk.bin", "mapping.json", "k.o", "k.b512"];
+        names.into_iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
+    };
+    let before = contents();
+    let data = "--input ab=ab.bin --inputs data";
+    for (line, option) in [
+        ("run p.fhetch --timing-only --profile p.fhetch", "--profile p.fhetch"),
+        ("run p.fhetch --timing-only --page p.json", "--page p.json"),
+        (
+            "run p.fhetch --timing-only --trace perfetto=./data/../p.fhetch",
+            "--trace perfetto=./data/../p.fhetch",
+        ),
+        ("run p.fhetch --timing-only --mapping mapping.json --page mapping.json", "--page mapping.json"),
+        (&format!("run p.fhetch {data} --output c=ab.bin"), "--output c=ab.bin"),
+        (&format!("run p.fhetch {data} --output c=data/evk.bin"), "--output c=data/evk.bin"),
+        ("run k.o --page k.o", "--page k.o"),
+        ("asm k.b512 -o k.b512", "--output k.b512"),
+        ("disasm k.o -o k.o", "--output k.o"),
+        ("schedule k.b512 -o k.b512", "--output k.b512"),
+    ] {
+        let output = rpu(folder, &line.split(' ').collect::<Vec<_>>());
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{line}: {errors}");
+        let expected = format!("error: `{option}` would overwrite a file that the command reads");
+        assert!(errors.starts_with(&expected), "{line}: {errors}");
+    }
+    assert!(contents() == before);
+    // What the folder has beside the inputs is written again.
+    let again = format!("run p.fhetch {data} --output c=data/c.bin");
+    for _ in 0..2 {
+        succeed(folder, &again.split(' ').collect::<Vec<_>>());
+    }
+}
