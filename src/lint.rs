@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::format::{Format, json};
-use crate::message::Message;
+use crate::message::{Message, is_json};
 use crate::program::ProgramArgs;
 use crate::ring_file::RingFileArgs;
 use crate::run_failure::failure_of;
@@ -11,7 +11,11 @@ use diagnostic::{Diagnostic, counted};
 use lab_run::{RingFile, admit};
 use sim::lint;
 
+/// What `FILE` is.
+const FILE: &str = "Assembly text or object file, or - for standard input; or a ring program: .fhetch, .fhetch.gz or .fhetch.xz";
+
 #[derive(clap::Args)]
+#[command(mut_arg("file", |file| file.help(FILE)))]
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
@@ -34,6 +38,9 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let all: Vec<Diagnostic> =
         errors.into_iter().chain(warnings.into_iter().map(Diagnostic::as_warning)).collect();
     let text = match args.format {
+        Format::Table if is_json() => {
+            all.iter().map(|finding| Message::from(finding).line() + "\n").collect()
+        }
         Format::Table => all.iter().map(|finding| finding.render(false) + "\n\n").collect(),
         Format::Json => json(&all.iter().map(Message::from).collect::<Vec<_>>())?,
     };

@@ -446,3 +446,9 @@ fn outputs_do_not_overwrite_inputs() {
         succeed(folder, &again.split(' ').collect::<Vec<_>>());
     }
 }
+
+#[test]
+fn the_help_of_lint_names_ring_programs() {
+    let help = succeed(Path::new("."), &["lint", "--help"]);
+    assert!(help.contains("or a ring program: .fhetch"), "{help}");
+}
