@@ -142,6 +142,9 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
     check_outputs(program, args.outputs.iter().chain(&args.expected))?;
     let expected = expected(args)?;
     let inputs = data::read(&args.inputs)?;
+    let is_given = |name: &str| args.inputs.iter().any(|file| file.name == name);
+    let drawn: Vec<&str> = drawn(program).map(|input| &*input.name).filter(|name| !is_given(name)).collect();
+    args.check_seed(&drawn)?;
     let mode = match (args.timing_only, args.functional_only) {
         (true, _) => Mode::TimingOnly,
         (_, true) => Mode::FunctionalOnly,
@@ -160,8 +163,6 @@ fn run_kernel(args: &Args) -> Result<(), Failure> {
         files::print_text(&dump::dump(args, &file, &machine)?)?;
     }
     let outcome = run(program, &machine, &options).map_err(|error| failure_of(error, &file, &args.inputs))?;
-    let is_given = |name: &str| args.inputs.iter().any(|file| file.name == name);
-    let drawn: Vec<&str> = drawn(program).map(|input| &*input.name).filter(|name| !is_given(name)).collect();
     for (file, expected) in &expected {
         if let Some(found) = outcome.outputs.get(&file.name) {
             file.compare(found, expected, (&drawn, seed))?;
@@ -232,6 +233,15 @@ impl Args {
         );
         all.extend(self.dump.first().map(|names| (format!("--dump {names}"), Path::new("-"))));
         all
+    }
+
+    /// Refuses a seed from which no input is drawn. A check has random data beside the inputs.
+    fn check_seed(&self, drawn: &[&str]) -> Result<(), Failure> {
+        if self.seed.is_none() || self.check || !drawn.is_empty() {
+            return Ok(());
+        }
+        let message = "`--seed` has no effect: every input has data";
+        Err(Failure::wrong(message, "leave it out, or leave out the file of an input"))
     }
 
     /// The files that the command reads, those of `--inputs` aside.

@@ -98,6 +98,7 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
     let is_given = |name: &&str| args.inputs.iter().chain(&in_folder).any(|file| file.name == **name);
     let names = program.inputs().iter().map(|group| &*group.name);
     let drawn: Vec<&str> = names.filter(|name| !is_given(name)).collect();
+    args.check_seed(&drawn)?;
     let idle = idle_outputs(&program);
     if args.check {
         check_checkable(&program, &idle)?;

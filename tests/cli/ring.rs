@@ -452,3 +452,28 @@ fn the_help_of_lint_names_ring_programs() {
     let help = succeed(Path::new("."), &["lint", "--help"]);
     assert!(help.contains("or a ring program: .fhetch"), "{help}");
 }
+
+/// The document of a run does not state a seed from which nothing came.
+#[test]
+fn a_seed_without_an_input_to_draw_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    succeed(folder, &["gen", "add", "--n", "512", "-o", "k.o"]);
+    succeed(folder, &["run", "k.o", "--output", "c=c.bin"]);
+    let ring = "run p.fhetch --input ab=ab.bin --input evk=evk.bin";
+    let kernel = "run k.o --input a=c.bin --input b=c.bin";
+    for (line, is_refused) in [
+        (format!("{ring} --seed 3"), true),
+        (format!("{ring} --seed 3 --check"), false),
+        ("run p.fhetch --input ab=ab.bin --seed 3".into(), false),
+        (format!("{kernel} --seed 3"), true),
+        (format!("{kernel} --seed 3 --check"), false),
+        ("run k.o --input a=c.bin --seed 3".into(), false),
+    ] {
+        let output = rpu(folder, &line.split(' ').collect::<Vec<_>>());
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(if is_refused { 2 } else { 0 }), "{line}: {errors}");
+        assert_eq!(errors.starts_with("error: `--seed` has no effect"), is_refused, "{line}: {errors}");
+    }
+}
