@@ -62,11 +62,12 @@ pub(super) fn draw<DB: DrawingBackend>(
         Place::Inside | Place::Nowhere => area.split_horizontally(width),
     };
     let (lines, size) = title(canvas, chart, plot_area.dim_in_pixel().0.into(), sizes)?;
+    let around = px(sizes.margin);
+    let plot_area = plot_area.margin(around, around, around, around);
     let plot_area = lines.iter().try_fold(plot_area, |rest, line| {
         rest.titled(line, canvas.bold(size).color(&INK)).map_err(backend)
     })?;
     let mut plot = ChartBuilder::on(&plot_area)
-        .margin(px(sizes.margin))
         .x_label_area_size(px(sizes.x_labels))
         .y_label_area_size(px(sizes.y_labels))
         .build_cartesian_2d(x_axis, y_axis.clone())

@@ -284,3 +284,14 @@ fn all_of_a_title_is_in_the_figure() {
         }
     }
 }
+
+/// The letters of a bitmap are higher than the place that they are given.
+#[test]
+fn a_title_is_below_the_upper_edge_of_a_picture() {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(png(&chart()).unwrap())).read_info().unwrap();
+    let row = |reader: &mut png::Reader<_>| reader.next_row().unwrap().unwrap().data().to_vec();
+    let rows: Vec<Vec<u8>> = (0..40 * PIXELS).map(|_| row(&mut reader)).collect();
+    let has_ink = |row: &Vec<u8>| row.iter().any(|part| *part < 128);
+    let first = rows.iter().position(has_ink).expect("a title");
+    assert!(first >= 8, "{first}");
+}
