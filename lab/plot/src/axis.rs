@@ -149,27 +149,94 @@ impl Ranged for Axis {
     }
 }
 
+/// The most characters of a number without a power of ten.
+const PLAIN: i32 = 7;
+/// The most characters of one without a power of ten on a logarithmic axis whose other ticks need powers.
+const PLAIN_BESIDE_POWERS: usize = 3;
+
+impl Axis {
+    /// The label of a tick of a linear axis: all of them have the digits of its step.
+    fn linear_label(&self, value: f64) -> String {
+        // The places of the first digit of the largest number, and of the step.
+        let place = |number: f64| (number * 1.0001).log10().floor() as i32;
+        let (first, last) = (place(self.low.abs().max(self.high.abs())), place(self.step()));
+        let with_decimals = |before: i32, decimals: i32| before + decimals + i32::from(decimals > 0);
+        let plain = with_decimals(first.max(0) + 1, (-last).max(0));
+        let digits = (first - last).max(0);
+        let power = with_decimals(1, digits) + superscript(first).chars().count() as i32;
+        if plain <= PLAIN || power >= plain {
+            let decimals = (-last).max(0) as usize;
+            return format!("{value:.decimals$}");
+        }
+        let (share, decimals) = (value / 10f64.powi(first), digits as usize);
+        if value == 0.0 { "0".to_owned() } else { format!("{share:.decimals$}×{}", superscript(first)) }
+    }
+
+    /// The label of a tick of a logarithmic axis, with the necessary digits.
+    fn logarithmic_label(&self, value: f64) -> String {
+        let trimmed = |text: String| match text.contains('.') {
+            true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+            false => text,
+        };
+        let place = value.log10().floor();
+        let decimals = (1.0 - place).max(0.0) as usize;
+        let plain = trimmed(format!("{value:.decimals$}"));
+        let powers = self.low < -f64::from(PLAIN - 2) || self.high > f64::from(PLAIN);
+        if !powers || plain.len() <= PLAIN_BESIDE_POWERS {
+            return plain;
+        }
+        let (share, power) =
+            (trimmed(format!("{:.1}", value / 10f64.powf(place))), superscript(place as i32));
+        if share == "1" { power } else { format!("{share}×{power}") }
+    }
+
+    /// The labelled ticks with their labels.
+    pub(super) fn labels(&self) -> Vec<(f64, String)> {
+        self.ticks().into_iter().map(|tick| (tick, self.format_ext(&tick))).collect()
+    }
+}
+
 impl ValueFormatter<f64> for Axis {
     /// The label of a tick.
     fn format_ext(&self, value: &f64) -> String {
-        // All ticks of a linear axis have the digits of its step; ticks of a logarithmic axis have only the
-        // necessary digits.
         match self.scale {
-            Scale::Linear => {
-                let decimals = (-(self.step() * 1.0001).log10().floor()).max(0.0) as usize;
-                format!("{value:.decimals$}")
-            }
-            Scale::Logarithmic => {
-                let decimals = (1.0 - value.log10().floor()).max(0.0) as usize;
-                let text = format!("{value:.decimals$}");
-                if text.contains('.') {
-                    text.trim_end_matches('0').trim_end_matches('.').into()
-                } else {
-                    text
-                }
-            }
+            Scale::Linear => self.linear_label(*value),
+            Scale::Logarithmic => self.logarithmic_label(*value),
         }
     }
+}
+
+/// A power of ten.
+fn superscript(exponent: i32) -> String {
+    let digit = |letter: char| match letter.to_digit(10) {
+        Some(digit) => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][digit as usize],
+        None => '⁻',
+    };
+    format!("10{}", exponent.to_string().chars().map(digit).collect::<String>())
+}
+
+/// A label of a tick: its value, the middle of its text on the axis, and the width of the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spread {
+    pub(super) value: f64,
+    pub(super) middle: f64,
+    pub(super) width: f64,
+}
+
+/// Whether each label of an axis has room: all of them, or every second, third and so on, with `gap` between
+/// them. The first power of ten, or 0, is one of these.
+pub(super) fn with_room(labels: &[Spread], gap: f64) -> Vec<bool> {
+    let is_round = |value: f64| value == 0.0 || value > 0.0 && value.log10().fract().abs() < 1e-9;
+    let first = labels.iter().position(|label| is_round(label.value)).unwrap_or(0);
+    let stays = |stride: usize| move |i: &usize| i.abs_diff(first).is_multiple_of(stride);
+    let fits = |stride: &usize| {
+        let kept: Vec<Spread> = (0..labels.len()).filter(stays(*stride)).map(|i| labels[i]).collect();
+        kept.windows(2).all(|pair| {
+            (pair[1].middle - pair[0].middle).abs() >= (pair[0].width + pair[1].width) / 2.0 + gap
+        })
+    };
+    let stride = (1..=labels.len()).find(fits).unwrap_or(1);
+    (0..labels.len()).map(|i| stays(stride)(&i)).collect()
 }
 
 /// Round ratios from e^`-reach` to e^`reach` with their labels: in percent if they are close to 1.
@@ -214,6 +281,38 @@ mod tests {
     fn narrow_ranges_are_linear() {
         assert_eq!(labels(&[10.0, 12.0]), ["10.0", "10.5", "11.0", "11.5", "12.0"]);
         assert_eq!(labels(&[0.0, 1000.0]), ["0", "200", "400", "600", "800", "1000"]);
+    }
+
+    #[test]
+    fn long_numbers_have_powers_of_ten() {
+        assert_eq!(labels(&[5e8, 2.1e9]), ["5×10⁸", "7×10⁸", "10⁹", "1.5×10⁹", "2×10⁹"]);
+        assert_eq!(labels(&[2.0, 4e9]), ["10", "100", "10³", "10⁴", "10⁵", "10⁶", "10⁷", "10⁸", "10⁹"]);
+        assert_eq!(
+            labels(&[2e-9, 3e-9]),
+            ["2.0×10⁻⁹", "2.2×10⁻⁹", "2.4×10⁻⁹", "2.6×10⁻⁹", "2.8×10⁻⁹", "3.0×10⁻⁹"]
+        );
+        assert_eq!(labels(&[0.0, 4e9]), ["0", "1×10⁹", "2×10⁹", "3×10⁹", "4×10⁹"]);
+        // A power saves nothing beside all digits.
+        assert_eq!(labels(&[123_456_789.0, 123_456_790.0])[0], "123456789.0");
+        // Seven characters are plain.
+        assert_eq!(labels(&[1.0, 9e6]).last().unwrap(), "1000000");
+        assert_eq!(labels(&[2e-5, 0.9])[0], "0.0001");
+    }
+
+    #[test]
+    fn labels_without_room_are_left_out_evenly() {
+        let spread = |i: usize| Spread {
+            value: [5.0, 10.0, 20.0, 50.0, 100.0][i],
+            middle: 10.0 * i as f64,
+            width: 12.0,
+        };
+        let labels: Vec<Spread> = (0..5).map(spread).collect();
+        assert_eq!(with_room(&labels, 2.0), [false, true, false, true, false]);
+        let wide: Vec<Spread> = labels.iter().map(|label| Spread { width: 90.0, ..*label }).collect();
+        assert_eq!(with_room(&wide, 2.0), [false, true, false, false, false]);
+        let narrow: Vec<Spread> = labels.iter().map(|label| Spread { width: 8.0, ..*label }).collect();
+        assert_eq!(with_room(&narrow, 2.0), [true; 5]);
+        assert_eq!(with_room(&[], 2.0), []);
     }
 
     #[test]

@@ -70,6 +70,7 @@ pub(super) fn draw<DB: DrawingBackend>(
         title: &bars.title,
         x_label: &bars.x_label,
         tick_lines: bars.categories.iter().map(|label| label.lines().count()).max().unwrap_or(1),
+        y_ticks: axis.labels().into_iter().map(|(_, text)| text).collect(),
         y_label: &bars.y_label,
         legend: "",
         series: if series.len() > 1 { series.iter().map(|bar| bar.label.as_str()).collect() } else { vec![] },

@@ -108,6 +108,9 @@ impl Shape {
     }
 }
 
+/// The size of labels that are longer than their axis, in points: still longer ones are shortened.
+const LEAST_LABEL: f64 = 8.0;
+
 /// The font of all text; bitmaps have no other.
 fn use_embedded_font() {
     static REGISTER: Once = Once::new();
@@ -318,6 +321,36 @@ impl<'a, DB: DrawingBackend> Canvas<'a, DB> {
         let ends: Vec<usize> = text.char_indices().map(|(at, letter)| at + letter.len_utf8()).collect();
         let fits = |end: &usize| self.size(&text[..*end], font).is_ok_and(|(start, _)| start <= width);
         ends.get(ends.partition_point(fits).max(1) - 1).copied().unwrap_or(0)
+    }
+
+    /// The text, or its start with an ellipsis, of at most `width` pixels.
+    pub(super) fn shortened(
+        &self,
+        text: &str,
+        font: &FontDesc<'static>,
+        width: f64,
+    ) -> Result<String, PlotError> {
+        if self.size(text, font)?.0 <= width {
+            return Ok(text.to_owned());
+        }
+        let (ellipsis, _) = self.size("…", font)?;
+        Ok(format!("{}…", &text[..self.start(text, font, width - ellipsis)]))
+    }
+
+    /// A font, not larger than this one, and a text, perhaps shortened, that is at most `width` pixels wide
+    /// with it.
+    pub(super) fn fitted(
+        &self,
+        text: &str,
+        font: FontDesc<'static>,
+        width: f64,
+    ) -> Result<(FontDesc<'static>, String), PlotError> {
+        let (full, _) = self.size(text, &font)?;
+        let least = self.pixels(LEAST_LABEL).min(font.get_size());
+        let size = (font.get_size() * (width / full).min(1.0)).max(least);
+        let font = font.resize(size);
+        let text = if size > least { text.to_owned() } else { self.shortened(text, &font, width)? };
+        Ok((font, text))
     }
 
     pub(super) fn marker(

@@ -4,7 +4,6 @@ use super::PlotError;
 use super::axis::Axis;
 use super::canvas::{Canvas, GRID, INK, MARKERS, MUTED, Pixel};
 use super::labels::Rect;
-use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
@@ -25,6 +24,8 @@ pub(super) struct Texts<'a> {
     pub(super) x_label: &'a str,
     /// Lines of tick labels between the axis and its label, at least 1.
     pub(super) tick_lines: usize,
+    /// The texts at the vertical axis.
+    pub(super) y_ticks: Vec<String>,
     /// The label of the vertical axis.
     pub(super) y_label: &'a str,
     /// The heading of the legend; empty without.
@@ -133,10 +134,15 @@ pub(super) fn around<DB: DrawingBackend>(
     if !texts.series.is_empty() {
         top = legend(canvas, (left, top + p(8.0)), right, texts, swatch)?;
     }
+    let mut ticks: f64 = p(66.0);
+    for text in &texts.y_ticks {
+        let (width, _) = canvas.size(text, &canvas.font(LABEL))?;
+        ticks = ticks.max(width + p(24.0));
+    }
     let plot = Rect {
-        x: left + p(66.0),
+        x: left + ticks,
         y: top + p(8.0),
-        width: right - left - p(70.0),
+        width: right - left - ticks - p(4.0),
         height: region.y + region.height
             - p(MARGIN + 34.0)
             - p(TICK * texts.tick_lines as f64)
@@ -194,11 +200,11 @@ pub(super) fn vertical<DB: DrawingBackend>(
     plot: Rect,
     axis: &Axis,
 ) -> Result<(), PlotError> {
-    for tick in axis.ticks() {
+    for (tick, text) in axis.labels() {
         let y = height(plot, axis, tick);
         canvas.line(&[(plot.x, y), (plot.x + plot.width, y)], GRID.to_rgba(), 1.0)?;
         let at = (plot.x - canvas.pixels(6.0), y);
-        canvas.text(&axis.format_ext(&tick), at, HPos::Right, canvas.font(LABEL), INK)?;
+        canvas.text(&text, at, HPos::Right, canvas.font(LABEL), INK)?;
     }
     let bottom = plot.y + plot.height;
     canvas.line(&[(plot.x, plot.y), (plot.x, bottom), (plot.x + plot.width, bottom)], INK.to_rgba(), 1.0)

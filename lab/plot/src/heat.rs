@@ -61,6 +61,7 @@ pub(super) fn draw<DB: DrawingBackend>(
         title: &heat.title,
         x_label: &heat.x_label,
         tick_lines: 1,
+        y_ticks: heat.rows.clone(),
         y_label: &heat.y_label,
         legend: "",
         series: vec![],

@@ -50,6 +50,7 @@ pub(super) fn draw<DB: DrawingBackend>(
         title: &lines.title,
         x_label: &lines.x_label,
         tick_lines: 1,
+        y_ticks: y_axis.labels().into_iter().map(|(_, text)| text).collect(),
         y_label: &lines.y_label,
         legend: &lines.series_label,
         series: if series.len() > 1 {

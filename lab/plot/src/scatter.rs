@@ -1,6 +1,6 @@
 //! Designs of two costs with their Pareto front, for any backend of plotters.
 
-use super::axis::Axis;
+use super::axis::{Axis, Spread, with_room};
 use super::canvas::{Canvas, EDGE, FINE_GRID, FRONT, GRID, INK, MARKERS, MUTED, Pixel, STAR, Shape, backend};
 use super::frame;
 use super::labels::{Page, Placement, Rect, Wish};
@@ -67,15 +67,54 @@ pub(super) fn draw<DB: DrawingBackend>(
     let plot_area = lines.iter().try_fold(plot_area, |rest, line| {
         rest.titled(line, canvas.bold(size).color(&INK)).map_err(backend)
     })?;
+    // Room for the texts of all ticks.
+    let tick_font = canvas.font(12.5);
+    let width_of = |text: &str| canvas.size(text, &tick_font).map(|(width, _)| width);
+    let widest = y_axis
+        .labels()
+        .iter()
+        .try_fold(0.0, |widest, (_, text)| Ok::<f64, PlotError>(f64::max(widest, width_of(text)?)))?;
+    let (_, letters) = canvas.size(&chart.y_label, &canvas.font(14.0))?;
+    let y_labels = (widest + canvas.pixels(12.0) + letters).max(canvas.pixels(sizes.y_labels));
+    let (width, height) = plot_area.dim_in_pixel();
+    let (width, height) = (f64::from(width) - y_labels, f64::from(height));
+    // The last text may be beyond the plot, where no legend stands.
+    let labels = x_axis.labels();
+    let right = match labels.last() {
+        Some((tick, text)) if place != Place::Beside => {
+            let (half, share) = (width_of(text)? / 2.0, x_axis.share(*tick));
+            let margin = canvas.pixels(sizes.margin);
+            ((half - (1.0 - share) * (width + margin)) / share.max(0.1) - margin).max(0.0)
+        }
+        _ => 0.0,
+    };
+    let width = width - right;
+    let mut spread = Vec::new();
+    for (tick, text) in labels {
+        spread.push(Spread { value: tick, middle: width * x_axis.share(tick), width: width_of(&text)? });
+    }
+    let shown = with_room(&spread, canvas.pixels(2.0));
+    let hidden = spread.iter().zip(shown).filter(|(_, shown)| !shown).map(|(label, _)| label.value);
+    let hidden: Vec<f64> = hidden.collect();
+    let [(x_font, x_label), (y_font, y_label)] = [
+        canvas.fitted(&chart.x_label, canvas.font(14.0), width)?,
+        canvas.fitted(&chart.y_label, canvas.font(14.0), height - canvas.pixels(sizes.x_labels))?,
+    ];
+    let label_font = if x_font.get_size() < y_font.get_size() { x_font } else { y_font };
+
     let mut plot = ChartBuilder::on(&plot_area)
+        .margin_right(right.ceil() as u32)
         .x_label_area_size(px(sizes.x_labels))
-        .y_label_area_size(px(sizes.y_labels))
-        .build_cartesian_2d(x_axis, y_axis.clone())
+        .y_label_area_size(y_labels.round() as u32)
+        .build_cartesian_2d(x_axis.clone(), y_axis.clone())
         .map_err(backend)?;
     plot.configure_mesh()
-        .x_desc(&chart.x_label)
-        .y_desc(&chart.y_label)
-        .axis_desc_style(canvas.font(14.0).color(&INK))
+        .x_desc(x_label)
+        .y_desc(y_label)
+        .axis_desc_style(label_font.color(&INK))
+        .x_label_formatter(&|tick| {
+            if hidden.contains(tick) { String::new() } else { x_axis.format_ext(tick) }
+        })
         .label_style(canvas.font(12.5).color(&INK))
         .axis_style(INK.stroke_width(canvas.stroke(1.0)))
         .bold_line_style(GRID.stroke_width(canvas.stroke(1.0)))
@@ -91,10 +130,10 @@ pub(super) fn draw<DB: DrawingBackend>(
 
     // The mesh would not put these labels at the height of their ticks.
     let (x_pixels, y_pixels) = plot.plotting_area().get_pixel_range();
-    for tick in y_axis.ticks() {
+    for (tick, text) in y_axis.labels() {
         let (_, y) = plot.backend_coord(&(0.0, tick));
         let at = (f64::from(x_pixels.start) - canvas.pixels(8.0), f64::from(y));
-        canvas.text(&y_axis.format_ext(&tick), at, HPos::Right, canvas.font(12.5), INK)?;
+        canvas.text(&text, at, HPos::Right, tick_font.clone(), INK)?;
     }
 
     let one_series = chart.series.len() > MAX_SERIES;

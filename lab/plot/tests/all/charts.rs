@@ -295,3 +295,57 @@ fn a_title_is_below_the_upper_edge_of_a_picture() {
     let first = rows.iter().position(has_ink).expect("a title");
     assert!(first >= 8, "{first}");
 }
+
+/// Whatever the numbers, on a screen and on paper.
+#[test]
+fn texts_at_axes_are_in_the_picture_and_apart() {
+    let ranges =
+        [(3e8, 4e9), (1_234_567_890.0, 1_234_567_894.0), (0.0, 9e5), (2e-9, 1.0), (9_000.0, 10_000.0)];
+    for (low, high) in ranges {
+        for turned in [false, true] {
+            let mut chart = Chart { without_front: true, ..chart() };
+            let labels = [&mut chart.x_label, &mut chart.y_label];
+            labels
+                .into_iter()
+                .for_each(|label| *label = "a quantity with a name of some length (its unit)".into());
+            let [first, last, _] = &mut chart.series[0].points[..] else { unreachable!() };
+            if turned {
+                (first.y, last.y) = (low, high);
+            } else {
+                (first.x, last.x) = (low, high);
+            }
+            chart.series[0].points.truncate(2);
+            let figure = Figure::from(chart);
+            let paper = Print { width_pt: 241.0, font_pt: 8.0 };
+            let paper = [Legend::Outside, Legend::None].map(|legend| {
+                String::from_utf8(paper.draw(&figure, legend, Format::Svg).unwrap().content).unwrap()
+            });
+            for svg in paper.into_iter().chain([figure.svg().unwrap()]) {
+                let (size, texts) = texts(&svg);
+                for (i, text) in texts.iter().enumerate().filter(|(_, text)| !text.text.trim().is_empty()) {
+                    assert!(text.is_in(size), "{text:?} of {size:?}");
+                    assert!(texts[..i].iter().all(|other| !text.is_over(other)), "{text:?} in {texts:?}");
+                }
+            }
+        }
+    }
+    let values = vec![Some(3_123_456_789.0)];
+    let bars = Bars {
+        categories: vec!["a".into()],
+        series: vec![Bar { values, ..Bar::default() }],
+        y_label: "y".into(),
+        ..Bars::default()
+    };
+    let heat = Heat {
+        columns: vec!["1".into()],
+        rows: vec!["a row with a long name".into()],
+        values: vec![3.0],
+        y_label: "y".into(),
+        ..Heat::default()
+    };
+    for panel in [Panel::Bars(bars), Panel::Heat(heat)] {
+        let figure = Figure { columns: 1, panel: (300, 200), panels: vec![panel], basis: String::new() };
+        let (size, texts) = texts(&figure.svg().unwrap());
+        assert!(texts.iter().all(|text| text.is_in(size)), "{texts:?}");
+    }
+}
