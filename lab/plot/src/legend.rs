@@ -276,12 +276,12 @@ pub(super) fn height_below<DB: DrawingBackend>(
 }
 
 /// Draws a legend in the plot, in columns: symbols only, since a caption explains labels. It takes the place
-/// nearest to a corner that hides nothing, or else the least.
+/// nearest to a corner that hides nothing. Returns whether there is one.
 pub(super) fn inside<DB: DrawingBackend>(
     canvas: &Canvas<'_, DB>,
     chart: &Chart,
     page: &mut Page,
-) -> Result<(), PlotError> {
+) -> Result<bool, PlotError> {
     let block = Block::new(canvas, entries(canvas, chart, false))?;
     let (plot, gap) = (page.bounds(), canvas.pixels(3.0));
     let free = |columns: Columns| {
@@ -299,14 +299,13 @@ pub(super) fn inside<DB: DrawingBackend>(
     };
     let shapes = (1..=4).map(|columns| block.columns(columns)).filter_map(free);
     let best = shapes.min_by(|(a, _), (b, _)| better(a, b));
-    // The plot has no room for a larger legend.
-    let Some((([covered, _], _, place), columns)) = best else { return Ok(()) };
-    if covered == 0.0 {
-        canvas.fill(place, WHITE)?;
-        canvas.outline(place, GRID, 1.0)?;
-    }
+    let free = best.filter(|(([covered, _], ..), _)| *covered == 0.0);
+    let Some(((_, _, place), columns)) = free else { return Ok(false) };
+    canvas.fill(place, WHITE)?;
+    canvas.outline(place, GRID, 1.0)?;
     page.take(place);
-    block.draw((place.x, place.y), &columns)
+    block.draw((place.x, place.y), &columns)?;
+    Ok(true)
 }
 
 /// A place of a legend: what it covers, alone and with the room around it, its distance from a corner, and

@@ -47,7 +47,7 @@ pub use bars::{Bar, Bars, Stacking};
 pub use heat::Heat;
 pub use lines::{Line, Lines};
 pub use parallel::{Parallel, ParallelAxis, ParallelLine};
-pub use print::{FONT_SIZES, FigureFile, Format, Legend, Print, Printed, width_pt};
+pub use print::{FONT_SIZES, FigureFile, Format, Legend, Print, Printed, Unplaced, width_pt};
 pub use tornado::{Tornado, TornadoBar};
 
 use canvas::{Canvas, Medium, backend};
@@ -282,29 +282,31 @@ impl Figure {
     /// # Errors
     /// Returns an error if a panel has nothing to draw.
     pub fn svg(&self) -> Result<String, PlotError> {
-        self.svg_with(Legend::Outside)
+        Ok(self.dark_svg(Legend::Outside)?.0)
     }
 
-    /// As [`svg`](Self::svg), with the legend of scatter charts in a place.
-    ///
-    /// # Errors
-    /// Returns an error if a panel has nothing to draw.
-    pub fn svg_with(&self, legend: Legend) -> Result<String, PlotError> {
+    /// An SVG document for a screen, light or dark.
+    fn dark_svg(&self, legend: Legend) -> Result<(String, Unplaced), PlotError> {
         // XML forbids most control characters, even escaped.
         let look = Look::screen(legend);
-        let (text, _) = self.vector(self.size(look)?, SVG, look)?;
-        Ok(dark::with_dark(&printable(&text)))
+        let (text, unplaced) = self.vector(self.size(look)?, SVG, look)?;
+        Ok((dark::with_dark(&printable(&text)), unplaced))
     }
 
-    /// The text of an SVG document of a size in points, and the number of designs without room for their
-    /// name.
-    fn vector(&self, size: (u32, u32), medium: Medium, look: Look) -> Result<(String, usize), PlotError> {
+    /// An SVG document for a screen, with the legend of scatter charts in a place.
+    fn on_screen_svg(&self, legend: Legend) -> Result<Printed, PlotError> {
+        let (text, unplaced) = self.dark_svg(legend)?;
+        Ok(Printed { content: text.into_bytes(), unplaced })
+    }
+
+    /// The text of an SVG document of a size in points, and what had no room.
+    fn vector(&self, size: (u32, u32), medium: Medium, look: Look) -> Result<(String, Unplaced), PlotError> {
         let mut text = String::new();
         let size = (size.0 * medium.scale, size.1 * medium.scale);
         let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        let unnamed = self.draw(&area, medium, look)?;
+        let unplaced = self.draw(&area, medium, look)?;
         drop(area);
-        Ok((text, unnamed))
+        Ok((text, unplaced))
     }
 
     /// Draws the figure as a PNG file.
@@ -312,33 +314,30 @@ impl Figure {
     /// # Errors
     /// Returns an error if a panel has nothing to draw.
     pub fn png(&self) -> Result<Vec<u8>, PlotError> {
-        self.png_with(Legend::Outside)
+        Ok(self.on_screen_png(Legend::Outside)?.content)
     }
 
-    /// As [`png`](Self::png), with the legend of scatter charts in a place.
-    ///
-    /// # Errors
-    /// Returns an error if a panel has nothing to draw.
-    pub fn png_with(&self, legend: Legend) -> Result<Vec<u8>, PlotError> {
+    /// A PNG file for a screen, with the legend of scatter charts in a place.
+    fn on_screen_png(&self, legend: Legend) -> Result<Printed, PlotError> {
         let medium = Medium { scale: PIXELS * OVERSAMPLING, sink: BITMAP_SINK };
         let look = Look::screen(legend);
-        Ok(self.raster(self.size(look)?, medium, look, None)?.0)
+        let (content, unplaced) = self.raster(self.size(look)?, medium, look, None)?;
+        Ok(Printed { content, unplaced })
     }
 
-    /// A PNG file of a size in points, perhaps with its pixels per metre, and the number of designs without
-    /// room for their name.
+    /// A PNG file of a size in points, perhaps with its pixels per metre, and what had no room.
     fn raster(
         &self,
         size: (u32, u32),
         medium: Medium,
         look: Look,
         per_metre: Option<u32>,
-    ) -> Result<(Vec<u8>, usize), PlotError> {
+    ) -> Result<(Vec<u8>, Unplaced), PlotError> {
         let large = (size.0 * medium.scale, size.1 * medium.scale);
         let (width, height) = (large.0 / OVERSAMPLING, large.1 / OVERSAMPLING);
         let mut pixels = vec![0; large.0 as usize * large.1 as usize * 3];
         let area = BitMapBackend::with_buffer(&mut pixels, large).into_drawing_area();
-        let unnamed = self.draw(&area, medium, look)?;
+        let unplaced = self.draw(&area, medium, look)?;
         drop(area);
 
         let mut file = Vec::new();
@@ -352,7 +351,7 @@ impl Figure {
         average(&mut pixels, width as usize);
         writer.write_image_data(&pixels).map_err(backend)?;
         writer.finish().map_err(backend)?;
-        Ok((file, unnamed))
+        Ok((file, unplaced))
     }
 
     fn draw<DB: DrawingBackend>(
@@ -360,8 +359,8 @@ impl Figure {
         page: &DrawingArea<DB, Shift>,
         medium: Medium,
         look: Look,
-    ) -> Result<usize, PlotError> {
-        let mut unnamed = 0;
+    ) -> Result<Unplaced, PlotError> {
+        let mut unplaced = Unplaced::default();
         page.fill(&WHITE).map_err(backend)?;
         let canvas = Canvas::new(page, medium);
         let columns = self.columns.clamp(1, self.panels.len().max(1));
@@ -372,7 +371,7 @@ impl Figure {
         for (panel, area) in self.panels.iter().zip(&areas) {
             let region = rect(area);
             match panel {
-                Panel::Scatter(chart) => unnamed += scatter::draw(&canvas, area, chart, look)?,
+                Panel::Scatter(chart) => unplaced += scatter::draw(&canvas, area, chart, look)?,
                 Panel::Bars(bars) => bars::draw(&canvas, region, bars)?,
                 Panel::Lines(lines) => lines::draw(&canvas, region, lines)?,
                 Panel::Heat(heat) => heat::draw(&canvas, region, heat)?,
@@ -381,7 +380,7 @@ impl Figure {
             }
         }
         page.present().map_err(backend)?;
-        Ok(unnamed)
+        Ok(unplaced)
     }
 }
 

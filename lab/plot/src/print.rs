@@ -5,7 +5,7 @@ use super::pdf::Sheet;
 use super::{BITMAP_SINK, Figure, OVERSAMPLING, PlotError};
 use diagnostic::printable;
 use plotters::prelude::IntoDrawingArea;
-use std::ops::RangeInclusive;
+use std::ops::{AddAssign, RangeInclusive};
 
 /// How a figure is printed.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -22,7 +22,7 @@ pub enum Legend {
     /// Beside the plot, or below it where it is narrow.
     #[default]
     Outside,
-    /// In the plot, where it hides no design.
+    /// In the plot, where it hides no design; outside if there is no such place.
     Inside,
     /// Nowhere.
     None,
@@ -72,13 +72,32 @@ impl Format {
     }
 }
 
-/// A figure on paper.
+/// A drawn figure.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Printed {
     /// The file.
     pub content: Vec<u8>,
-    /// Designs on a front for whose name there was no room.
-    pub unnamed: usize,
+    /// What had no room.
+    pub unplaced: Unplaced,
+}
+
+/// What had no room in a figure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Unplaced {
+    /// Designs on a front whose name is missing.
+    pub designs: usize,
+    /// Stars whose name is missing: references, and marked designs.
+    pub stars: usize,
+    /// Whether a legend that was to be in a plot is outside.
+    pub legend: bool,
+}
+
+impl AddAssign for Unplaced {
+    fn add_assign(&mut self, other: Self) {
+        self.designs += other.designs;
+        self.stars += other.stars;
+        self.legend |= other.legend;
+    }
 }
 
 /// A file with a figure, on paper if it has a width.
@@ -104,15 +123,26 @@ impl FigureFile {
     /// Returns an error if there is nothing to draw, or no room for it.
     pub fn draw(&self, figure: &Figure) -> Result<Printed, PlotError> {
         let Self { format, width_pt, font_pt, legend } = *self;
-        let on_screen = |content| Printed { content, unnamed: 0 };
         match (width_pt.or((format == Format::Pdf).then_some(TWO_COLUMNS)), format) {
             (Some(width_pt), _) => Print { width_pt, font_pt }.draw(figure, legend, format),
-            (None, Format::Png) => figure.png_with(legend).map(on_screen),
-            (None, Format::Svg | Format::Pdf) => {
-                figure.svg_with(legend).map(|text| on_screen(text.into_bytes()))
-            }
+            (None, Format::Png) => with_legend(legend, |legend| figure.on_screen_png(legend)),
+            (None, Format::Svg | Format::Pdf) => with_legend(legend, |legend| figure.on_screen_svg(legend)),
         }
     }
+}
+
+/// Draws with a legend. If no place in a plot is free for it, it is outside in all panels.
+fn with_legend(
+    legend: Legend,
+    draw: impl Fn(Legend) -> Result<Printed, PlotError>,
+) -> Result<Printed, PlotError> {
+    let printed = draw(legend)?;
+    if !printed.unplaced.legend {
+        return Ok(printed);
+    }
+    let mut outside = draw(Legend::Outside)?;
+    outside.unplaced.legend = true;
+    Ok(outside)
 }
 
 /// The sizes of labels on paper, in points.
@@ -244,13 +274,18 @@ impl Print {
     /// # Errors
     /// Returns an error if a panel has nothing to draw.
     pub fn draw(&self, figure: &Figure, legend: Legend, format: Format) -> Result<Printed, PlotError> {
+        with_legend(legend, |legend| self.draw_with(figure, legend, format))
+    }
+
+    /// Draws a figure with the legend in this place, or without it if the place is not free.
+    fn draw_with(&self, figure: &Figure, legend: Legend, format: Format) -> Result<Printed, PlotError> {
         let (figure, look) = self.layout(figure, legend);
         let size = figure.size(look)?;
         let medium = |scale: u32| Medium { scale, sink: 0.0 };
-        let (content, unnamed) = match format {
+        let (content, unplaced) = match format {
             Format::Svg => {
-                let (text, unnamed) = figure.vector(size, medium(PIXELS), look)?;
-                (self.in_millimetres(&text, size).into_bytes(), unnamed)
+                let (text, unplaced) = figure.vector(size, medium(PIXELS), look)?;
+                (self.in_millimetres(&text, size).into_bytes(), unplaced)
             }
             Format::Png => {
                 let points_per_inch = PER_INCH * LABEL / self.font_pt;
@@ -261,11 +296,11 @@ impl Print {
             }
             Format::Pdf => {
                 let mut sheet = Sheet::new((size.0 * PIXELS, size.1 * PIXELS))?;
-                let unnamed = figure.draw(&sheet.pen().into_drawing_area(), medium(PIXELS), look)?;
-                (sheet.file(self.width_pt)?, unnamed)
+                let unplaced = figure.draw(&sheet.pen().into_drawing_area(), medium(PIXELS), look)?;
+                (sheet.file(self.width_pt)?, unplaced)
             }
         };
-        Ok(Printed { content, unnamed })
+        Ok(Printed { content, unplaced })
     }
 
     /// An SVG document whose width and height are millimetres, in fonts that viewers have.

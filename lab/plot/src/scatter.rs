@@ -5,7 +5,7 @@ use super::canvas::{Canvas, EDGE, FINE_GRID, FRONT, GRID, INK, MARKERS, MUTED, P
 use super::frame;
 use super::labels::{Page, Placement, Rect, Wish};
 use super::legend::{self, star};
-use super::print::{Look, Place, Sizes};
+use super::print::{Look, Place, Sizes, Unplaced};
 use super::{Chart, MAX_SERIES, PlotError, Point};
 use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
@@ -26,14 +26,13 @@ struct Design<'a> {
     pixel: Pixel,
 }
 
-/// Draws `chart` on `area`, a part of the page. Returns the number of designs on a front for whose name there
-/// was no room.
+/// Draws `chart` on `area`, a part of the page. Returns what had no room.
 pub(super) fn draw<DB: DrawingBackend>(
     canvas: &Canvas<'_, DB>,
     area: &DrawingArea<DB, Shift>,
     chart: &Chart,
     look: Look,
-) -> Result<usize, PlotError> {
+) -> Result<Unplaced, PlotError> {
     let Look { place, sizes } = look;
     let finite = |x: f64, y: f64| x.is_finite() && y.is_finite();
     let points = || {
@@ -225,11 +224,11 @@ pub(super) fn draw<DB: DrawingBackend>(
     for reference in references() {
         page.take(Rect::around(pixel(reference.x, reference.y), canvas.pixels(1.3 * (radius + sizes.star))));
     }
-    if place == Place::Inside {
-        legend::inside(canvas, chart, &mut page)?;
-    }
+    let mut unplaced = Unplaced {
+        legend: place == Place::Inside && !legend::inside(canvas, chart, &mut page)?,
+        ..Unplaced::default()
+    };
     let names = Names { canvas, font: canvas.font(12.5) };
-    let mut unnamed = 0;
     let mut has_short_names = false;
     if sizes.arranged && front.len() <= NAMED_FRONT {
         let of_references =
@@ -242,11 +241,13 @@ pub(super) fn draw<DB: DrawingBackend>(
         let wishes = all.iter().map(|(text, at, style)| names.wish(text, *at, *style));
         let places = page.arrange(&wishes.collect::<Result<Vec<_>, _>>()?);
         for ((text, at, style), placement) in all.into_iter().zip(places) {
-            match placement {
-                Some(placement) => names.draw(text, at, style, placement)?,
-                None => unnamed += usize::from(style.needed),
+            match (placement, style.of) {
+                (Some(placement), _) => names.draw(text, at, style, placement)?,
+                (None, Of::Star) => unplaced.stars += 1,
+                (None, Of::Front) => unplaced.designs += 1,
+                (None, Of::Other) => {}
             }
-            has_short_names |= placement.is_some() && !style.needed;
+            has_short_names |= placement.is_some() && style.of == Of::Other;
         }
     } else {
         let mut name = |text: &str, at: Pixel, style: Style| -> Result<bool, PlotError> {
@@ -260,7 +261,8 @@ pub(super) fn draw<DB: DrawingBackend>(
         };
         for reference in references() {
             let style = Style { color: star(reference.is_design), ..REFERENCE };
-            name(&reference.label, pixel(reference.x, reference.y), style)?;
+            let is_named = name(&reference.label, pixel(reference.x, reference.y), style)?;
+            unplaced.stars += usize::from(!is_named && !reference.label.is_empty());
         }
         // Designs that differ in other keys than the named ones have one name, at the first of them.
         let mut named = HashSet::new();
@@ -270,7 +272,8 @@ pub(super) fn draw<DB: DrawingBackend>(
                 named.insert(text);
             }
         }
-        unnamed = front.iter().filter(|&&i| !named.contains(designs[i].point.name.as_str())).count();
+        let names = front.iter().map(|&i| designs[i].point.name.as_str());
+        unplaced.designs = names.filter(|name| !name.is_empty() && !named.contains(name)).count();
         if !is_crowd {
             for (_, design) in designs.iter().enumerate().filter(|&(i, _)| !on_front(i)) {
                 has_short_names |= name(&design.point.short_name, design.pixel, BESIDE_FRONT)?;
@@ -287,7 +290,7 @@ pub(super) fn draw<DB: DrawingBackend>(
         Place::Below => legend::below(canvas, chart, has_short_names, x, legend_y.start.into())?,
         Place::Inside | Place::Nowhere => {}
     }
-    Ok(unnamed)
+    Ok(unplaced)
 }
 
 /// The lines of the title over a plot of this width in pixels, and the size of their letters.
@@ -335,9 +338,9 @@ impl<DB: DrawingBackend> Names<'_, '_, DB> {
     }
 
     fn wish(&self, text: &str, point: Pixel, style: Style) -> Result<Wish, PlotError> {
-        let Style { gap, farthest, needed, .. } = style;
+        let Style { gap, farthest, of, .. } = style;
         let size = self.canvas.size(text, &self.font(style))?;
-        Ok(Wish { point, size, gap: self.canvas.pixels(gap), farthest, needed })
+        Ok(Wish { point, size, gap: self.canvas.pixels(gap), farthest, needed: of != Of::Other })
     }
 
     fn draw(&self, text: &str, at: Pixel, style: Style, placement: Placement) -> Result<(), PlotError> {
@@ -367,8 +370,18 @@ struct Style {
     /// The largest distance, in gaps.
     farthest: f64,
     color: RGBColor,
-    /// Whether the name belongs to a design on a front, or to a reference.
-    needed: bool,
+    of: Of,
+}
+
+/// What has a name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// A reference, or a marked design.
+    Star,
+    /// A design on a front.
+    Front,
+    /// Another design, whose name is not needed.
+    Other,
 }
 
 impl Style {
@@ -379,12 +392,12 @@ impl Style {
 }
 
 /// There are few references, so their names may be far away.
-const REFERENCE: Style = Style { size: 12.5, gap: 13.0, farthest: 13.0, color: FRONT, needed: true };
-const ON_FRONT: Style = Style { size: 12.5, gap: 8.0, farthest: 4.0, color: INK, needed: true };
-const BESIDE_FRONT: Style = Style { size: 10.0, gap: 7.5, farthest: 4.0, color: MUTED, needed: false };
+const REFERENCE: Style = Style { size: 12.5, gap: 13.0, farthest: 13.0, color: FRONT, of: Of::Star };
+const ON_FRONT: Style = Style { size: 12.5, gap: 8.0, farthest: 4.0, color: INK, of: Of::Front };
+const BESIDE_FRONT: Style = Style { size: 10.0, gap: 7.5, farthest: 4.0, color: MUTED, of: Of::Other };
 /// On paper: names of designs are smaller than labels at axes, and stand close to smaller markers.
-const PAPER_FRONT: Style = Style { size: 10.0, gap: 5.5, farthest: 13.0, color: INK, needed: true };
-const PAPER_OTHERS: Style = Style { size: 9.0, gap: 4.8, farthest: 2.0, color: MUTED, needed: false };
+const PAPER_FRONT: Style = Style { size: 10.0, gap: 5.5, farthest: 13.0, color: INK, of: Of::Front };
+const PAPER_OTHERS: Style = Style { size: 9.0, gap: 4.8, farthest: 2.0, color: MUTED, of: Of::Other };
 
 /// The line of a front: level to the column of the next design, then down to it. Designs above the line are
 /// dominated; a straight line from design to design would promise designs that nobody has.

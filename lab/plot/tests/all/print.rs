@@ -1,6 +1,8 @@
 //! Figures of a given width.
 
-use plot::{Chart, Figure, Format, Legend, Point, Print, Reference, Series};
+use plot::{
+    Chart, Figure, FigureFile, Format, Legend, Panel, Point, Print, Printed, Reference, Series, Unplaced,
+};
 use std::io::Read;
 
 const COLUMN: Print = Print { width_pt: 240.0, font_pt: 8.0 };
@@ -26,7 +28,7 @@ fn figure() -> Figure {
 
 fn svg(print: Print, figure: &Figure, legend: Legend) -> String {
     let printed = print.draw(figure, legend, Format::Svg).unwrap();
-    assert_eq!(printed.unnamed, 0);
+    assert_eq!(printed.unplaced, Unplaced::default());
     String::from_utf8(printed.content).unwrap()
 }
 
@@ -116,8 +118,7 @@ fn a_page_has_the_letters_and_the_marks_of_the_vector_graphic() {
 #[test]
 fn all_designs_of_a_crowded_front_have_names_or_are_counted() {
     let crowded = |designs: u32| {
-        let Figure { panels, .. } = figure();
-        let [plot::Panel::Scatter(mut chart)] = <[_; 1]>::try_from(panels).unwrap() else { unreachable!() };
+        let mut chart = chart();
         let place = |i: u32| f64::from(i + 10).log10();
         let point = |i: u32| Point {
             x: place(i),
@@ -136,7 +137,63 @@ fn all_designs_of_a_crowded_front_have_names_or_are_counted() {
         let printed = COLUMN.draw(&figure, Legend::None, Format::Svg).unwrap();
         let svg = String::from_utf8(printed.content).unwrap();
         let named = (0..designs).filter(|i| svg.contains(&format!("\n({i}, {i})\n"))).count();
-        assert_eq!(named + printed.unnamed, designs as usize);
-        assert!(designs > 20 || printed.unnamed == 0, "{} of {designs}", printed.unnamed);
+        let Unplaced { designs: unnamed, .. } = printed.unplaced;
+        assert_eq!(named + unnamed, designs as usize);
+        assert!(designs > 20 || unnamed == 0, "{unnamed} of {designs}");
+    }
+}
+
+/// The chart of the figure.
+fn chart() -> Chart {
+    let [Panel::Scatter(chart)] = <[_; 1]>::try_from(figure().panels).unwrap() else { unreachable!() };
+    chart
+}
+
+#[test]
+fn names_without_room_are_counted_on_a_screen_too() {
+    let mut chart = chart();
+    let point = |i: u32| Point {
+        x: 1.0 + f64::from(i) / 1e4,
+        y: 1.0 - f64::from(i) / 1e4,
+        name: format!("({i}, {i})"),
+        front: Some(0),
+        ..Point::default()
+    };
+    let points = (0..90).map(point).chain([Point { x: 9.0, y: -9.0, ..Point::default() }]).collect();
+    chart.series = vec![Series { label: "all".into(), points, joined: false }];
+    let reference = |i: usize| Reference { x: 1.0, y: 1.0, label: format!("star {i}"), is_design: i > 40 };
+    chart.references = (0..80).map(reference).collect();
+    for (format, width_pt) in
+        [(Format::Svg, None), (Format::Png, None), (Format::Svg, Some(240.0)), (Format::Pdf, None)]
+    {
+        let file = FigureFile { format, width_pt, font_pt: 8.0, legend: Legend::None };
+        let Unplaced { designs, stars, legend } = file.draw(&chart.clone().into()).unwrap().unplaced;
+        assert!(designs > 0 && stars > 0 && !legend, "{format:?}: {designs} {stars}");
+    }
+    let file = FigureFile { format: Format::Svg, width_pt: None, font_pt: 8.0, legend: Legend::None };
+    let Printed { content, unplaced } = file.draw(&chart.into()).unwrap();
+    let svg = String::from_utf8(content).unwrap();
+    let named = |name: &dyn Fn(usize) -> String, count| {
+        (0..count).filter(|&i| svg.contains(&format!("\n{}\n", name(i)))).count()
+    };
+    assert_eq!(named(&|i| format!("({i}, {i})"), 90) + unplaced.designs, 90);
+    assert_eq!(named(&|i| format!("star {i}"), 80) + unplaced.stars, 80);
+}
+
+#[test]
+fn a_legend_that_would_hide_designs_is_outside() {
+    let mut chart = chart();
+    let point = |i: u32| Point { x: f64::from(i / 40), y: f64::from(i % 40), ..Point::default() };
+    chart.references.clear();
+    chart.series.iter_mut().for_each(|series| series.points.clear());
+    chart.series[0].points = (0..1600).map(point).collect();
+    let figure = Figure::from(chart);
+    for width_pt in [None, Some(240.0)] {
+        let draw = |legend| {
+            FigureFile { format: Format::Svg, width_pt, font_pt: 8.0, legend }.draw(&figure).unwrap()
+        };
+        let (inside, outside) = (draw(Legend::Inside), draw(Legend::Outside));
+        assert!(inside.unplaced.legend && !outside.unplaced.legend);
+        assert_eq!(inside.content, outside.content);
     }
 }
