@@ -154,6 +154,17 @@ pub enum PlotError {
     /// There is nothing to draw.
     #[error("the chart has no points")]
     Empty,
+    /// A width on paper in which letters leave no room for a plot.
+    #[error(
+        "the figure has no room for letters of this size: it needs a width of {width_mm} mm, or letters of \
+         {font_pt} points"
+    )]
+    Narrow {
+        /// The least width for the letters, in millimetres.
+        width_mm: u32,
+        /// The size of letters that have room in the width, in points.
+        font_pt: u32,
+    },
     /// The drawing library failed.
     #[error("cannot draw the chart: {0}")]
     Backend(String),
@@ -198,7 +209,7 @@ pub enum Panel {
 pub struct Figure {
     /// Panels in a row, at least 1.
     pub columns: usize,
-    /// Width and height of a panel, in points. It is higher if a legend does not fit.
+    /// Width and height of a panel, in points. It is higher if a legend, a title or the axes do not fit.
     pub panel: (u32, u32),
     /// The panels, row by row.
     pub panels: Vec<Panel>,
@@ -229,11 +240,11 @@ impl Figure {
             };
             let needed = match panel {
                 Panel::Scatter(chart) => scatter::height(&canvas, chart, self.panel, look)?,
+                Panel::Parallel(chart) => parallel::height(&canvas, chart, self.panel.0.into())?,
+                Panel::Tornado(chart) => tornado::height(&canvas, chart, self.panel.0.into())?,
                 Panel::Bars(Bars { title, .. })
                 | Panel::Lines(Lines { title, .. })
-                | Panel::Heat(Heat { title, .. })
-                | Panel::Parallel(Parallel { title, .. })
-                | Panel::Tornado(Tornado { title, .. }) => titled(title)?,
+                | Panel::Heat(Heat { title, .. }) => titled(title)?,
             };
             height = height.max(needed.ceil() as u32);
         }

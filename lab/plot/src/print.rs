@@ -240,6 +240,8 @@ const PAPER: Sizes = Sizes {
 const LABEL: f64 = 12.5 * FONT_SHARE;
 /// Fonts that viewers have. They are narrower than the embedded one, by which places are found.
 const FONTS: &str = "Arial, Helvetica, 'Liberation Sans', sans-serif";
+/// The least width of a figure, in points of the layout: 56 mm for letters of 8 points.
+const LEAST_WIDTH: f64 = 200.0;
 /// The least width of a panel, in points of the layout: others stand below it.
 const LEAST_PANEL: f64 = 240.0;
 /// The least width of a panel with its legend beside it.
@@ -269,16 +271,29 @@ impl Print {
         (Figure { columns, panel, ..figure.clone() }, Look { place, sizes: &PAPER })
     }
 
+    /// Refuses letters that leave no room for a plot.
+    fn check(&self) -> Result<(), PlotError> {
+        let least_pt = LEAST_WIDTH * self.font_pt / LABEL;
+        if self.width_pt >= least_pt {
+            return Ok(());
+        }
+        Err(PlotError::Narrow {
+            width_mm: (least_pt / PER_INCH * MM).ceil() as u32,
+            font_pt: (self.width_pt * LABEL / LEAST_WIDTH).floor() as u32,
+        })
+    }
+
     /// Draws a figure as a file.
     ///
     /// # Errors
-    /// Returns an error if a panel has nothing to draw.
+    /// Returns an error if a panel has nothing to draw, or no room for its letters.
     pub fn draw(&self, figure: &Figure, legend: Legend, format: Format) -> Result<Printed, PlotError> {
         with_legend(legend, |legend| self.draw_with(figure, legend, format))
     }
 
     /// Draws a figure with the legend in this place, or without it if the place is not free.
     fn draw_with(&self, figure: &Figure, legend: Legend, format: Format) -> Result<Printed, PlotError> {
+        self.check()?;
         let (figure, look) = self.layout(figure, legend);
         let size = figure.size(look)?;
         let medium = |scale: u32| Medium { scale, sink: 0.0 };

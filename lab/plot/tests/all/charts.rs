@@ -349,3 +349,60 @@ fn texts_at_axes_are_in_the_picture_and_apart() {
         assert!(texts.iter().all(|text| text.is_in(size)), "{texts:?}");
     }
 }
+
+/// Parallel coordinates and tornado charts with many axes and long names.
+#[test]
+fn narrow_charts_are_readable() {
+    let names = |count: i32| (0..count).map(|i| (1 << i).to_string()).collect::<Vec<_>>();
+    let axis = |label: &str, categories| ParallelAxis { label: label.into(), categories };
+    let axes = vec![
+        axis("HPLEs", names(8)),
+        axis("VDM banks", names(16)),
+        axis("vector crossbar latency (cycles)", vec!["a program of a long name.b512".into(), "b".into()]),
+        axis("an_unbreakable_name_of_a_column_of_results", names(1)),
+        axis("Latency (us)", Vec::new()),
+        axis("Area (mm²)", Vec::new()),
+    ];
+    let line = |i: usize| ParallelLine {
+        values: vec![
+            (i % 8) as f64,
+            (i % 16) as f64,
+            (i % 2) as f64,
+            0.0,
+            3.0 + i as f64,
+            2e8 / (i + 1) as f64,
+        ],
+        highlighted: i == 3,
+        pale: false,
+    };
+    let parallel = Parallel {
+        title: "designs".into(),
+        axes,
+        lines: (0..64).map(line).collect(),
+        highlight_label: "front".into(),
+        notes: vec!["a remark of some words that is longer than a figure of one column".into()],
+    };
+    let bar = |i: u32| TornadoBar {
+        label: format!("vector crossbar latency {i} (cycles)"),
+        low: (0.4, format!("program{i}.b512")),
+        high: (2.2, i.to_string()),
+    };
+    let tornado = Tornado {
+        title: "a title".into(),
+        x_label: "Area-delay product, relative to its mean".into(),
+        bars: (0..9).map(bar).collect(),
+        notes: vec!["a remark".into()],
+    };
+    for panel in [Panel::Parallel(parallel), Panel::Tornado(tornado)] {
+        let figure = Figure { columns: 1, panel: (960, 640), panels: vec![panel], basis: "a basis".into() };
+        for (width_pt, font_pt) in [(241.0, 8.0), (241.0, 12.0), (482.0, 8.0)] {
+            let printed = Print { width_pt, font_pt }.draw(&figure, Legend::Outside, Format::Svg).unwrap();
+            let (size, texts) = texts(&String::from_utf8(printed.content).unwrap());
+            for (i, text) in texts.iter().enumerate() {
+                assert!(text.is_in(size), "{text:?} of {size:?}");
+                let over = texts[..i].iter().find(|other| text.is_over(other));
+                assert!(over.is_none(), "{text:?} is over {over:?} at {width_pt} {font_pt}");
+            }
+        }
+    }
+}

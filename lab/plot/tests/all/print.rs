@@ -1,7 +1,8 @@
 //! Figures of a given width.
 
 use plot::{
-    Chart, Figure, FigureFile, Format, Legend, Panel, Point, Print, Printed, Reference, Series, Unplaced,
+    Chart, Figure, FigureFile, Format, Legend, Panel, PlotError, Point, Print, Printed, Reference, Series,
+    Unplaced,
 };
 use std::io::Read;
 
@@ -196,4 +197,15 @@ fn a_legend_that_would_hide_designs_is_outside() {
         assert!(inside.unplaced.legend && !outside.unplaced.legend);
         assert_eq!(inside.content, outside.content);
     }
+}
+
+#[test]
+fn letters_without_room_are_refused_with_a_width_and_a_size_that_have_it() {
+    let draw = |width_pt, font_pt| Print { width_pt, font_pt }.draw(&figure(), Legend::None, Format::Svg);
+    let Err(PlotError::Narrow { width_mm, font_pt }) = draw(240.0, 20.0) else { panic!("it has no room") };
+    assert_eq!((width_mm, font_pt), (140, 12));
+    assert!(draw(f64::from(width_mm) / 25.4 * 72.0, 20.0).is_ok());
+    assert!(draw(240.0, f64::from(font_pt)).is_ok());
+    // The smallest letters have room in the smallest figure.
+    assert!(draw(72.0, 3.0).is_ok());
 }
