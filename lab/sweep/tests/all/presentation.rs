@@ -498,3 +498,13 @@ fn axes_are_those_of_all_explorations_or_time_and_area() {
     assert_eq!(axes(&[&first, &other])[1], "area_mm2");
     assert_ne!(axes(&[&first, &other])[0], "area_mm2");
 }
+
+#[test]
+fn a_tornado_chart_of_zeros_says_how_many_there_are() {
+    let tornado = Composition { y: "energy_hbm_uj".into(), ..composition(Form::Tornado) };
+    let of = |rows: &[&str]| of_table("hple.count,energy_hbm_uj", rows, &tornado).map(|_| ());
+    assert_eq!(of(&["64,1", "128,3"]), Ok(()));
+    let message = "the column `energy_hbm_uj` is not above 0 in 2 of 3 results; a tornado chart shows ratios of \
+                   values";
+    assert_eq!(of(&["64,0", "128,3", "256,0"]), Err(message.into()));
+}
