@@ -253,6 +253,16 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
+    /// An option that changes nothing.
+    #[error("`{option}` has no effect: `{program}` {reason}")]
+    NoEffect {
+        /// The name of the program.
+        program: String,
+        /// The name of the option.
+        option: &'static str,
+        /// What the program lacks.
+        reason: &'static str,
+    },
     /// A program with the name of another one.
     #[error("a second program `{program}`: choose another name")]
     KnownProgram {
@@ -330,6 +340,7 @@ impl Error {
                 vec!["levels_out"]
             }
             Self::Features { .. } => vec!["features"],
+            Self::NoEffect { option, .. } => vec![option],
             Self::FewSlots { .. } => vec!["slots", "features"],
             Self::NeedsRescales { .. } => vec!["rescale"],
             Self::Option { option, .. } | Self::OptionValue { option, .. } => vec![option],
@@ -390,6 +401,7 @@ impl Error {
             Self::LevelsOut { .. } | Self::LevelBetween { .. } | Self::LargeDigit { .. } => {
                 format!("choose other {}", option("levels_out"))
             }
+            Self::NoEffect { option: name, .. } => format!("leave {} out", option(name)),
             Self::Features { .. } => format!("choose other {}", option("features")),
             Self::FewSlots { features, .. } => {
                 format!("choose {} of at least {features}, or fewer {}", option("slots"), option("features"))

@@ -12,7 +12,7 @@ mod rescale;
 mod resnet20;
 
 use crate::circuit::{Circuit, Generated, Setup};
-use crate::option::{COMMON, LEVELS_OUT, OptionSpec, Options};
+use crate::option::{COMMON, DATAFLOW, LEVELS_OUT, OptionSpec, Options, TILE};
 use crate::{Error, ParameterSet};
 use ring_program::RingProgram;
 use std::sync::OnceLock;
@@ -174,11 +174,33 @@ pub fn generate_defined(
     let leaving = options.count(LEVELS_OUT.name).map(|left| set.leaving(left)).transpose()?;
     let set = leaving.as_ref().unwrap_or(set);
     let setup = Setup { level: options.level(), dataflow: options.dataflow(), tile: options.tile() };
-    let options = &program.with_defaults(options);
     let mut circuit = Circuit::with_setup(program.name, set, setup)?;
-    (program.emit)(&mut circuit, options)?;
+    (program.emit)(&mut circuit, &program.with_defaults(options))?;
     circuit.room()?;
-    Ok(circuit.finish())
+    let generated = circuit.finish();
+    if generated.ledger.total().keys.is_empty() {
+        no_effect(program, options, &[&DATAFLOW, &TILE], "has no key switch")?;
+    }
+    Ok(generated)
+}
+
+/// Refuses some of the options, but for those that are the program's defaults.
+fn no_effect(
+    program: &Generator,
+    given: &Options,
+    options: &[&OptionSpec],
+    reason: &'static str,
+) -> Result<(), Error> {
+    let is_default = |name: &str, value: &str| program.defaults.contains(&&*format!("{name}={value}"));
+    match options
+        .iter()
+        .find(|option| given.text(option.name).is_some_and(|value| !is_default(option.name, value)))
+    {
+        None => Ok(()),
+        Some(option) => {
+            Err(Error::NoEffect { program: program.name.to_owned(), option: option.name, reason })
+        }
+    }
 }
 
 /// A program in one line: its name, its parameters and the order of its key switches.

@@ -14,7 +14,7 @@
 //!
 //! With Nesterov's momentum the weights w and those before, u, are bootstrapped as w + i u.
 
-use super::Generator;
+use super::{Generator, no_effect};
 use crate::Error;
 use crate::circuit::{BootstrapOptions, Bootstrapping, Ciphertext, Circuit, Plaintexts, scaled_polynomial};
 use crate::definition::Definition;
@@ -73,7 +73,16 @@ const OPTIONS: &[&OptionSpec] = &[
 fn emit(c: &mut Circuit, options: &Options) -> Result<(), Error> {
     c.needs_ckks()?;
     let iterations = options.count(ITERATIONS.name).unwrap_or(1);
-    let between = options.count(BETWEEN.name).unwrap_or(1).min(iterations);
+    let between = options.count(BETWEEN.name).unwrap_or(1);
+    if iterations <= between {
+        let program = if c.program() == HELR.name { &HELR } else { &LOGISTIC_REGRESSION };
+        let of_bootstraps = [&SLOTS, &MESSAGE_RATIO, &HOISTING, &RESCALE];
+        no_effect(program, options, &of_bootstraps, "has no bootstrap in so few iterations")?;
+        if between > iterations {
+            no_effect(program, options, &[&BETWEEN], "has fewer iterations")?;
+        }
+    }
+    let between = between.min(iterations);
     let features = options.count(PLACES.name).unwrap_or(FEATURES);
     let slots = c.slots(features)?;
     if !features.is_power_of_two() {

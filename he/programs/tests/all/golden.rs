@@ -410,7 +410,8 @@ proptest! {
         let case = Case { digits: 1, ..case };
         let set = case.set();
         let golden = case.golden(&set);
-        let data = run(&generate(&program("rescale"), &set, &case.options()).unwrap(), case.seed);
+        let options = Options::of([("level", case.level.to_string())]);
+        let data = run(&generate(&program("rescale"), &set, &options).unwrap(), case.seed);
         for component in [0, 1] {
             let expected = golden.rescaled(&data[&format!("ct.{component}")]);
             prop_assert_eq!(&data[&format!("rescaled.{component}")], &expected);

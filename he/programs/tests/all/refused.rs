@@ -219,3 +219,31 @@ fn a_sine_that_leaves_nothing_of_a_message_is_refused() {
         assert!(generate(&find_program("bootstrap").unwrap(), &set, &Options::default()).is_ok());
     }
 }
+
+#[test]
+fn options_without_effect_are_refused() {
+    let small = built_in("ark", 512);
+    for options in [[("dataflow", "oct")], [("dataflow", "oc")]] {
+        let error = refused("rescale", &small, &options);
+        assert_eq!(
+            text(&error),
+            "`dataflow` has no effect: `rescale` has no key switch; leave --dataflow out"
+        );
+    }
+    let set = built_in("lattigo-n16qp1546", 512);
+    for (program, option, value, reason) in [
+        ("logistic-regression", "slots", "16", "has no bootstrap in so few iterations"),
+        ("logistic-regression", "hoisting", "min-ks", "has no bootstrap in so few iterations"),
+        ("logistic-regression", "message_ratio", "5", "has no bootstrap in so few iterations"),
+        ("logistic-regression", "between", "3", "has fewer iterations"),
+        ("helr", "slots", "128", "has no bootstrap in so few iterations"),
+    ] {
+        let options = [("iterations", "1"), ("features", "16"), (option, value)];
+        let error = refused(program, &set, &options);
+        assert_eq!(error.options(), [option]);
+        assert_eq!(error.to_string(), format!("`{option}` has no effect: `{program}` {reason}"));
+    }
+    // The program's own values may be given.
+    let options = Options::of([("iterations", "1"), ("features", "16"), ("between", "2"), ("slots", "256")]);
+    assert!(generate(&find_program("helr").unwrap(), &set, &options).is_ok());
+}
