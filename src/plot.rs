@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
+use crate::outputs::check_overwritten;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use lab_sweep::compose::{ComposeError, Form, Fronts, Request};
 use lab_sweep::outputs::Outputs;
@@ -189,19 +190,19 @@ impl Args {
         }
     }
 
-    /// Refuses files that would replace results, a table that is read, or each other.
+    /// Refuses files that would replace a table that is read, results of a sweep, or each other.
     fn check_outputs(&self, chart: &Path) -> Result<(), Failure> {
+        let outputs =
+            || [("-o", chart)].into_iter().chain(self.points.iter().map(|path| ("--points", &**path)));
+        let named = outputs().map(|(option, path)| (format!("{option} {}", diagnostic::path(path)), path));
+        check_overwritten(named, self.folders.iter().cloned())?;
         let refused = |message: String| Err(Failure::wrong(message, "name another file"));
         let mut known = BTreeMap::new();
-        for (option, path) in [("-o", Some(chart)), ("--points", self.points.as_deref())] {
-            let Some((path, file)) = path.and_then(|path| Some((path, files::identity(path)?))) else { continue };
-            let is_read = |source: &PathBuf| source.is_file() && files::identity(source).as_ref() == Some(&file);
-            let replaces = |what: &str| format!("`{option}` would replace `{}`, {what}", diagnostic::path(path));
-            if self.folders.iter().any(is_read) {
-                return refused(replaces("a table of the chart"));
-            }
+        for (option, path) in outputs() {
+            let Some(file) = files::identity(path) else { continue };
             if is_result(&file) {
-                return refused(replaces("a file of a sweep's results"));
+                let path = diagnostic::path(path);
+                return refused(format!("`{option} {path}` would overwrite a file of a sweep's results"));
             }
             if let Some(first) = known.insert(file, option) {
                 return refused(format!("`{first}` and `{option}` both write to one file"));
