@@ -40,6 +40,6 @@ pub use error::{ClaimFault, GoldenError, UnknownOperation, WrongWord};
 pub use evaluate::{compare, evaluate, modulus};
 pub use operation::Operation;
 pub use ops::*;
-pub use program::{check, defects};
+pub use program::{check, defects, wrong_roots};
 pub use settings::{OF_CLAIM, Settings};
 pub use signature::{Kind, Operand, Range, SettingSpec, Signature};

@@ -3,6 +3,7 @@
 use crate::claim::Valid;
 use crate::error::ClaimFault;
 use crate::signature::{Range, settings};
+use crate::transform::Root;
 use b512_asm::{ClaimPart, Code, Defect, Diagnostics, InvalidProgram, Part, Program, Space, Symbol};
 use diagnostic::counted;
 
@@ -41,6 +42,20 @@ pub fn defects(program: &Program, complete: bool) -> Vec<Defect> {
     }
     defects.extend(inputs.words(program).take(Diagnostics::LIMIT));
     defects
+}
+
+/// The claims whose root is no primitive 2n-th root of unity. To find out is no rule of [`check`], as it takes
+/// long beside those of the text.
+pub fn wrong_roots(program: &Program) -> Vec<Defect> {
+    let claims = program.claims.iter().enumerate();
+    let wrong = claims.filter_map(|(number, claim)| {
+        let valid = Valid::new(claim).ok()?;
+        let mut with_root = valid.calls.iter().filter(|(operation, _)| operation.has_root());
+        let error = with_root.find_map(|(_, settings)| Root::new(settings).err())?;
+        let part = Part::Claim(number, valid.part(settings::ROOT.name));
+        Some(Defect { code: Code::Claim, part, message: error.to_string(), help: None })
+    });
+    wrong.collect()
 }
 
 /// Reports symbols whose length is not n.
