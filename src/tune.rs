@@ -116,7 +116,8 @@ fn read_task(path: &Path) -> Result<Task, Failure> {
 }
 
 fn cache_folder(args: &Args) -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+    // The rules of these variables have a relative path ignored, as if it were not set.
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let default = || folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
     match &args.cache {
         _ if args.no_cache => None,

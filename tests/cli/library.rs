@@ -48,12 +48,15 @@ fn a_search_keeps_its_measurements_where_the_user_wants_them() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let home = folder.join("home");
+    let caches = folder.join("caches").display().to_string();
     for (option, variable, kept) in [
-        (&[][..], Some("caches"), Some("caches/rpu")),
+        (&[][..], Some(&*caches), Some("caches/rpu")),
         (&[], Some(""), Some("home/.cache/rpu")),
+        // Relative paths are ignored, as the rules of this variable have it.
+        (&[], Some("./caches"), Some("home/.cache/rpu")),
         (&[], None, Some("home/.cache/rpu")),
-        (&["--cache", "own"], Some("caches"), Some("own")),
-        (&["--no-cache"], Some("caches"), None),
+        (&["--cache", "own"], Some(&*caches), Some("own")),
+        (&["--no-cache"], Some(&*caches), None),
     ] {
         let mut tune = command(folder);
         tune.args(["tune", "add", "--n", "512", "--effort", "1", "-o", "plan.toml"]).args(option);
