@@ -6,6 +6,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use diagnostic::input::{self, Content};
 use diagnostic::printable;
 use lab_run::Form;
+use lab_run::files::NewFile;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -62,8 +63,21 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     if is_dash(path) {
         return print(content);
     }
-    lab_run::files::write(path, content)
-        .map_err(|error| Failure::wrong(format_args!("cannot write `{}`: {error}", name(path)), None))
+    lab_run::files::write(path, content).map_err(|error| unwritten(path, &error))
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> Failure {
+    Failure::wrong(format_args!("cannot write `{}`: {error}", name(path)), None)
+}
+
+/// Checks, before long work, that a file can be written. A device or a pipe is not opened: its reader would
+/// take that for the whole content.
+pub(crate) fn check_output(path: &Path) -> Result<(), Failure> {
+    let is_special = || path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+    if is_dash(path) || is_special() {
+        return Ok(());
+    }
+    NewFile::create(path).map(drop).map_err(|error| unwritten(path, &error))
 }
 
 /// What tells the file at a path from others, which need not exist; `None` for a device or a pipe, which

@@ -52,14 +52,20 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let machine = args.machine.load()?;
     let given = [args.rows.given.clone(), rows::settings(&args.setting)?].concat();
     let request = tuning::request(args.kernel, given)?;
+    // Before a search of minutes.
+    let library = args.library.as_deref().map(|folder| {
+        check_target(&machine)?;
+        let path = folder.join(Task::of(&request).file_name());
+        let task = if path.exists() { read_task(&path)? } else { Task::of(&request) };
+        Ok::<_, Failure>((path, task))
+    });
+    let library = library.transpose()?;
+    files::check_output(library.as_ref().map_or(&args.output, |(path, _)| path))?;
     let cache = cache_folder(args).and_then(|folder| {
         let cache = Cache::open(&folder, &request, &machine);
         let no_cache = |error: CacheError| note!("warning: no cache of measurements: {error}");
         cache.map_err(no_cache).ok()
     });
-    if args.library.is_some() {
-        check_target(&machine)?;
-    }
     let memory: &dyn Memory = cache.as_ref().map_or(&(), |cache| cache);
     let effort = Effort { budget: args.effort, seed: args.seed };
     let bar = bar(0, "plans", ", best {msg} cycles");
@@ -80,14 +86,9 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     } else {
         note!("the search found nothing faster; the result is plan `best`");
     }
-    let Some(folder) = &args.library else {
+    let Some((path, mut task)) = library else {
         return files::write(&args.output, recipe.to_toml().as_bytes());
     };
-    let mut task = Task::of(&request);
-    let path = folder.join(task.file_name());
-    if path.exists() {
-        task = read_task(&path)?;
-    }
     let measured = Measured { cycles: cycles.0, machine: Target::of(&machine) };
     if !task.insert(recipe, measured) {
         note!("the library's plan is at least as fast");
