@@ -9,6 +9,7 @@ use codegen::search::{Effort, build};
 use golden::Operation;
 use rayon::prelude::*;
 use ring::Degree;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Instant;
 use toml::Value;
@@ -71,6 +72,9 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         let (hples, banks) = (machine.hple.count, machine.vdm.banks);
         (&task.operation, task.towers, task.n, others(&known.machine), hples, banks)
     });
+    if programs.is_empty() {
+        return Err(no_program(args));
+    }
     let rows: Vec<(&str, Vec<String>)> = programs
         .par_iter()
         .map(|(task, entry, known)| {
@@ -97,6 +101,27 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         slower.len()
     );
     files::print((tables + NOTE + &noise).as_bytes())
+}
+
+/// The library has nothing that was asked for.
+fn no_program(args: &Args) -> Failure {
+    let degrees: Vec<String> = args.n.iter().map(|n| format!("n = {n}")).collect();
+    let message = match args.kernel {
+        Some(kernel) if degrees.is_empty() => format!("the library has no program of `{}`", kernel.name()),
+        Some(kernel) => {
+            format!("the library has no program of `{}` with {}", kernel.name(), degrees.join(", "))
+        }
+        None => format!("the library has no program with {}", degrees.join(", ")),
+    };
+    let mut known: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+    for task in BUILT_IN.tasks() {
+        known.entry(&task.operation).or_default().insert(task.n);
+    }
+    let known = known.into_iter().map(|(kernel, degrees)| {
+        let degrees: Vec<String> = degrees.iter().map(u32::to_string).collect();
+        format!("`{kernel}` with n = {}", degrees.join(", "))
+    });
+    Failure::Wrong { message, help: Some(format!("it has {}", known.collect::<Vec<_>>().join("; "))) }
 }
 
 /// Searches recipes for the library's tasks and targets, and writes one file per task.
