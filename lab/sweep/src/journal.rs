@@ -384,8 +384,8 @@ fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), JournalError
 }
 
 /// Whether the sweep of a folder has a point of another: a definition that changed keeps the results of the
-/// points that it keeps. The results of a sweep without any would be lost. An exploration shows every record of
-/// its folder, so its space stays the same.
+/// points that it keeps. The results of a sweep without any would be lost. An exploration shows every record
+/// of its folder, so its space stays the same.
 fn has_points_of(present: &Manifest, manifest: &Manifest) -> bool {
     if manifest.explored.is_some() {
         return present.explored == manifest.explored;

@@ -109,7 +109,8 @@ impl Manifest {
         self.is_presented_as(other) && self.explored == other.explored && self.points == other.points
     }
 
-    /// Whether `other` has the same presentation. Keys depend on the version of the models, so they do not count.
+    /// Whether `other` has the same presentation. Keys depend on the version of the models, so they do not
+    /// count.
     pub(super) fn is_presented_as(&self, other: &Self) -> bool {
         let Self { schema, name, title, columns, varying, references, explored, goals, source: _, points: _ } =
             self;

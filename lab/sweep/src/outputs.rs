@@ -169,7 +169,7 @@ impl<'r> Outputs<'r> {
     }
 
     /// Writes charts, page, and the checksums of these and of other files. Charts and pages of an earlier
-    /// definition, of other tasks, go unless somebody altered them.
+    /// definition, of other tasks, go unless somebody altered them, or the results are lost.
     fn write_charts(
         &self,
         folder: &Path,
@@ -183,13 +183,14 @@ impl<'r> Outputs<'r> {
             files::write(&path, content).map_err(error(path))
         })?;
         for (name, written) in checksums::read(folder) {
-            let is_old = is_drawn(&name) && contents.iter().all(|(new, _)| *new != name);
+            let is_of_others = is_drawn(&name) && contents.iter().all(|(new, _)| *new != name);
+            let is_old = is_of_others && !self.groups.is_empty();
             let path = folder.join(&name);
             if is_old && checksums::of_file(&path) == Some(written) {
                 fs::remove_file(&path).map_err(error(path))?;
             }
         }
-        checksums.retain(|name, _| TABLES.contains(&&**name));
+        checksums.retain(|name, _| TABLES.contains(&&**name) || self.groups.is_empty());
         checksums.extend(contents.iter().map(|(name, content)| (name.clone(), blake3::hash(content))));
         checksums::write(folder, &checksums).map_err(error(folder.join(checksums::FILE)))?;
         Ok(contents.into_iter().map(|(name, _)| name).collect())

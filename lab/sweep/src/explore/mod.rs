@@ -206,8 +206,9 @@ impl Space {
         }
     }
 
-    /// The key of the space: of the design of each alternative of each axis, with the first ones of the others.
-    /// Whatever determines a result is in one of them. Designs whose keys do not go together have their number.
+    /// The key of the space: of the design of each alternative of each axis, with the first ones of the
+    /// others. Whatever determines a result is in one of them. Designs whose keys do not go together have
+    /// their number.
     fn key(&self) -> PointKey {
         let mut keys = Vec::new();
         for (axis, count) in self.axes().into_iter().enumerate() {
