@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::format::{self, Format};
 use crate::machine_options::MachineArgs;
+use crate::outputs::check_overwritten;
 use crate::rows::{self, GROUP, KernelRows, Rows};
 use codegen::explain::explain;
 use codegen::{choose, compile};
@@ -57,6 +58,9 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         return program::main(args);
     }
     let Some(operation) = args.kernel else { return list(args.format) };
+    let option = format!("--output {}", diagnostic::path(&args.output));
+    let plan = args.rows.given.iter().filter(|(name, _)| name == "plan").map(|(_, plan)| plan.into());
+    check_overwritten([(option, &*args.output)], plan.chain([args.machine.file().to_owned()]))?;
     let machine = args.machine.load()?;
     let KernelTask { request, plan } = task(operation, &args.rows.given, &args.setting)?;
     let choice = choose(&request, &machine, &plan).map_err(failure)?;

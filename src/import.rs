@@ -56,7 +56,8 @@ struct Imported {
 }
 
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
-    let output = RingOutput::new(&args.output, args.flat, args.plaintexts.as_deref())?;
+    let inputs = args.arguments.iter().map(|(_, path)| path).chain([&args.file]).cloned();
+    let output = RingOutput::new(&args.output, args.flat, args.plaintexts.as_deref(), inputs)?;
     let (file, bytes) = (files::name(&args.file), files::read(&args.file, Content::Program)?);
     // By its first bytes; a name that says otherwise is of a damaged file.
     let is_named = args.file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("orion"));

@@ -26,6 +26,11 @@ impl ProgramArgs {
         &self.file
     }
 
+    /// The files that are read: the program, and the machine if it is a file.
+    pub(crate) fn files(&self) -> [PathBuf; 2] {
+        [self.file.clone(), self.machine.file().to_owned()]
+    }
+
     /// Loads the machine, then the program.
     pub(crate) fn load(&self) -> Result<(ProgramFile, Machine), Failure> {
         let machine = self.machine.load()?;

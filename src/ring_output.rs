@@ -2,13 +2,13 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, check_overwritten};
 use lab_run::RingFile;
 use programs::Generated;
 use ring_program::Manifest;
 use ring_program::data::Words;
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use test_client::Client;
 
 /// What to write.
@@ -22,12 +22,20 @@ pub(crate) struct RingOutput<'p> {
 }
 
 impl<'p> RingOutput<'p> {
-    /// Refuses a name that is none of a ring program.
-    pub(crate) fn new(output: &'p Path, flat: bool, plaintexts: Option<&'p Path>) -> Result<Self, Failure> {
+    /// Refuses a name that is none of a ring program, and that of a file among the command's `inputs`.
+    pub(crate) fn new(
+        output: &'p Path,
+        flat: bool,
+        plaintexts: Option<&'p Path>,
+        inputs: impl IntoIterator<Item = PathBuf>,
+    ) -> Result<Self, Failure> {
         if output.extension().is_none_or(|extension| extension != "fhetch") {
             let message = format!("invalid file name `{}` of a ring program", diagnostic::path(output));
             return Err(Failure::wrong(message, "it must end in `.fhetch`"));
         }
+        let manifest = RingFile::manifest_beside(output);
+        let option = format!("--output {}", diagnostic::path(output));
+        check_overwritten([(option.clone(), output), (option, &manifest)], inputs)?;
         Ok(Self { output, flat, plaintexts })
     }
 

@@ -21,7 +21,7 @@ pub(crate) struct Args {
 /// Reorders a program for a machine and renames its registers.
 pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     let option = format!("--output {}", diagnostic::path(&args.output));
-    check_overwritten([(option, &*args.output)], [args.program.file().to_owned()])?;
+    check_overwritten([(option, &*args.output)], args.program.files())?;
     let (file, machine) = args.program.load()?;
     admit(&file.program, &machine).map_err(|error| failure_of(error, &file, &[]))?;
     let rescheduled = reschedule(&file.program, &machine);

@@ -103,7 +103,7 @@ pub(super) fn main(args: &Args) -> Result<(), Failure> {
             Format::Json => files::print(format::json(&list_document())?.as_bytes()),
         };
     };
-    let output = RingOutput::new(output, args.flat, args.plaintexts.as_deref())?;
+    let output = RingOutput::new(output, args.flat, args.plaintexts.as_deref(), args.set.clone())?;
     let set = self::set(set, args.n.map(Degree::get))?;
     let options = Options::of(args.options.given.iter().map(|(name, value)| (name, value)));
     let generated = programs::generate_defined(program, &set, &options).map_err(failure)?;

@@ -412,9 +412,13 @@ fn outputs_do_not_overwrite_inputs() {
     fs::write(folder.join("mapping.json"), json(folder, &["--timing-only"]).to_string()).unwrap();
     succeed(folder, &["gen", "add", "--n", "512", "-o", "k.o"]);
     succeed(folder, &["disasm", "k.o", "-o", "k.b512"]);
+    for name in ["m.toml", "plan.toml", "i.manifest.json"] {
+        fs::write(folder.join(name), "").unwrap();
+    }
     let contents = || -> Vec<_> {
         let names = ["p.fhetch", "p.json", "ab.bin", "data/evk.bin", "mapping.json", "k.o", "k.b512"];
-        names.into_iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
+        let empty = ["m.toml", "plan.toml", "i.manifest.json"];
+        names.into_iter().chain(empty).map(|name| fs::read(folder.join(name)).unwrap()).collect()
     };
     let before = contents();
     let data = "--input ab=ab.bin --inputs data";
@@ -432,6 +436,11 @@ fn outputs_do_not_overwrite_inputs() {
         ("asm k.b512 -o k.b512", "--output k.b512"),
         ("disasm k.o -o k.o", "--output k.o"),
         ("schedule k.b512 -o k.b512", "--output k.b512"),
+        ("schedule k.b512 --machine m.toml -o m.toml", "--output m.toml"),
+        ("gen add --n 512 --machine m.toml -o ./m.toml", "--output ./m.toml"),
+        ("gen ntt --n 1024 --plan plan.toml -o plan.toml", "--output plan.toml"),
+        ("gen program hmult --set p.fhetch -o p.fhetch", "--output p.fhetch"),
+        ("import i.manifest.json -o i.fhetch", "--output i.fhetch"),
     ] {
         let output = rpu(folder, &line.split(' ').collect::<Vec<_>>());
         let errors = String::from_utf8(output.stderr).unwrap();
