@@ -72,8 +72,9 @@ impl Repeated {
 pub enum StreamError {
     /// The VDM is too small.
     #[error(
-        "the words of {buffers} run{} at once need {needed} words of the VDM, but the machine has {capacity}; \
-         {}{}", at_least(&[("vdm.size_mib", *size_mib)]), if *buffers == 1 { "" } else { "s" }, if *buffers > 1 { ", or `hbm.buffers` to less" } else { "" }
+        "the words of {buffers} run{} at once need {needed} words of the VDM, but the machine has {capacity}; {}{}",
+        if *buffers == 1 { "" } else { "s" }, at_least(&[("vdm.size_mib", *size_mib)]),
+        if *buffers > 1 { ", or set `hbm.buffers` to less" } else { "" }
     )]
     TooLarge {
         /// The runs whose words the VDM must hold.

@@ -83,11 +83,14 @@ fn a_stream_that_does_not_fit_is_an_error() {
         may_work_in_place: false,
     };
     machine.edit(|values| values.hbm.buffers = 2).unwrap();
-    let needed = 6 * u64::from(words) + 100;
-    assert_eq!(
-        stream(&kernel, &machine, 8),
-        Err(StreamError::TooLarge { buffers: 2, needed, capacity: 4 * u64::from(words), size_mib: 7 })
+    let (needed, capacity) = (6 * u64::from(words) + 100, 4 * u64::from(words));
+    let error = stream(&kernel, &machine, 8).unwrap_err();
+    assert_eq!(error, StreamError::TooLarge { buffers: 2, needed, capacity, size_mib: 7 });
+    let message = format!(
+        "the words of 2 runs at once need {needed} words of the VDM, but the machine has {capacity}; \
+         set `vdm.size_mib` to 7 or more, or set `hbm.buffers` to less"
     );
+    assert_eq!(error.to_string(), message);
     assert!(stream(&kernel, &machine, 1).is_ok(), "one run needs one buffer");
     machine.edit(|values| values.hbm.buffers = 1).unwrap();
     let one = stream(&kernel, &machine, 8).unwrap().total_ns;
