@@ -24,15 +24,15 @@ pub(crate) struct Args {
     /// Also run the CUDA kernels on an NVIDIA GPU; needs driver 570 and NVRTC of CUDA 12, or later
     #[arg(long)]
     gpu: bool,
-    /// Ring degrees, powers of two from 1024 on
-    #[arg(long, value_name = "N", value_parser = degree, default_values = ["1024", "65536"])]
+    /// Ring degrees, powers of two from 1024 on, with commas between them
+    #[arg(long, value_name = "N", value_parser = degree, value_delimiter = ',', default_value = "1024,65536")]
     n: Vec<Degree>,
     /// Modulus sizes in bits, for the kernels that support them: moduli are the largest such primes that are
     /// 1 mod 2n. By default the longest moduli of each kernel
-    #[arg(long, value_name = "BITS", value_parser = numbers::whole::<u32>)]
+    #[arg(long, value_name = "BITS", value_parser = numbers::whole::<u32>, value_delimiter = ',')]
     bits: Vec<u32>,
     /// Only CUDA kernels whose name or operation contains one of these texts
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_delimiter = ',')]
     kernels: Vec<String>,
     /// Seed of the random operands; by default a new one for each run
     #[arg(long, value_parser = numbers::whole::<u64>)]

@@ -125,3 +125,20 @@ fn a_size_without_kernels_is_refused() {
     // Behind the warning of a machine without a compiler.
     assert!(errors.contains("error: no CUDA kernels for these options"), "{errors}");
 }
+
+/// Lists have commas, or an option for each element.
+#[test]
+fn degrees_are_given_as_the_default_is_shown() {
+    let help = crosscheck(Path::new("missing"), &["--help"]);
+    assert!(String::from_utf8_lossy(&help.stdout).contains("[default: 1024,65536]"));
+    for degrees in [&["--n", "1024,2K"][..], &["--n", "1024", "--n", "2K"]] {
+        let output = crosscheck(Path::new("missing"), &[degrees, &SMALL[2..]].concat());
+        let table = String::from_utf8_lossy(&output.stdout).into_owned();
+        let has_row = |n: &str| table.lines().any(|line| line.split_whitespace().any(|cell| cell == n));
+        assert!(
+            has_row("1024") && has_row("2048"),
+            "{degrees:?}: {table}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}
