@@ -384,7 +384,7 @@ impl Error {
                     DATAFLOWS.iter().filter(|flow| flow.has_tiles).map(|flow| flow.name).collect();
                 format!("{} is for the dataflow {}", option("tile"), with.join(" or "))
             }
-            Self::Rotation { .. } => format!("give other {}, such as 1,2,-3", option("rotations")),
+            Self::Rotation { .. } => "give other rotations, such as 1,2,-3".to_owned(),
             Self::OneRotation { .. } => "give one number, or use hoisted-rotations".to_owned(),
             Self::NoBootstrap { .. } => {
                 "choose a set with a bootstrap, such as lattigo-n16qp1546, or add the table [bootstrap] to its file"
