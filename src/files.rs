@@ -66,7 +66,8 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     lab_run::files::write(path, content).map_err(|error| unwritten(path, &error))
 }
 
-fn unwritten(path: &Path, error: &io::Error) -> Failure {
+/// The error that a file cannot be written.
+pub(crate) fn unwritten(path: &Path, error: &io::Error) -> Failure {
     Failure::wrong(format_args!("cannot write `{}`: {error}", name(path)), None)
 }
 

@@ -1,14 +1,14 @@
 //! The files that a command writes.
 
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, unwritten};
 use lab_run::Form;
 use lab_run::files::NewFile;
 use lab_run::program::{Axes, coefficient_file};
 use ring_program::RingProgram;
 use ring_program::data::{Words, concat};
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Files that appear together: all are complete before the first one has its name. Standard output gets its
@@ -70,10 +70,6 @@ impl Outputs {
             .into_iter()
             .try_for_each(|(path, file)| file.finish().map_err(|error| unwritten(&path, &error)))
     }
-}
-
-fn unwritten(path: &Path, error: &io::Error) -> Failure {
-    Failure::wrong(format_args!("cannot write `{}`: {error}", files::name(path)), None)
 }
 
 /// Refuses to write over a file that the command reads. Outputs have the options that name them.
