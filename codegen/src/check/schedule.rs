@@ -136,9 +136,11 @@ impl<'a> Run<'a> {
         let ends = symbols().map(|symbol| symbol.start + symbol.words).chain([program.vdm.end()]);
         let empty = Cell { content: Word::Undefined, writable: false };
         let mut memory = vec![empty; ends.max().unwrap_or(0) as usize];
-        for symbol in symbols().filter(|symbol| symbol.role != Role::Table) {
-            for word in 0..symbol.words {
-                memory[(symbol.start + word) as usize].writable = true;
+        // The words of tables last, which other symbols may share: the next run reads them again.
+        for is_table in [false, true] {
+            for symbol in symbols().filter(|symbol| (symbol.role == Role::Table) == is_table) {
+                let cells = &mut memory[symbol.start as usize..][..symbol.words as usize];
+                cells.iter_mut().for_each(|cell| cell.writable = !is_table);
             }
         }
         for segment in &program.vdm.segments {
@@ -291,7 +293,7 @@ impl<'a> Run<'a> {
 
     fn strange_store(&self, word: u32) -> String {
         let mut symbols = self.program.symbols.iter().filter(|symbol| symbol.space == Space::Vdm);
-        match symbols.find(|symbol| symbol.contains(word.into())) {
+        match symbols.find(|symbol| symbol.role == Role::Table && symbol.contains(word.into())) {
             Some(table) => format!("overwrites word {word} of the memory, a constant of `{}`", table.name),
             None => format!(
                 "overwrites word {word} of the memory, which belongs to no symbol; give it one, such as \
