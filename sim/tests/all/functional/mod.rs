@@ -438,7 +438,8 @@ fn programs_that_do_not_fit_are_refused() {
     );
     assert_eq!(
         refusal(&|p| p.symbols[0].start = u32::MAX),
-        "the program needs 4294975487 words of the VDM, but the machine has 8192; set `vdm.size_mib` to 65537 or more"
+        "the program needs 4294975487 words of the VDM, but the machine has 8192; \
+         no machine has as much: `vdm.size_mib` is at most 512"
     );
     assert_eq!(
         refusal(&|p| p.addresses[0].1 = 1 << 28),
