@@ -44,8 +44,8 @@ pub fn defects(program: &Program, complete: bool) -> Vec<Defect> {
     defects
 }
 
-/// The claims whose root is no primitive 2n-th root of unity. To find out is no rule of [`check`], as it takes
-/// long beside those of the text.
+/// The claims whose root is no primitive 2n-th root of unity. To find out is no rule of [`check`], as it
+/// takes long beside those of the text.
 pub fn wrong_roots(program: &Program) -> Vec<Defect> {
     let claims = program.claims.iter().enumerate();
     let wrong = claims.filter_map(|(number, claim)| {

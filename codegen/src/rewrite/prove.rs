@@ -156,7 +156,8 @@ fn find_roots(code: &mut Code) {
     }
 }
 
-/// Turns constants into known numbers: multiplications by loaded ones have constants, and no code loads them.
+/// Turns constants into known numbers: multiplications by loaded ones have constants, and no code loads
+/// them.
 ///
 /// # Errors
 /// Returns the first instruction that uses a constant in another way.

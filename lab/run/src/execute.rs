@@ -247,8 +247,8 @@ pub fn is_compared(program: &Program, machine: &Machine, compared: impl Fn(&str)
             || lint::constant_outputs(program, machine).is_empty())
 }
 
-/// Refuses a program with an output that no claim covers, and that is not `compared` otherwise; and one with a
-/// claim that defines no result.
+/// Refuses a program with an output that no claim covers, and that is not `compared` otherwise; and one with
+/// a claim that defines no result.
 pub fn check_coverage(program: &Program, compared: impl Fn(&str) -> bool) -> Result<(), RunError> {
     if program.claims.is_empty() {
         return Err(RunError::NoClaim);

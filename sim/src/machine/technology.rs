@@ -8,8 +8,8 @@ use diagnostic::document::{Document, Field, Format, Node};
 use diagnostic::input::{self, Content};
 use std::path::Path;
 
-/// Whether a file holds keys of a technology and none of another format, or inherits them. A machine has these
-/// keys in a section, and its clock is a table, not a list.
+/// Whether a file holds keys of a technology and none of another format, or inherits them. A machine has
+/// these keys in a section, and its clock is a table, not a list.
 pub(super) fn is_technology(path: &Path) -> bool {
     is_technology_within(path, MAX_CHAIN)
 }
