@@ -143,8 +143,8 @@ fn claims(program: &Program, code: &mut Code) -> Result<Vec<Claim>, ProofError> 
     Ok(claims)
 }
 
-/// Gives each ring without a claimed psi one that the initial words have, for products by transforms: any psi will
-/// do.
+/// Gives each ring without a claimed psi one that the initial words have, for products by transforms: any
+/// psi will do.
 fn find_roots(code: &mut Code) {
     let segments = code.buffers.iter().flat_map(|buffer| &buffer.content.segments);
     let words: Vec<u128> = segments.flat_map(|segment| segment.words.iter().copied()).collect();
