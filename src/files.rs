@@ -10,6 +10,7 @@ use lab_run::files::NewFile;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether the path is `-`, standard input or output.
 pub(crate) fn is_dash(path: &Path) -> bool {
@@ -38,10 +39,19 @@ pub(crate) fn folder() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
-/// Reads a file.
+/// Whether standard input has been read.
+static STDIN_IS_READ: AtomicBool = AtomicBool::new(false);
+
+/// Reads a file. Standard input is one file: it is empty for whoever reads it next.
 pub(crate) fn read(path: &Path, content: Content) -> Result<Vec<u8>, Failure> {
-    let read =
-        if is_dash(path) { input::read_all(io::stdin().lock(), content) } else { input::read(path, content) };
+    let read = if !is_dash(path) {
+        input::read(path, content)
+    } else if STDIN_IS_READ.swap(true, Ordering::Relaxed) {
+        let message = "`-` is given twice, but standard input is one file";
+        return Err(Failure::wrong(message, "name another file for one of them"));
+    } else {
+        input::read_all(io::stdin().lock(), content)
+    };
     read.map_err(|error| Failure::wrong(format_args!("cannot read `{}`: {error}", name(path)), None))
 }
 
