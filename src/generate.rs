@@ -9,7 +9,7 @@ use crate::machine_options::MachineArgs;
 use crate::outputs::check_overwritten;
 use crate::rows::{self, GROUP, KernelRows, Rows};
 use codegen::explain::explain;
-use codegen::{choose, compile};
+use codegen::{PlanChoice, choose, compile};
 use golden::{Operand, Operation, SettingSpec};
 use lab_run::{Mode, Options, kernel, run};
 use lab_sweep::KernelTask;
@@ -25,10 +25,10 @@ pub(crate) struct Args {
     #[arg(value_name = "KERNEL", required_unless_present = "list")]
     kernel: Option<Operation>,
     /// Print the names of the operations and plans
-    #[arg(long, conflicts_with_all = ["kernel", GROUP, "setting", "explain", "output"])]
+    #[arg(long, conflicts_with_all = ["kernel", GROUP, "setting", "machine", "overrides", "explain", "output"])]
     list: bool,
     /// Format of the list
-    #[arg(long, value_enum, default_value = "table", requires = "list")]
+    #[arg(long, value_enum, default_value = "table", conflicts_with = "kernel")]
     format: Format,
     #[command(flatten)]
     rows: Rows<KernelRows>,
@@ -63,6 +63,7 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
     check_overwritten([(option, &*args.output)], plan.chain([args.machine.file().to_owned()]))?;
     let machine = args.machine.load()?;
     let KernelTask { request, plan } = task(operation, &args.rows.given, &args.setting)?;
+    check_effects(operation, &plan, &args.rows.given)?;
     let choice = choose(&request, &machine, &plan).map_err(failure)?;
     let kernel = compile(&request, &choice.recipe, &machine).map_err(failure)?;
     if args.explain {
@@ -74,6 +75,26 @@ pub(crate) fn main(args: &Args) -> Result<(), Failure> {
         Failure::wrong(format_args!("the machine cannot execute the kernel: {error}"), None)
     })?;
     files::write(&args.output, &files::program_file(&args.output, &kernel.program)?)
+}
+
+/// Refuses flags of which the program does not depend.
+fn check_effects(operation: Operation, plan: &PlanChoice, given: &[(String, String)]) -> Result<(), Failure> {
+    let is_given = |flag: &str| given.iter().any(|(name, _)| name == flag);
+    let is_named = match plan {
+        PlanChoice::Best | PlanChoice::Known | PlanChoice::Tuned(_) | PlanChoice::Least(..) => false,
+        PlanChoice::Classical | PlanChoice::Paper | PlanChoice::Unoptimised | PlanChoice::Recipe(_) => true,
+    };
+    for flag in ["tune", "optimise"] {
+        if is_named && is_given(flag) {
+            let message = format!("`--{flag}` has no effect with this `--plan`");
+            return Err(Failure::wrong(message, "it is for the plan `best`, which is searched for"));
+        }
+    }
+    if !operation.needs_root() && is_given("root") {
+        let message = format!("`--root` has no effect on `{operation}`");
+        return Err(Failure::wrong(message, "leave it out: no transform is part of the operation"));
+    }
+    Ok(())
 }
 
 /// The task of an operation with these flags and settings.
