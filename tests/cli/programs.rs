@@ -502,6 +502,10 @@ fn lint_reports_errors_and_waste_with_their_lines() {
         "\"warning\" \"B028\":6:1",
     ];
     assert_eq!(found, expected);
+    let lines =
+        String::from_utf8(rpu(folder, &["lint", "k.b512", "--message-format", "json"]).stdout).unwrap();
+    let lines: Result<Vec<serde_json::Value>, _> = lines.lines().map(serde_json::from_str).collect();
+    assert_eq!(lines.expect("a JSON object in each line"), findings);
     let text = String::from_utf8(rpu(folder, &["lint", "k.b512"]).stdout).unwrap();
     assert!(text.contains("warning[B029]: 64 rounds of bank accesses instead of 4"), "{text}");
     assert!(text.contains(" --> k.b512:4:1"), "{text}");
