@@ -85,7 +85,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT", value_parser = whole::<usize>)]
     count: Option<usize>,
     /// Warn of values that are read before they are written, of accesses outside the memories and of
-    /// outputs that overlap inputs, instead of refusing the program
+    /// outputs that overlap inputs, instead of refusing the program. An execution still ends at an access
+    /// outside a memory
     #[arg(long)]
     lenient: bool,
     /// Print registers or words: v0..v7, s0, a1, m2, an output y, y+5 or y+0..7, with commas between

@@ -303,7 +303,7 @@ impl Reader<'_> {
         let operation: Operation = operation
             .map_err(|_| self.error(place([kernel]), "unknown kernel", "`rpu gen --list` has all"))?;
         let Some(degree) = n else {
-            let help = "set the ring degree: `n = 65536` in a file, `--n 65536` on the command line";
+            let help = "set the ring degree: `n = 65536` in a file, `-p n=65536` on the command line";
             return Err(self.error(0..0, "missing `n`", help).into());
         };
         let of = |setting: Option<&Setting>| setting.map(|setting| parameter::numbers(&setting.value));
