@@ -1,12 +1,5 @@
 //! The parameters of a bootstrap.
 
-use crate::sine::Sine;
-use diagnostic::counted;
-
-/// The largest degree of the cosine's polynomial, and the most double angles: as in the schema of sets.
-const MOST_DEGREE: usize = 254;
-const MOST_DOUBLE_ANGLES: u32 = 16;
-
 /// How a set's ciphertexts are bootstrapped: the table `[bootstrap]` of its file.
 ///
 /// The levels are, from the lowest: those that are left after a bootstrap, then those of SlotToCoeff, of
@@ -107,27 +100,6 @@ impl Bootstrap {
         Ok(())
     }
 
-    /// Refuses a sine whose error is as large as a message.
-    pub(crate) fn check_sine(&self, sine: &Sine, weight: u64) -> Result<(), Fault> {
-        let error = sine.log2_error(self, weight);
-        if self.is_useful(error) {
-            return Ok(());
-        }
-        let &Self { range, degree, double_angles, message_ratio_bits: ratio, .. } = self;
-        let message = format!(
-            "the sine for K = {range} by a polynomial of degree {degree} and {} has an error of 2^{error:.1}, and \
-             messages are up to 2^-{ratio}",
-            counted(double_angles as usize, "double angle", "double angles")
-        );
-        let help = match self.useful(weight) {
-            Some(Self { degree, double_angles, .. }) => {
-                format!("`degree = {degree}` and `double_angles = {double_angles}` are enough")
-            }
-            None => "choose a smaller `range` or `message_ratio_bits`".to_owned(),
-        };
-        Err(Fault { key: "degree", message, help })
-    }
-
     /// Refuses a second bootstrap of an error that is no message: it is at least the rounding of a rescale.
     pub(crate) fn check_meta_bits(&self, bits: Option<u32>, rounding: f64) -> Result<(), Fault> {
         let room = f64::from(self.scale_bits) - rounding;
@@ -137,24 +109,6 @@ impl Bootstrap {
              it is no message"
         );
         Err(Fault { key: "meta_bits", message, help: format!("choose fewer bits than {room:.1}") })
-    }
-
-    /// Whether a sine with this error leaves a message more than a bit.
-    fn is_useful(&self, log2_error: f64) -> bool {
-        log2_error < -1.0 - f64::from(self.message_ratio_bits)
-    }
-
-    /// The same with a polynomial of a higher degree, or with more double angles.
-    fn useful(&self, weight: u64) -> Option<Self> {
-        let degrees = (self.degree..=MOST_DEGREE).step_by(2);
-        (self.double_angles..=MOST_DOUBLE_ANGLES)
-            .flat_map(|double_angles| {
-                // Of lower degrees the series does not converge.
-                let least = Sine::angle(self.range, double_angles);
-                let degrees = degrees.clone().skip_while(move |degree| (*degree as f64) < least);
-                degrees.map(move |degree| Self { degree, double_angles, ..self.clone() })
-            })
-            .find(|settings| settings.is_useful(Sine::new(settings, weight).log2_error(settings, weight)))
     }
 
     /// The levels that a bootstrap uses up.

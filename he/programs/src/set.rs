@@ -216,8 +216,8 @@ impl ParameterSet {
         Some(Bootstrap { message_ratio_bits, ..settings })
     }
 
-    /// log2 of the error that the rounding of a rescale makes in a slot, times the scale: the root of the mean
-    /// square of r_0 + r_1 s, whose coefficients are uniform from -1/2 to 1/2.
+    /// log2 of the error that the rounding of a rescale makes in a slot, times the scale: the root of the
+    /// mean square of r_0 + r_1 s, whose coefficients are uniform from -1/2 to 1/2.
     pub(crate) fn rounding(&self) -> f64 {
         let n = self.degree().get() as f64;
         (n * (1.0 + self.weight()) / 12.0).log2() / 2.0

@@ -4,7 +4,8 @@
 //! c cos(2 pi K x/2^r). Then r times s <- s^2, v <- 2 v^2 - s, from s = c and v = p(x), give c^(2^r) sin(2 pi
 //! t). With the factor 1/2 pi, or after arcsin(v)/2 pi, that is next to t - I for t near an integer I.
 
-use crate::bootstrap::Bootstrap;
+use crate::bootstrap::{Bootstrap, Fault};
+use diagnostic::counted;
 use numeris::{DynMatrix, DynVector};
 use std::f64::consts::PI;
 
@@ -23,6 +24,10 @@ pub struct Sine {
     pub(crate) arcsine: Option<Vec<f64>>,
 }
 
+/// The largest degree of the cosine's polynomial, and the most double angles: as in the schema of sets.
+const MOST_DEGREE: usize = 254;
+const MOST_DOUBLE_ANGLES: u32 = 16;
+
 /// The points for each integer I.
 const POINTS: usize = 24;
 
@@ -40,6 +45,27 @@ impl Sine {
         };
         let cosine = cosine(settings, weight, amplitude);
         Self { range, double_angles, amplitude, cosine, arcsine }
+    }
+
+    /// Refuses a sine whose error is as large as a message.
+    pub(crate) fn check(&self, settings: &Bootstrap, weight: u64) -> Result<(), Fault> {
+        let error = self.log2_error(settings, weight);
+        if is_useful(error, settings) {
+            return Ok(());
+        }
+        let &Bootstrap { range, degree, double_angles, message_ratio_bits: ratio, .. } = settings;
+        let message = format!(
+            "the sine for K = {range} by a polynomial of degree {degree} and {} has an error of 2^{error:.1}, and \
+             messages are up to 2^-{ratio}",
+            counted(double_angles as usize, "double angle", "double angles")
+        );
+        let help = match useful(settings, weight) {
+            Some(Bootstrap { degree, double_angles, .. }) => {
+                format!("`degree = {degree}` and `double_angles = {double_angles}` are enough")
+            }
+            None => "choose a smaller `range` or `message_ratio_bits`".to_owned(),
+        };
+        Err(Fault { key: "degree", message, help })
     }
 
     /// log2 of the largest error for t next to integers that are not too unlikely to occur. What a sine
@@ -73,6 +99,24 @@ impl Sine {
         }
         self.arcsine.as_ref().map_or(value, |arcsine| chebyshev(arcsine, value))
     }
+}
+
+/// Whether a sine with this error leaves a message more than a bit.
+fn is_useful(log2_error: f64, settings: &Bootstrap) -> bool {
+    log2_error < -1.0 - f64::from(settings.message_ratio_bits)
+}
+
+/// The same settings with a polynomial of a higher degree, or with more double angles, that are useful.
+fn useful(settings: &Bootstrap, weight: u64) -> Option<Bootstrap> {
+    let degrees = (settings.degree..=MOST_DEGREE).step_by(2);
+    (settings.double_angles..=MOST_DOUBLE_ANGLES)
+        .flat_map(|double_angles| {
+            // Of lower degrees the series does not converge.
+            let least = Sine::angle(settings.range, double_angles);
+            let degrees = degrees.clone().skip_while(move |degree| (*degree as f64) < least);
+            degrees.map(move |degree| Bootstrap { degree, double_angles, ..settings.clone() })
+        })
+        .find(|settings| is_useful(Sine::new(settings, weight).log2_error(settings, weight), settings))
 }
 
 /// The sum of c_i T_i(x), by Clenshaw's recurrence.

@@ -101,7 +101,7 @@ impl Bootstrapping {
         settings.check_meta_bits(options.meta_bits, c.set.rounding()).map_err(refused)?;
         let weight = c.set.raised_weight();
         let sine = Arc::new(Sine::new(&settings, weight));
-        settings.check_sine(&sine, weight).map_err(refused)?;
+        sine.check(&settings, weight).map_err(refused)?;
         let scale = Scale::power_of_two(settings.scale_bits);
         Ok(Self { options, settings, slots, is_sparse: slots < most, scale, sine })
     }
