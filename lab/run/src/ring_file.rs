@@ -36,11 +36,12 @@ impl RingFile {
         names.into_iter().find(|path| path.is_file())
     }
 
-    /// Reads a program with this manifest, or else with that [beside it](Self::found_beside), or else with this
-    /// degree.
+    /// Reads a program with this manifest, or else with that [beside it](Self::found_beside), or else with
+    /// this degree.
     ///
     /// # Errors
-    /// Returns all errors of the files, that there is neither a manifest nor a degree, or that the two differ.
+    /// Returns all errors of the files, that there is neither a manifest nor a degree, or that the two
+    /// differ.
     pub fn read(path: &Path, manifest: Option<&Path>, n: Option<u64>) -> Result<Self, Diagnostics> {
         let beside = Self::found_beside(path).filter(|_| manifest.is_none());
         let manifest = manifest.or(beside.as_deref()).map(Manifest::read_file).transpose()?;
