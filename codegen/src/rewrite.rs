@@ -85,10 +85,10 @@ pub fn reschedule(program: &Program, machine: &Machine) -> Result<Rescheduled, R
     // The code makes no claims: the program's follow from equal outputs.
     let prove = |other: &Program| {
         let proof = check::schedule(given, &Program { claims: Vec::new(), ..other.clone() });
-        proof.map_err(|fault| match fault {
-            ScheduleFault::Code(fault) => decoded.fault(program, fault),
-            fault => fault.into(),
-        })
+        if let Err(ScheduleFault::Code(fault)) = proof {
+            return Err(decoded.fault(program, fault));
+        }
+        Ok(proof?)
     };
     prove(program)?;
     let mut code = given.clone();

@@ -56,12 +56,11 @@ pub fn prove(program: &Program) -> Result<(), ProofError> {
     find_roots(&mut decoded.code);
     know_constants(program, &mut decoded)?;
     // The claims of the code are those of the program; the order of settings may differ.
-    check::schedule(&decoded.code, &Program { claims: Vec::new(), ..program.clone() }).map_err(|fault| {
-        match fault {
-            ScheduleFault::Code(fault) => decoded.fault(program, fault).into(),
-            fault => ProofError::Schedule(fault),
-        }
-    })?;
+    let scheduled = check::schedule(&decoded.code, &Program { claims: Vec::new(), ..program.clone() });
+    if let Err(ScheduleFault::Code(fault)) = scheduled {
+        return Err(decoded.fault(program, fault).into());
+    }
+    scheduled?;
     decoded.code.claims = claims;
     let number = |inst: u32| decoded.places[inst as usize];
     check::lowering(&decoded.code).map_err(|fault| ProofError::Lowering(fault.renumbered(number)))
