@@ -270,7 +270,7 @@ impl Circuit {
     /// Refuses a set of BGV: for bootstraps, and for plaintexts of numbers that are no integers.
     pub(crate) fn needs_ckks(&self) -> Result<(), Error> {
         let Some(t) = self.set.plaintext_modulus() else { return Ok(()) };
-        Err(Error::Bgv { program: self.program.to_string(), set: self.set.name().to_owned(), t })
+        Err(Error::Bgv { program: self.program.to_string(), set: self.set.name().to_owned(), t: t as u64 })
     }
 
     /// Refuses a level whose moduli do not hold a plaintext of BGV.
@@ -281,7 +281,7 @@ impl Circuit {
             return Ok(());
         }
         let (set, bits) = (self.set.name().to_owned(), product.bits() - 1);
-        Err(Error::Plaintexts { set, level, bits, t })
+        Err(Error::Plaintexts { set, level, bits, t: t as u64 })
     }
 
     /// The number of slots; an error if there are fewer than `needed`.

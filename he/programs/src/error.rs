@@ -108,9 +108,9 @@ pub enum Error {
         /// The option at fault, if one is given.
         option: &'static str,
         /// What is wrong.
-        reason: String,
+        reason: Box<str>,
         /// What would be right.
-        remedy: String,
+        remedy: Box<str>,
     },
     /// Levels that a bootstrap cannot leave.
     #[error("invalid number of levels {left} after a bootstrap: the set `{set}` leaves 1 to {most}")]
@@ -214,8 +214,8 @@ pub enum Error {
         program: String,
         /// The name of the set.
         set: String,
-        /// The plaintext modulus.
-        t: u128,
+        /// The plaintext modulus, of up to 64 bits as in the schema of sets.
+        t: u64,
     },
     /// A level of BGV whose moduli do not hold a plaintext.
     #[error(
@@ -228,8 +228,8 @@ pub enum Error {
         level: usize,
         /// log2 of the product of its moduli, rounded down.
         bits: u64,
-        /// The plaintext modulus.
-        t: u128,
+        /// The plaintext modulus, of up to 64 bits as in the schema of sets.
+        t: u64,
     },
     /// A program whose rescales cannot be left out.
     #[error("`{program}` needs its rescales")]
@@ -390,7 +390,7 @@ impl Error {
                 "choose a set with a bootstrap, such as lattigo-n16qp1546, or add the table [bootstrap] to its file"
                     .to_owned()
             }
-            Self::Bootstrap { remedy, .. } => remedy.clone(),
+            Self::Bootstrap { remedy, .. } => remedy.to_string(),
             Self::Plaintexts { .. } => {
                 format!("choose a higher {}, or a set with a smaller `plaintext_modulus`", option("level"))
             }

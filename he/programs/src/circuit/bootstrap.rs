@@ -92,10 +92,10 @@ impl Bootstrapping {
         if !slots.is_power_of_two() || slots < least || slots > most {
             return Err(Error::PackedSlots { slots, least, most });
         }
-        let refused = |Fault { key, message: reason, help: remedy }| {
+        let refused = |Fault { key, message, help }| {
             let set = c.set.name().to_owned();
             let option = if key == "meta_bits" { key } else { "message_ratio" };
-            Error::Bootstrap { set, option, reason, remedy }
+            Error::Bootstrap { set, option, reason: message.into(), remedy: help.into() }
         };
         c.set.check_messages(&settings).map_err(refused)?;
         settings.check_meta_bits(options.meta_bits, c.set.rounding()).map_err(refused)?;
