@@ -116,6 +116,9 @@ fn claims(code: &Code, program: &Program) -> Result<(), ScheduleFault> {
 struct Cell {
     content: Word,
     writable: bool,
+    /// Whether it has its initial word, which no data replace. Once an instruction has read it, it stays: the
+    /// next run reads it again.
+    is_initial: bool,
 }
 
 /// The program's registers and memory.
@@ -134,7 +137,7 @@ impl<'a> Run<'a> {
     fn new(code: &'a Code, program: &'a Program, terms: &'a mut Terms) -> Result<Self, ScheduleFault> {
         let symbols = || program.symbols.iter().filter(|symbol| symbol.space == Space::Vdm);
         let ends = symbols().map(|symbol| symbol.start + symbol.words).chain([program.vdm.end()]);
-        let empty = Cell { content: Word::Undefined, writable: false };
+        let empty = Cell { content: Word::Undefined, writable: false, is_initial: false };
         let mut memory = vec![empty; ends.max().unwrap_or(0) as usize];
         // The words of tables last, which other symbols may share: the next run reads them again.
         for is_table in [false, true] {
@@ -145,7 +148,9 @@ impl<'a> Run<'a> {
         }
         for segment in &program.vdm.segments {
             let cells = memory[segment.start as usize..].iter_mut().zip(&segment.words);
-            cells.for_each(|(cell, &word)| cell.content = terms.number(word));
+            for (cell, &word) in cells {
+                (cell.content, cell.is_initial) = (terms.number(word), true);
+            }
         }
         let buffers = code.buffers.iter().enumerate();
         for (number, buffer) in buffers.filter(|(_, buffer)| buffer.has_symbol) {
@@ -160,7 +165,7 @@ impl<'a> Run<'a> {
                 // The data of an input replace its initial words.
                 for word in 0..buffer.words {
                     let cell = &mut memory[(symbol.start + word) as usize];
-                    cell.content = Word::Input(start.buffer, start.word + word);
+                    (cell.content, cell.is_initial) = (Word::Input(start.buffer, start.word + word), false);
                 }
             }
         }
@@ -216,6 +221,10 @@ impl<'a> Run<'a> {
             let words: Vec<Word> = addresses.iter().map(|&at| self.memory[at].content).collect();
             let term = self.terms.find_gathered(&words).ok_or_else(|| self.strange_load(&words))?;
             self.vectors[vd.index()] = Some(term);
+            for &at in &addresses {
+                let cell = &mut self.memory[at];
+                cell.writable &= !cell.is_initial;
+            }
         }
         for vs in instr.vector_reads().iter() {
             let term = self.vectors[vs.index()].ok_or(format!("reads {vs}, which is undefined"))?;
@@ -224,7 +233,7 @@ impl<'a> Run<'a> {
                 if !cell.writable {
                     return Err(self.strange_store(at as u32));
                 }
-                cell.content = self.terms.lane(term, lane);
+                (cell.content, cell.is_initial) = (self.terms.lane(term, lane), false);
             }
         }
         Ok(())
@@ -292,9 +301,18 @@ impl<'a> Run<'a> {
     }
 
     fn strange_store(&self, word: u32) -> String {
-        let mut symbols = self.program.symbols.iter().filter(|symbol| symbol.space == Space::Vdm);
-        match symbols.find(|symbol| symbol.role == Role::Table && symbol.contains(word.into())) {
-            Some(table) => format!("overwrites word {word} of the memory, a constant of `{}`", table.name),
+        let symbols = self.program.symbols.iter().filter(|symbol| symbol.space == Space::Vdm);
+        let mut holders: Vec<_> = symbols.filter(|symbol| symbol.contains(word.into())).collect();
+        holders.sort_by_key(|symbol| symbol.role != Role::Table);
+        match holders.first() {
+            Some(table) if table.role == Role::Table => {
+                format!("overwrites word {word} of the memory, a constant of `{}`", table.name)
+            }
+            Some(symbol) => format!(
+                "overwrites word {word} of the memory, an initial word of `{}` that the program has read: the \
+                 next run would read another",
+                symbol.name
+            ),
             None => format!(
                 "overwrites word {word} of the memory, which belongs to no symbol; give it one, such as \
                  `.scratch NAME, WORDS, at {word}`"

@@ -340,13 +340,12 @@ fn initial_words_of_any_memory_are_followed() {
         (format!("{}\n{SQUARE}", words("x")), LOAD_AND_SQUARE.to_owned()),
         (format!("{}\n{SQUARE}", words("y")), LOAD_AND_SQUARE.to_owned()),
         (format!("{}\n{SQUARE}", words("0x20")), LOAD_AND_SQUARE.to_owned()),
-        (twos("y"), by_constant("y")),
         (twos("0x20"), by_constant("32")),
         (format!(".scratch t, 8\n{}", twos("t")), by_constant("t")),
-        // A constant until it is overwritten.
+        // A constant that nothing reads may be overwritten.
         (
-            format!(".scratch t, 8\n{}", twos("t")),
-            format!("{}\nvload v0, a0, x\nvstore v0, a0, t", by_constant("t")),
+            format!(".scratch t, 8\n.table k, 8\n.words k {{ 2 2 2 2 2 2 2 2 }}\n{}", twos("t")),
+            format!("{}\nvload v0, a0, x\nvstore v0, a0, t", by_constant("k")),
         ),
     ] {
         let program = short(&directives, &code);
@@ -363,6 +362,19 @@ fn initial_words_of_any_memory_are_followed() {
     let code = format!("vload v2, a0, x\nvstore v2, a0, t\n{}", by_constant("t"));
     let error = prove(&short(&format!(".scratch t, 8\n{}", twos("t")), &code)).unwrap_err();
     assert!(matches!(error, ProofError::Lowering(LoweringFault::Result { .. })), "{error}");
+    // The next run would read what this one has left.
+    for (directives, code) in [
+        (twos("y"), by_constant("y")),
+        (
+            format!(".scratch t, 8\n{}", twos("t")),
+            format!("{}\nvload v0, a0, x\nvstore v0, a0, t", by_constant("t")),
+        ),
+    ] {
+        let program = short(&directives, &code);
+        let error = prove(&program).unwrap_err().to_string();
+        assert!(error.contains("that the program has read: the next run would read another"), "{error}");
+        assert!(reschedule(&program, &short_machine()).is_err());
+    }
 }
 
 #[test]
