@@ -77,11 +77,7 @@ impl Sine {
             (self.reduce(point.integer + point.offset) - exact).abs()
         };
         let errors = points(settings, weight).into_iter().filter(|point| point.weight > LEAST_WEIGHT);
-        // `f64::max` would leave out what is no number.
-        errors
-            .map(|point| error(&point))
-            .fold(0.0, |most, error| if error <= most { most } else { error })
-            .log2()
+        errors.map(|point| error(&point)).fold(0.0, largest).log2()
     }
 
     /// The largest angle of the cosine, 2 pi K/2^r.
@@ -99,6 +95,11 @@ impl Sine {
         }
         self.arcsine.as_ref().map_or(value, |arcsine| chebyshev(arcsine, value))
     }
+}
+
+/// The larger of two numbers, or NaN if one is: `f64::max` would drop it.
+fn largest(one: f64, other: f64) -> f64 {
+    if one.is_nan() || other <= one { one } else { other }
 }
 
 /// Whether a sine with this error leaves a message more than a bit.
@@ -210,6 +211,23 @@ fn arcsine(degree: usize) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::bootstrap::Steps;
+
+    #[test]
+    fn an_error_that_is_not_a_number_is_the_largest() {
+        let all = |errors: &[f64]| errors.iter().copied().fold(0.0, largest);
+        assert_eq!(all(&[0.5, 2.0, 1.0]), 2.0);
+        for errors in [[f64::NAN, 1.0], [1.0, f64::NAN]] {
+            assert!(all(&errors).is_nan(), "{errors:?}");
+        }
+    }
+
+    #[test]
+    fn remedies_are_within_the_schema_of_sets() {
+        let schema: serde_json::Value = serde_json::from_str(include_str!("../schema/set.json")).unwrap();
+        let most = |key: &str| schema["properties"]["bootstrap"]["properties"][key]["maximum"].as_u64();
+        assert_eq!(most("degree"), Some(MOST_DEGREE as u64));
+        assert_eq!(most("double_angles"), Some(MOST_DOUBLE_ANGLES.into()));
+    }
 
     /// K, the degree, the double angles and the message ratio of a bootstrap.
     fn settings(range: u32, degree: usize, double_angles: u32, message_ratio_bits: u32) -> Bootstrap {
