@@ -112,7 +112,7 @@ fn a_recipe_for_another_number_of_rings_is_no_answer() {
     }
 }
 
-/// A recipe of the library for another machine may have a method that does not apply here. It is no choice.
+/// A library recipe for another machine may use a method that does not apply here. It is not chosen.
 #[test]
 fn a_known_recipe_applies() {
     for lanes in [8, 32, 64, 128, 512, 1024] {

@@ -100,13 +100,14 @@ impl Bootstrap {
         Ok(())
     }
 
-    /// Refuses a second bootstrap of an error that is no message: it is at least the rounding of a rescale.
+    /// Refuses meta bits by which the error of the first bootstrap exceeds a message. This error is at least
+    /// the rounding of a rescale.
     pub(crate) fn check_meta_bits(&self, bits: Option<u32>, rounding: f64) -> Result<(), Fault> {
         let room = f64::from(self.scale_bits) - rounding;
         let Some(bits) = bits.filter(|&bits| f64::from(bits) >= room) else { return Ok(()) };
         let message = format!(
             "the error of the first is at least 2^-{room:.1} in a slot, the rounding of a rescale: times 2^{bits} \
-             it is no message"
+             it exceeds a message"
         );
         Err(Fault { key: "meta_bits", message, help: format!("choose fewer bits than {room:.1}") })
     }

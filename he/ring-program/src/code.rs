@@ -92,8 +92,8 @@ diagnostic::codes! {
 
     /// A warning of `rpu lint` and of `rpu run --check`. The operand has residues modulo another entry of the
     /// table than the line. Only `sr_mulps` takes the words of any modulus, to begin a conversion between
-    /// bases. Or `moduli` of the manifest says another modulus of a limb of an input or an output than the
-    /// lines.
+    /// bases. Or the manifest's `moduli` name another modulus for a limb of an input or an output than the
+    /// lines do.
     Residues = "F014", "residues of another modulus";
 
     /// A warning of `rpu lint`. No line reads the value before another one replaces it, and it is no output;

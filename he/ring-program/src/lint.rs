@@ -193,8 +193,8 @@ impl Lint<'_> {
         }
     }
 
-    /// Finds operands that are residues of another modulus than that of the line. Returns the moduli of which
-    /// the limbs hold residues at the end, as far as they are known.
+    /// Finds operands with residues of another modulus than the line's. Returns the modulus of each limb's
+    /// residues at the end, if it is known.
     fn moduli(&mut self, of_inputs: &[Option<ModulusIndex>]) -> Vec<Option<ModulusIndex>> {
         let mut residues = of_inputs.to_vec();
         for (index, operation) in self.program.operations().iter().enumerate() {

@@ -178,7 +178,7 @@ fn messages_of_a_bootstrap_have_room() {
     let error = refused("bootstrap", &set, &[("meta_bits", "60")]);
     assert_eq!(error.options(), ["meta_bits", "set"]);
     assert!(
-        text(&error).ends_with("times 2^60 it is no message; choose fewer bits than 33.5"),
+        text(&error).ends_with("times 2^60 it exceeds a message; choose fewer bits than 33.5"),
         "{}",
         text(&error)
     );
